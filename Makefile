@@ -1,0 +1,34 @@
+# Two commands are enough: `make demo` shows what manylabel does, `make test` proves it.
+# Every target sets up what it needs in .venv by itself, and is quick when nothing changed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
+
+.PHONY: setup demo test check bench docs clean
+
+setup: $(INSTALLED)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): pyproject.toml setup.py $(KERNELS) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: setup
+	$(BIN)/manylabel demo
+
+test: setup
+	$(BIN)/python -m pytest -q -n auto
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --config pyproject.toml
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

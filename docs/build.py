@@ -1,0 +1,97 @@
+"""Make the parts of the documentation that come from the program itself.
+
+python docs/build.py            writes docs/methods.md, docs/measures.md, docs/formats.md and docs/images/demo.svg
+python docs/build.py --check    says which of the tables are out of date, and exits with 1 if any is
+"""
+
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from manylabel.catalog import DEFAULT_METHOD, METHODS
+from manylabel.cli.display import draw
+from manylabel.data.formats import FORMATS
+from manylabel.metrics import MEASURES
+from manylabel.reports.demo_page import demo_page
+from manylabel.tasks.demo import demo
+
+DOCS = Path(__file__).parent
+PICTURE = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: {char_height}px;
+  line-height: {line_height}px; font-variant-east-asian: full-width; }}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: sans-serif; }}
+{styles}
+</style>
+<defs><clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>{lines}</defs>{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">{backgrounds}
+<g class="{unique_id}-matrix">{matrix}</g></g></svg>
+"""
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+def methods() -> str:
+    """The catalogue as a page."""
+    rows = [
+        [f"`{m.name}`" + (" (default)" if m.name == DEFAULT_METHOD else ""), m.title, f"`{m.decision}`", m.source]
+        for m in METHODS.values()
+    ]
+    intro = '# Methods\n\n`manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
+    return intro + table(["method", "what it does", "decision rule", "source"], rows)
+
+
+def measures() -> str:
+    """The measures and their conventions as a page."""
+    rows = [[f"`{m.name}`", m.title, m.convention, m.source] for m in MEASURES.values()]
+    return "# Measures\n\nEvery figure has a convention; here they are.\n\n" + table(
+        ["measure", "title", "convention", "source"], rows
+    )
+
+
+def formats() -> str:
+    """The formats as a page."""
+    rows = [
+        [f"`{f.name}`", ", ".join(f"`{e}`" for e in f.extensions), f.summary, "texts" if f.kind == "text" else "counts",
+         "read, write" if f.writes else "read"]
+        for f in FORMATS
+    ]  # fmt: skip
+    intro = "# Formats\n\nThe format of a file is told from its ending and its content, and `.gz` is unpacked.\n\n"
+    return intro + table(["format", "endings", "what it is", "documents are", ""], rows)
+
+
+def picture() -> str:
+    """What `manylabel demo` shows, drawn."""
+    with tempfile.TemporaryDirectory() as folder:
+        shown = demo(Path(folder) / "demo.manylabel")
+    console = Console(record=True, width=108, file=io.StringIO(), force_terminal=True, highlight=False)
+    draw(console, demo_page(shown.result, shown.split, shown.letters, "demo.manylabel"))
+    return console.export_svg(title="manylabel demo", code_format=PICTURE, unique_id="demo")
+
+
+def main() -> int:
+    """Write the pages, or check them."""
+    pages = {"methods.md": methods(), "measures.md": measures(), "formats.md": formats()}
+    if "--check" in sys.argv:
+        stale = [name for name, text in pages.items() if (DOCS / name).read_text(encoding="utf-8") != text]
+        if stale:
+            sys.stderr.write(f"Out of date: {', '.join(stale)}. Run make docs.\n")
+        return bool(stale)
+    pages["images/demo.svg"] = picture()
+    (DOCS / "images").mkdir(exist_ok=True)
+    for name, text in pages.items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Build the compiled kernels.
+
+Every kernel is optional: where there is no compiler the install goes on without it and the plain twin of
+the kernel (``manylabel/kernels/reference.py``) does the work. ``manylabel --version`` says which is active.
+"""
+
+import os
+from glob import glob
+
+from setuptools import Extension, setup
+
+
+def kernels() -> list[Extension]:
+    """One extension per ``.pyx`` file, or none when MANYLABEL_NO_KERNELS is set or Cython is missing."""
+    if os.environ.get("MANYLABEL_NO_KERNELS"):
+        return []
+    try:
+        from Cython.Build import cythonize
+    except ImportError:
+        return []
+    extensions = [
+        Extension(
+            path.removeprefix("src/").removesuffix(".pyx").replace("/", "."),
+            [path],
+            extra_compile_args=["-O3"] if os.name != "nt" else ["/O2"],
+            optional=True,
+        )
+        for path in sorted(glob("src/manylabel/kernels/*.pyx"))
+    ]
+    return cythonize(
+        extensions,
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+        },
+    )
+
+
+setup(ext_modules=kernels())

@@ -1,0 +1,5 @@
+"""``python -m manylabel`` is the command ``manylabel``."""
+
+from manylabel.cli import main
+
+main()

@@ -1,0 +1,124 @@
+"""The one list of methods: name, class, preset, source.
+
+Command line, Python, contract suite and documentation all read this table; a method exists when it has a row here.
+A row of a method named after a paper is the paper's method, to the equation; what we found to work better has rows of
+its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from manylabel.decisions.table import RULES
+from manylabel.exceptions import UnknownNameError
+
+Settings = Mapping[str, Any]
+
+VILAR = "Vilar, Castro & Sanchis 2004"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method: the class that scores, the features it wants and the rule that decides."""
+
+    name: str
+    title: str
+    model: str
+    source: str
+    settings: Settings = field(default_factory=dict)
+    inner: str | None = None
+    features: Settings = field(default_factory=dict)
+    weighting: Settings = field(default_factory=dict)
+    decision: str = "own"
+    decision_settings: Settings = field(default_factory=dict)
+
+
+_LETTERS = {"tokens": "letters"}
+_MULTINOMIAL = "manylabel.models.multinomial_nb:MultinomialNaiveBayes"
+_BINARY = "manylabel.models.binary_nb:BinaryNaiveBayes"
+
+_ROWS = (
+    Method(
+        "nb-app",
+        "Multinomial naive Bayes, labels taken until their posteriors add up to a learned threshold",
+        _MULTINOMIAL,
+        f"{VILAR}, section 4.1",
+        settings={"unigram_docs": "all"},
+        features=_LETTERS,
+        decision="accumulated-posterior",
+        decision_settings={"threshold": "learn"},
+    ),
+    Method(
+        "nb-binary",
+        "One two-class multinomial naive Bayes per label, a label where its probability reaches one half",
+        _BINARY,
+        f"{VILAR}, section 4.2",
+        features=_LETTERS,
+        decision="threshold",
+        decision_settings={"value": 0.5},
+    ),
+    Method(
+        "nb-unilabel",
+        "Multinomial naive Bayes, the one most probable label",
+        _MULTINOMIAL,
+        f"{VILAR}, section 3",
+        features=_LETTERS,
+        decision="top-k",
+        decision_settings={"k": 1},
+    ),
+    Method(
+        "nb-powerset",
+        "Multinomial naive Bayes over the label sets seen in training, the most probable set",
+        "manylabel.strategies.label_powerset:LabelPowerset",
+        f"{VILAR}, section 4",
+        inner=_MULTINOMIAL,
+        features=_LETTERS,
+    ),
+    Method(
+        "nb",
+        "One naive Bayes per label on damped counts (1 + ln tf), a learned threshold for each label",
+        _BINARY,
+        "manylabel",
+        weighting={"tf": "log", "idf": "none", "norm": None},
+        decision="per-label",
+    ),
+)
+
+METHODS: Mapping[str, Method] = {row.name: row for row in _ROWS}
+DEFAULT_METHOD = "nb"
+
+OWN_RULE = "own"
+"""The rule of a method that decides by itself: the most probable label set, say, which no score per label tells."""
+
+
+def find_method(name: str) -> Method:
+    """The row of a method; an unknown name is answered with the nearest one."""
+    if name not in METHODS:
+        raise UnknownNameError("method", name, METHODS)
+    return METHODS[name]
+
+
+def find_class(path: str) -> type:
+    """The class behind ``module:Name``."""
+    module, _, name = path.partition(":")
+    found = getattr(import_module(module), name)
+    if not isinstance(found, type):  # pragma: no cover - a wrong row in the table above
+        raise TypeError(f"{path} is not a class")
+    return found
+
+
+def storable_classes() -> dict[str, str]:
+    """Every class a model file may name, by class name: the only ones that loading a file can ever construct."""
+    paths = [
+        "manylabel.classifier:TextClassifier",
+        "manylabel.features.vectorize:Vectorizer",
+        "manylabel.features.weighting:Weighting",
+        "manylabel.decisions.decided:DecidedModel",
+        *RULES.values(),
+        *(row.model for row in _ROWS),
+        *(row.inner for row in _ROWS if row.inner),
+    ]
+    return {path.partition(":")[2]: path for path in paths}

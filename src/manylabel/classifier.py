@@ -1,0 +1,316 @@
+"""`TextClassifier`: texts in, label names out. The object users hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+from scipy import sparse
+
+from manylabel import modelfile
+from manylabel.catalog import DEFAULT_METHOD
+from manylabel.data.corpus import Text
+from manylabel.data.labels import LabelSets, label_matrix, label_names, label_sets, stack
+from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.exceptions import DataError, DecisionError, ModelFileError, ParameterError
+from manylabel.models.score_kinds import display, undisplay
+from manylabel.progress import stage
+from manylabel.recipe import Recipe
+
+Documents = Sequence[Text] | Csr
+BATCH_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The answer for one document."""
+
+    labels: list[str]
+    scores: Floats
+    thresholds: Floats | None
+
+
+class TextClassifier(Estimator):
+    """A whole pipeline: text → counts → weights → scores → label sets.
+
+    `method` is a row of the catalogue (``manylabel methods`` lists them); `features`, `weighting`, `model` and
+    `decision` change single settings of it, for example ``decision={"rule": "top-k", "k": 3}``. Decision rules that
+    learn a threshold do so on out-of-fold scores (`folds`), never on scores of the documents they were trained on.
+
+    Documents are strings, mappings from field to string (title and body, say), or a ready-made count matrix.
+
+    >>> texts = ["the bus was late again", "a deep hole in the road", "no bus, and holes in the road", "late bus"]
+    >>> labels = [["buses"], ["roads"], ["buses", "roads"], ["buses"]]
+    >>> model = TextClassifier("nb-binary").fit(texts, labels)
+    >>> model.predict(["is the bus late today?"])
+    [['buses']]
+    """
+
+    def __init__(
+        self,
+        method: str = DEFAULT_METHOD,
+        *,
+        features: Mapping[str, Any] | None = None,
+        weighting: Mapping[str, Any] | None = None,
+        model: Mapping[str, Any] | None = None,
+        decision: Mapping[str, Any] | None = None,
+        folds: int = 5,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.method = method
+        self.features = features
+        self.weighting = weighting
+        self.model = model
+        self.decision = decision
+        self.folds = folds
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def from_recipe(cls, recipe: Recipe, **training: Any) -> Self:
+        """The classifier a recipe describes, not yet fitted."""
+        return cls(
+            recipe.method,
+            features=recipe.features,
+            weighting=recipe.weighting,
+            model=recipe.model,
+            decision=recipe.decision,
+            **training,
+        )
+
+    @property
+    def recipe(self) -> Recipe:
+        """The resolved settings of the whole pipeline."""
+        sections = {
+            "features": self.features,
+            "weighting": self.weighting,
+            "model": self.model,
+            "decision": self.decision,
+        }
+        return Recipe.of(self.method, {name: values for name, values in sections.items() if values is not None})
+
+    # ---- learning ----------------------------------------------------------------------------------------------------
+
+    def fit(self, documents: Documents, labels: Any, *, label_names: Sequence[str] | None = None) -> Self:
+        """Learn from documents and their labels.
+
+        `labels` are lists of names, one list a document (an empty one is a document without a label); or one name a
+        document, and then `predict` answers one name a document too; or a 0/1 matrix, and then it answers a matrix.
+        """
+        from manylabel.decisions.decided import DecidedModel
+
+        recipe = self.recipe
+        names, Y, form = _read_labels(labels, label_names)
+        _check_same_length(documents, Y)
+        X, counts_of_counts = self._fit_features(recipe, documents, Y)
+        model = recipe.build_model()
+        fit_params = {"counts_of_counts": counts_of_counts} if counts_of_counts else {}
+        decided = DecidedModel(model, recipe.build_rule(), folds=self.folds, seed=self.seed)
+        with stage("Learning"):
+            decided.fit(X, Y, **fit_params)
+        self.labels_ = names
+        self.label_form_ = form
+        self.decided_ = decided
+        self.n_documents_ = int(Y.shape[0])
+        self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
+        return self
+
+    def _fit_features(self, recipe: Recipe, documents: Documents, Y: Csr) -> tuple[Csr, dict[int, int] | None]:
+        from manylabel.features import Vectorizer, Weighting
+
+        counts_of_counts = None
+        X = _as_matrix(documents)
+        if X is not None:
+            self.vectorizer_ = None
+        else:
+            self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **recipe.features})
+            with stage("Reading words"):
+                counts = self.vectorizer_.count(cast(Sequence[Text], documents))
+                X = self.vectorizer_.prune(counts)
+            if X.shape[1] < counts.shape[1] and not recipe.weighting:
+                counts_of_counts = _unpruned_counts_of_counts(recipe, counts, Y)
+        self.weighting_ = Weighting(**recipe.weighting).fit(X) if recipe.weighting else None
+        return (X if self.weighting_ is None else self.weighting_.transform(X)), counts_of_counts
+
+    # ---- answering ---------------------------------------------------------------------------------------------------
+
+    def predict(self, documents: Documents) -> Any:
+        """The labels of each document, in the form they were given to `fit`: lists of names by default."""
+        self.check_fitted()
+        parts = list(self.iter_label_matrices(documents))
+        S = stack(parts, len(self.labels_))
+        if self.label_form_ == "matrix":
+            return S
+        sets = label_sets(S, self.labels_)
+        if self.label_form_ == "names":
+            return [names[0] if names else None for names in sets]
+        return sets
+
+    def predict_scores(self, documents: Documents) -> Floats:
+        """Documents × labels: probabilities where the method has them, margins or similarities otherwise."""
+        self.check_fitted()
+        parts = [self._display(self.decided_.score_batch(X)) for X in self._batches(documents)]
+        return np.vstack(parts) if parts else np.zeros((0, len(self.labels_)))
+
+    def decide(self, scores: Floats) -> list[list[str]]:
+        """The label sets the model's rule makes of scores that `predict_scores` gave."""
+        self.check_fitted()
+        rule, kind = self.decided_.rule_, self.decided_.score_kind
+        if rule is None:
+            raise DecisionError(f"{self.method} decides by itself; label sets cannot be made of its scores per label.")
+        return label_sets(rule.decide(undisplay(np.asarray(scores, dtype=np.float64), kind), kind), self.labels_)
+
+    def iter_predictions(self, documents: Documents) -> Iterator[Prediction]:
+        """The answers one by one, computed in batches bounded in memory."""
+        self.check_fitted()
+        thresholds = self.decided_.thresholds()
+        for X in self._batches(documents):
+            scores = self.decided_.score_batch(X)
+            sets = label_sets(self._decide(X, scores), self.labels_)
+            for names, row in zip(sets, self._display(scores), strict=True):
+                yield Prediction(names, row, thresholds)
+
+    def iter_label_matrices(self, documents: Documents) -> Iterator[Csr]:
+        """The predicted label sets as 0/1 matrices, batch by batch."""
+        self.check_fitted()
+        for X in self._batches(documents):
+            yield self._decide(X, None)
+
+    def _decide(self, X: Csr, scores: Floats | None) -> Csr:
+        decided = self.decided_
+        if decided.rule_ is None:
+            return Csr(decided.predict(X))
+        return decided.rule_.decide(decided.score_batch(X) if scores is None else scores, decided.score_kind)
+
+    def _display(self, scores: Floats) -> Floats:
+        return display(scores, self.decided_.score_kind)
+
+    @property
+    def thresholds(self) -> dict[str, float] | None:
+        """The least score each label needs, or None for rules without one threshold per label."""
+        self.check_fitted()
+        values = self.decided_.thresholds()
+        return None if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
+
+    def score(self, documents: Documents, labels: Any) -> float:
+        """Micro-averaged F1 over all labels the classifier knows (for scikit-learn's model selection)."""
+        from manylabel.metrics import measure_all
+
+        known, Y, _ = _read_labels(labels, self.labels_ if self.label_form_ != "matrix" else None)
+        S = self.predict(documents)
+        if self.label_form_ != "matrix":
+            S = label_matrix([[names] if isinstance(names, str) else names or [] for names in S], known)
+        return measure_all(Y, S, ["micro-f1"])["micro-f1"]
+
+    def _batches(self, documents: Documents) -> Iterator[Csr]:
+        step = max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))
+        total = _length(documents)
+        with stage("Classifying", total) as advance:
+            for start in range(0, total, step):
+                X = self.transform(documents[start : start + step])
+                yield X
+                advance(X.shape[0])
+
+    def transform(self, documents: Documents) -> Csr:
+        """X: the documents as the model sees them."""
+        self.check_fitted()
+        X = _as_matrix(documents)
+        if X is not None:
+            if self.vectorizer_ is not None:
+                raise DataError("This model was trained on texts and was given a matrix. Give it texts.")
+        elif self.vectorizer_ is None:
+            raise DataError(
+                "This model was trained on ready-made counts and was given texts. Give it counts of the same terms."
+            )
+        else:
+            X = self.vectorizer_.transform(cast(Sequence[Text], documents))
+        return X if self.weighting_ is None else self.weighting_.transform(X)
+
+    # ---- keeping -----------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], facts: Mapping[str, Any] | None = None) -> None:
+        """Write the model to one file (beside it, then renamed); `facts` are kept with it and shown by ``inspect``."""
+        self.check_fitted()
+        modelfile.save(self, Path(path), {"recipe": self.recipe.as_dict(), **(facts or {})})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
+        """Read a model that `save` wrote."""
+        found = modelfile.load(Path(path), verify=verify)
+        if not isinstance(found, cls):
+            raise ModelFileError(f"{path}: this file holds a {type(found).__name__}, not a TextClassifier.")
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags(multi_label=True)
+        tags.target_tags.required = True
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _unpruned_counts_of_counts(recipe: Recipe, counts: Csr, Y: Csr) -> dict[int, int] | None:
+    """How many words occur r times, counted before rare words were pruned: a discount estimated from what is left
+    would rest on the very words that pruning took out. None for models without a discount.
+    """
+    from manylabel.models.smoothing import counts_of_counts
+
+    model = recipe.build_model()
+    if "b" not in model.parameter_names():
+        return None
+    copies = np.diff(Y.indptr)
+    if getattr(model, "unigram_docs", "labelled") == "all":
+        copies = np.maximum(copies, 1)
+    return counts_of_counts(counts.T @ copies)
+
+
+def _as_matrix(documents: Any) -> Csr | None:
+    """The documents as CSR where they came as a matrix of counts, None where they are texts."""
+    if sparse.issparse(documents) or (isinstance(documents, np.ndarray) and documents.ndim == 2):
+        return Csr(cast(Any, documents))
+    return None
+
+
+def _length(documents: Any) -> int:
+    return int(documents.shape[0]) if hasattr(documents, "shape") else len(documents)
+
+
+def _read_labels(labels: Any, known: Sequence[str] | None) -> tuple[list[str], Csr, str]:
+    """Label names, Y, and the form the labels came in: sets of names, one name each, or a matrix."""
+    matrix = _as_matrix(labels)
+    if matrix is not None:
+        Y = matrix.astype(np.int8)
+        if Y.nnz and not np.all((Y.data == 0) | (Y.data == 1)):
+            raise DataError("A label matrix may hold only 0 and 1.")
+        Y.eliminate_zeros()
+        return list(known) if known else [str(column) for column in range(Y.shape[1])], Y, "matrix"
+    sets: LabelSets
+    given = list(labels)
+    if given and all(isinstance(name, str) for name in given):
+        form, sets = "names", [[name] for name in given]
+    else:
+        form, sets = "sets", given
+        for row, names in enumerate(given):
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise DataError(f"Labels must be lists of names; document {row} has {names!r}.")
+    names_used = list(known) if known is not None else label_names(sets)
+    if not names_used:
+        raise DataError("No document has a label, so there is nothing to learn.")
+    return names_used, label_matrix(sets, names_used), form
+
+
+def _check_same_length(documents: Documents, Y: Csr) -> None:
+    count = _length(documents)
+    if count != Y.shape[0]:
+        raise ParameterError(f"There are {count} documents but labels for {Y.shape[0]}.")
+    if count == 0:
+        raise DataError("There are no documents to learn from.")

@@ -1,0 +1,129 @@
+"""Print pages, results and progress: in colour on a terminal, as plain text in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from manylabel.progress import reporting_to
+from manylabel.reports.page import Block, Heading, Note, Table, cell_text, render_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+    from rich.table import Table as RichTable
+
+TONES = {"plain": "", "quiet": "dim", "warning": "yellow"}
+
+
+def show(blocks: Sequence[Block]) -> None:
+    """Print a page."""
+    if not sys.stdout.isatty():
+        sys.stdout.write(render_text(blocks))
+        return
+    from rich.console import Console
+
+    draw(Console(highlight=False), blocks)
+
+
+def draw(console: Console, blocks: Sequence[Block]) -> None:
+    """Draw a page in colour on a console."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for block in blocks:
+        if isinstance(block, Heading):
+            console.print(Padding(Text(block.text, style="bold cyan"), (1, 0, 0, 0)))
+        elif isinstance(block, Note):
+            console.print(Text(block.text, style=TONES[block.tone]))
+        else:
+            console.print(_rich_table(block))
+
+
+def _rich_table(table: Table) -> RichTable:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in table.columns:
+        justify: Any = "left" if column.kind in ("text", "bar") else "right"
+        drawn.add_column(
+            column.title,
+            justify=justify,
+            style="green" if column.kind == "bar" else "",
+            no_wrap=column.kind != "text",
+        )
+    for row in table.rows:
+        drawn.add_row(*(Text(cell_text(cell, column.kind)) for cell, column in zip(row, table.columns, strict=True)))
+    return drawn
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON; NaN and infinities, which JSON lacks, become null."""
+    sys.stdout.write(json.dumps(_plain(value), ensure_ascii=False, indent=2) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def say(text: str) -> None:
+    """Print a remark to the person, beside the results."""
+    sys.stderr.write(text + "\n")
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Show progress of the enclosed work on standard error, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars, reporting_to(_Bars(bars)):
+        yield
+
+
+class _Bars:
+    """Rich's progress bars behind manylabel's progress hook."""
+
+    def __init__(self, bars: Progress) -> None:
+        self.bars = bars
+        self.tasks: dict[str, TaskID] = {}
+
+    def started(self, what: str, total: int | None) -> None:
+        self.tasks[what] = self.bars.add_task(what, total=total)
+
+    def advanced(self, what: str, by: int) -> None:
+        self.bars.advance(self.tasks[what], by)
+
+    def finished(self, what: str) -> None:
+        self.bars.remove_task(self.tasks.pop(what))

@@ -1,0 +1,104 @@
+"""``manylabel evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manylabel.cli import options as o
+from manylabel.cli.display import progress, show, show_json
+from manylabel.cli.training import skipped_notes
+
+
+def evaluate(
+    data: o.Data,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", help="Measure this model file instead of training one.", show_default=False),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", help="A method to train and measure; may be given several times.", show_default=False),
+    ] = None,
+    setting: o.Setting = None,
+    part: o.PartName = None,
+    test_share: Annotated[
+        float, typer.Option("--test-share", help="The share kept for testing where the data have no split.")
+    ] = 0.25,
+    labels: Annotated[str, typer.Option("--labels", help="How many labels the table shows: a number or 'all'.")] = "30",
+    per_label: Annotated[
+        Path | None,
+        typer.Option("--per-label", help="Write the table of labels to this TSV file.", show_default=False),
+    ] = None,
+    format: o.Format = None,
+    text_column: o.TextColumn = None,
+    label_column: o.LabelColumn = None,
+    label_separator: o.LabelSeparator = None,
+    encoding: o.Encoding = None,
+    on_error: o.OnError = o.OnErrorChoice.RAISE,
+    option: o.ReaderOption = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    json: o.Json = False,
+) -> None:
+    """Measure a model file, or train methods on the training part and measure them on the test part.
+
+    Every figure is printed with its convention; where test documents have no label, figures over all documents and
+    over the labelled ones stand side by side.
+    """
+    from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.exceptions import ParameterError
+    from manylabel.recipe import parse_settings
+    from manylabel.reports.result_page import result_page
+    from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
+
+    if model is not None and (method or setting):
+        raise ParameterError("Give --model to measure a model file, or --method and --set to train one, not both.")
+    limit = _limit(labels)
+    source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
+    with progress():
+        if model is not None:
+            found = evaluate_model(source, model, part=part)
+        else:
+            found = evaluate_methods(
+                source,
+                method or [DEFAULT_METHOD],
+                overrides=parse_settings(setting or []),
+                test_share=test_share,
+                seed=seed,
+                n_jobs=jobs,
+            )
+    if per_label is not None:
+        _write_per_label(found.results, per_label)
+    if json:
+        show_json({"split": found.split, "results": [result.as_dict() for result in found.results]})
+    else:
+        show(
+            [
+                *result_page(found.results, found.split, labels=limit),
+                *skipped_notes([str(p) for p in found.skipped]),
+            ]
+        )
+
+
+def _limit(labels: str) -> int | None:
+    from manylabel.exceptions import ParameterError
+
+    if labels == "all":
+        return None
+    if not labels.isdigit():
+        raise ParameterError(f"--labels takes a number or 'all', not {labels!r}.")
+    return int(labels)
+
+
+def _write_per_label(results: list, path: Path) -> None:  # type: ignore[type-arg]
+    from manylabel.data.atomic import atomic_text
+    from manylabel.exceptions import ParameterError
+    from manylabel.reports.result_page import per_label_tsv
+
+    if len(results) != 1:
+        raise ParameterError("--per-label writes the labels of one method; name only one.")
+    with atomic_text(path) as stream:
+        stream.write(per_label_tsv(results[0]))

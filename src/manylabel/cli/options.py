@@ -1,0 +1,99 @@
+"""Options that several commands share, and how they become what the tasks take."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from manylabel.tasks.corpora import Source
+
+
+class OnErrorChoice(StrEnum):
+    """What to do with a line that cannot be read."""
+
+    RAISE = "raise"
+    SKIP = "skip"
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A file, a folder, or the name of a data set; 'townhall' comes with manylabel.",
+        show_default=False,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="The format of the data, where it is not the one that is guessed.",
+        show_default=False,
+    ),
+]
+TextColumn = Annotated[
+    str | None, typer.Option("--text-column", help="The column that holds the text.", show_default=False)
+]
+LabelColumn = Annotated[
+    str | None, typer.Option("--label-column", help="The column that holds the labels.", show_default=False)
+]
+LabelSeparator = Annotated[
+    str | None,
+    typer.Option("--label-separator", help="What stands between two labels of a document.", show_default=False),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", help="The encoding of the text, where it is not UTF-8.", show_default=False),
+]
+OnError = Annotated[
+    OnErrorChoice, typer.Option("--on-error", help="Stop at a bad line, or skip it and list it at the end.")
+]
+ReaderOption = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", help="Any other option of the reader, as key=value.", show_default=False),
+]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", help="Change a setting of the method, as section.key=value.", show_default=False),
+]
+Seed = Annotated[int, typer.Option("--seed", help="The seed of all that is random.")]
+Jobs = Annotated[
+    int | None, typer.Option("-j", "--jobs", help="Threads to use; all cores by default.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+PartName = Annotated[
+    str | None,
+    typer.Option("--part", help="The part of the split to use (train, test, …, or all).", show_default=False),
+]
+
+
+def make_source(
+    data: str,
+    format: str | None,
+    text_column: str | None,
+    label_column: str | None,
+    label_separator: str | None,
+    encoding: str | None,
+    on_error: OnErrorChoice,
+    option: list[str] | None,
+) -> Source:
+    """The source that a command's options describe."""
+    from manylabel.exceptions import ParameterError
+    from manylabel.recipe import parse_value
+    from manylabel.tasks.corpora import Source
+
+    given: dict[str, Any] = {
+        "text_column": text_column,
+        "label_column": label_column,
+        "label_separator": label_separator,
+        "encoding": encoding,
+    }
+    options = {key: value for key, value in given.items() if value is not None}
+    for assignment in option or []:
+        key, equals, text = assignment.partition("=")
+        if not equals:
+            raise ParameterError(f"A reader's option is written key=value, not {assignment!r}.")
+        options[key.strip().replace("-", "_")] = parse_value(text)
+    return Source(data, format=format, on_error=on_error.value, options=options)

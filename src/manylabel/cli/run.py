@@ -1,0 +1,72 @@
+"""Run one command line and turn whatever happens into an exit code.
+
+0: done. 1: a fault of ours. 2: wrong input, said in one sentence. 130: interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code."""
+    if list(arguments) in (["--version"], ["-V"]):
+        sys.stdout.write(version_text() + "\n")
+        return 0
+    import typer
+
+    from manylabel.cli.app import app
+    from manylabel.exceptions import ManylabelError
+
+    debug = "--debug" in arguments
+    try:
+        code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
+        sys.stdout.flush()
+        return int(code) if isinstance(code, int) else 0
+    except typer.Exit as stop:
+        return stop.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return complain("stopped. Nothing was changed.", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except ManylabelError as error:
+        if debug:
+            raise
+        return complain(str(error), 2)
+    except OSError as error:
+        if debug:
+            raise
+        return complain(f"{error.filename or 'file'}: {error.strerror or error}.", 2)
+    except Exception as error:
+        if isinstance(error, usage_error(typer.BadParameter)):
+            error.show()  # type: ignore[attr-defined]
+            return 2
+        if debug:
+            raise
+        fault = f"something went wrong inside manylabel ({type(error).__name__}: {error})."
+        return complain(f"{fault} Run it again with --debug to see where.", 1)
+
+
+def usage_error(bad_parameter: type[Exception]) -> type[Exception]:
+    """The class of wrong command lines. Typer carries its own copy of click, or uses the installed one, by version;
+    its `BadParameter` descends from the right one either way.
+    """
+    return next(parent for parent in bad_parameter.__mro__ if parent.__name__ == "ClickException")
+
+
+def complain(sentence: str, code: int) -> int:
+    """Print a sentence for the person at the keyboard and return the exit code."""
+    sys.stderr.write(f"manylabel: {sentence}\n")
+    return code
+
+
+def version_text() -> str:
+    """The version, and whether the compiled kernels or their plain twins do the work."""
+    import platform
+
+    from manylabel import __version__
+    from manylabel.kernels import active
+
+    return f"manylabel {__version__} (kernels: {active()}; Python {platform.python_version()})"

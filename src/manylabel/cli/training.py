@@ -1,0 +1,96 @@
+"""``manylabel train``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manylabel.cli import options as o
+from manylabel.cli.display import progress, show, show_json
+from manylabel.reports.page import Block, Heading, Note
+
+
+def train(
+    data: o.Data,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", help="The model file to write; DATA.manylabel by default.", show_default=False),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", help="A method; `manylabel methods` lists them.", show_default=False),
+    ] = None,
+    setting: o.Setting = None,
+    part: o.PartName = None,
+    format: o.Format = None,
+    text_column: o.TextColumn = None,
+    label_column: o.LabelColumn = None,
+    label_separator: o.LabelSeparator = None,
+    encoding: o.Encoding = None,
+    on_error: o.OnError = o.OnErrorChoice.RAISE,
+    option: o.ReaderOption = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    json: o.Json = False,
+) -> None:
+    """Learn from labelled documents and write a model file.
+
+    Where the data have a training part only that is used; --part all uses everything.
+    """
+    from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.recipe import parse_settings
+    from manylabel.tasks.train import Trained
+    from manylabel.tasks.train import train as task
+
+    source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
+    target = model or default_model_path(data)
+    with progress():
+        trained: Trained = task(
+            source,
+            target,
+            method=method or DEFAULT_METHOD,
+            overrides=parse_settings(setting or []),
+            part=part,
+            seed=seed,
+            n_jobs=jobs,
+        )
+    if json:
+        show_json(trained.as_dict())
+    else:
+        show(_page(trained.as_dict(), target, data))
+
+
+def default_model_path(data: str) -> Path:
+    """Where the model of some data goes unless the user says otherwise: beside the user, named after the data."""
+    name = Path(data.rstrip("/")).name
+    for ending in (".gz", ".tar"):
+        name = name.removesuffix(ending)
+    return Path(f"{name.partition('.')[0] or 'model'}.manylabel")
+
+
+def _page(facts: dict[str, object], target: Path, data: str) -> list[Block]:
+    recipe = facts["recipe"]
+    blocks: list[Block] = [
+        Heading(f"Trained {recipe['method']} on {facts['data']}"),  # type: ignore[index]
+        Note(
+            f"{facts['documents']:,} documents ({facts['unlabelled']:,} without a label), {facts['labels']:,} labels, "
+            f"{facts['terms']:,} terms, {facts['seconds']:.2f} s."
+        ),
+        *skipped_notes(facts["skipped"]),  # type: ignore[arg-type]
+        Note(f"The model is in {target}."),
+        Note(
+            f"Next: manylabel evaluate {data} --model {target}   or   manylabel predict {target} FILE",
+            "quiet",
+        ),
+    ]
+    return blocks
+
+
+def skipped_notes(skipped: list[str], shown: int = 10) -> list[Block]:
+    """A warning that lists the lines that were left out."""
+    if not skipped:
+        return []
+    more = f"\n… and {len(skipped) - shown:,} more" if len(skipped) > shown else ""
+    return [Note(f"{len(skipped):,} bad lines were skipped:\n" + "\n".join(skipped[:shown]) + more, "warning")]

@@ -1,0 +1,172 @@
+"""ARFF files of Mulan and MEKA, dense or sparse, and those of Weka with one nominal class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from manylabel.data.arff_header import (
+    Header,
+    class_column,
+    find_label_file,
+    meka_label_columns,
+    read_header,
+    read_label_file,
+)
+from manylabel.data.arff_rows import Rows, read_rows
+from manylabel.data.corpus import Corpus
+from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.labels import label_sets
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import Lines
+from manylabel.estimator import Csr
+from manylabel.exceptions import DataError
+
+
+def read(
+    path: Path,
+    problems: Problems,
+    *,
+    label_file: str | Path | None = None,
+    label_count: int | None = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """The documents of an ARFF file.
+
+    Labels are the attributes that Mulan's label XML names (`label_file`, else ``enron.xml`` beside
+    ``enron-train.arff``), else the first `label_count` attributes (the last ones if it is negative, none if
+    0), else those MEKA's ``-C`` in the relation counts, else the one nominal attribute named class or
+    standing last, whose value is the document's single label. String attributes are texts, all others
+    terms. In a sparse row what is not written is 0, or the first value of a nominal attribute, as in Weka.
+    A missing value (``?``) is a problem.
+    """
+    lines = Lines(path, problems, encoding)
+    reader = iter(lines)
+    header = read_header(path, lines, reader)
+    columns, hierarchy = _label_columns(path, header, label_file, label_count)
+    single = class_column(header.attributes) if columns is None else None
+    if columns is None and single is None:
+        raise DataError(
+            "It is not said which attributes are labels.",
+            path=path,
+            remedy="Put Mulan's label XML beside it, or count them (--label-count; -5 for the last five).",
+        )
+    _check_attributes(path, header, single)
+    rows = read_rows(path, header.attributes, single, lines, reader, problems)
+    return _corpus(path, header, rows, columns or [], single, hierarchy)
+
+
+def _label_columns(
+    path: Path, header: Header, label_file: str | Path | None, label_count: int | None
+) -> tuple[list[int] | None, Hierarchy | None]:
+    width = len(header.attributes)
+    if label_count is not None and label_file is None:
+        if abs(label_count) > width:
+            raise DataError(f"There are only {width} attributes, not {abs(label_count)} labels.", path=path)
+        return list(range(label_count)) if label_count >= 0 else list(range(width + label_count, width)), None
+    xml = Path(label_file) if label_file is not None else find_label_file(path)
+    if xml is None:
+        return meka_label_columns(header.relation, width), None
+    names, hierarchy = read_label_file(xml)
+    position = {attribute.name: column for column, attribute in enumerate(header.attributes)}
+    for name in names:
+        if name not in position:
+            raise DataError(f"The label {name!r} of {xml.name} is no attribute of the file.", path=path)
+    return [position[name] for name in names], hierarchy
+
+
+def _check_attributes(path: Path, header: Header, single: int | None) -> None:
+    for column, attribute in enumerate(header.attributes):
+        if attribute.kind == "nominal" and column != single and attribute.codes is None:
+            raise DataError(
+                f"The values of attribute {attribute.name!r} are neither numbers nor yes and no.",
+                path=path,
+                remedy="Turn it into attributes of 0 and 1, or remove it.",
+            )
+
+
+def _corpus(
+    path: Path,
+    header: Header,
+    rows: Rows,
+    columns: list[int],
+    single: int | None,
+    hierarchy: Hierarchy | None,
+) -> Corpus:
+    attributes = header.attributes
+    texts = {attributes[column].name: values for column, values in rows.texts.items()}
+    taken = {*columns, *rows.texts} | ({single} if single is not None else set())
+    terms = [column for column in range(len(attributes)) if column not in taken]
+    if single is not None:
+        names = list(attributes[single].values)
+        codes = rows.matrix[:, [single]].toarray().ravel().astype(int)
+        labels = [[names[code]] for code in codes.tolist()]
+    else:
+        names = [attributes[column].name for column in columns]
+        Y = Csr(rows.matrix[:, columns])
+        labels = label_sets(Y, names)
+        _check_marks(path, Y, rows.lines)
+    return Corpus(
+        ids=[str(line) for line in rows.lines],
+        fields=texts,
+        labels=labels if names else None,
+        label_names=sorted(names) if single is not None else names,
+        counts=None if texts else _counts(rows.matrix, terms),
+        terms=None if texts else [attributes[column].name for column in terms],
+        hierarchy=hierarchy,
+        name=path.name.split(".")[0],
+        source=str(path),
+    )
+
+
+def _counts(matrix: Csr, terms: list[int]) -> Csr:
+    counts = Csr(matrix[:, terms])
+    counts.sort_indices()
+    return counts
+
+
+def _check_marks(path: Path, Y: Csr, lines: Sequence[int]) -> None:
+    wrong = np.flatnonzero(Y.data != 1)
+    if len(wrong):
+        row = int(np.searchsorted(Y.indptr, wrong[0], side="right")) - 1
+        raise DataError(
+            f"A label has the value {Y.data[wrong[0]]:g}, where only 0 and 1 are allowed.",
+            path=path,
+            line=lines[row],
+            remedy="Correct the value, or name the right label attributes.",
+        )
+
+
+def write(corpus: Corpus, stream: IO[str]) -> None:
+    """A sparse ARFF file, the labels first and MEKA's ``-C`` in the relation, so that no XML is needed."""
+    names = list(corpus.label_names)
+    terms = list(corpus.terms or [])
+    relation = f"{corpus.name or 'corpus'}: -C {len(names)}"
+    stream.write(f"@relation {_quote(relation)}\n\n")
+    stream.writelines(f"@attribute {_quote(name)} {{0,1}}\n" for name in names)
+    taken = set(names)
+    for term in terms:
+        # A word may bear the name of a label; attributes must differ.
+        while term in taken:
+            term += "_"
+        taken.add(term)
+        stream.write(f"@attribute {_quote(term)} numeric\n")
+    stream.write("\n@data\n")
+    assert corpus.counts is not None  # `write` of reading.py checked the kind
+    counts = corpus.counts.copy()
+    counts.sum_duplicates()
+    Y = corpus.label_matrix() if corpus.labels is not None else Csr((len(corpus), 0))
+    for row in range(len(corpus)):
+        span = slice(counts.indptr[row], counts.indptr[row + 1])
+        cells = [f"{column} 1" for column in Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()]
+        pairs = zip(counts.indices[span].tolist(), counts.data[span].tolist(), strict=True)
+        cells += [f"{column + len(names)} {value:.17g}" for column, value in pairs]
+        stream.write("{" + ",".join(cells) + "}\n")
+
+
+def _quote(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,194 @@
+"""The rows of an ARFF file, dense or sparse, as one sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from manylabel.data.arff_header import Attribute, split_values
+from manylabel.data.problems import Problems
+from manylabel.data.sparse_lines import SparseRows
+from manylabel.data.textfile import Lines
+from manylabel.estimator import Csr
+
+
+class _RowError(ValueError):
+    """Why a row cannot be read."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """Every attribute but the strings as a matrix, the strings by column, and the line of each row."""
+
+    matrix: Csr
+    texts: dict[int, list[str]]
+    lines: list[int] = field(default_factory=list)
+
+
+class _Reader:
+    """Turns lines into columns and values; attributes of strings go to `texts`."""
+
+    def __init__(self, attributes: list[Attribute], single: int | None) -> None:
+        self.attributes, self.single = attributes, single
+        self.width = len(attributes)
+        self.texts: dict[int, list[str]] = {c: [] for c, a in enumerate(attributes) if a.kind == "string"}
+        self.codes = codes = [self._codes(column) for column in range(self.width)]
+        # A sparse row leaves out 0 of a number but the first value of a nominal attribute.
+        self.defaults = {c: code for c in range(self.width) if (code := self._first(c)) != 0.0}
+        self.marks = np.array([code is not None for code in codes])
+        simple = all(code is None or set(code) == {"0", "1"} for code in codes)
+        self.quick = simple and single is None and not self.texts and not self.defaults
+
+    def _codes(self, column: int) -> dict[str, float] | None:
+        attribute = self.attributes[column]
+        if column == self.single:
+            return {value: float(index) for index, value in enumerate(attribute.values)}
+        return attribute.codes if attribute.kind == "nominal" else None
+
+    def _first(self, column: int) -> float:
+        codes = self.codes[column]
+        return codes[self.attributes[column].values[0]] if codes else 0.0
+
+    def row(self, line: str) -> tuple[list[int], list[float]]:
+        """Columns and values of one line."""
+        if line.startswith("{"):
+            return self._sparse(line)
+        return self._dense(line)
+
+    def _sparse(self, line: str) -> tuple[list[int], list[float]]:
+        if not line.endswith("}"):
+            raise _RowError("The row begins with { but does not end with }.")
+        if self.quick:
+            words = line[1:-1].replace(",", " ").split()
+            try:
+                columns, values = list(map(int, words[::2])), list(map(float, words[1::2]))
+            except ValueError:
+                columns, values = [], [np.nan]
+            if len(columns) == len(values):
+                return columns, values
+            # Something is wrong with the row: the careful way below says what.
+        cells: dict[int, str] = {}
+        for pair in split_sparse(line[1:-1]):
+            column = pair[0]
+            if column in cells:
+                raise _RowError(f"Attribute {column} is given twice.")
+            if not 0 <= column < self.width:
+                raise _RowError(f"There is no attribute {column}: they are numbered 0 to {self.width - 1}.")
+            cells[column] = pair[1]
+        values_by_column = {column: self._value(column, text) for column, text in cells.items()}
+        for column, code in self.defaults.items():
+            values_by_column.setdefault(column, code)
+        self._keep_texts(cells)
+        return list(values_by_column), list(values_by_column.values())
+
+    def _dense(self, line: str) -> tuple[list[int], list[float]]:
+        cells = split_values(line)
+        if len(cells) != self.width:
+            raise _RowError(f"The row has {len(cells)} values where there are {self.width} attributes.")
+        if self.quick:
+            try:
+                row = np.array(cells, dtype=np.float64)
+            except ValueError:
+                row = np.array([np.nan])
+            if np.isfinite(row).all():
+                filled = np.flatnonzero(row)
+                return filled.tolist(), row[filled].tolist()
+        values = [self._value(column, cell) for column, cell in enumerate(cells)]
+        self._keep_texts(dict(enumerate(cells)))
+        filled_columns = [column for column, value in enumerate(values) if value != 0.0]
+        return filled_columns, [values[column] for column in filled_columns]
+
+    def _keep_texts(self, cells: dict[int, str]) -> None:
+        for column, texts in self.texts.items():
+            texts.append(cells.get(column, ""))
+
+    def _value(self, column: int, text: str) -> float:
+        attribute, codes = self.attributes[column], self.codes[column]
+        if text == "?":
+            raise _RowError(f"The value of attribute {attribute.name!r} is missing (?).")
+        if attribute.kind == "string":
+            return 0.0
+        if codes is not None:
+            if text in codes:
+                return codes[text]
+            allowed = ", ".join(attribute.values[:8]) + (", …" if len(attribute.values) > 8 else "")
+            raise _RowError(f"{text!r} is not a value of attribute {attribute.name!r}, which has {allowed}.")
+        try:
+            value = float(text)
+        except ValueError:
+            value = np.nan
+        if not np.isfinite(value):
+            raise _RowError(f"{text!r} is not a number (attribute {attribute.name!r}).")
+        return value
+
+    def check(self, columns: list[int], values: list[float]) -> None:
+        """What the quick way has not looked at."""
+        index, value = np.array(columns, dtype=np.int64), np.array(values, dtype=np.float64)
+        if len(index) == 0:
+            return
+        if index.min() < 0 or index.max() >= self.width:
+            wrong = index[(index < 0) | (index >= self.width)][0]
+            raise _RowError(f"There is no attribute {wrong}: they are numbered 0 to {self.width - 1}.")
+        if len(np.unique(index)) < len(index):
+            raise _RowError("An attribute is given twice.")
+        bad = (self.marks[index] & (value != 0) & (value != 1)) | ~np.isfinite(value)
+        if bad.any():
+            place = int(np.flatnonzero(bad)[0])
+            raise _RowError(f"{value[place]:g} is not a value of attribute {self.attributes[index[place]].name!r}.")
+
+
+def split_sparse(text: str) -> Iterator[tuple[int, str]]:
+    """The pairs of a sparse row.
+
+    >>> list(split_sparse("1 3, 4 'a, b'"))
+    [(1, '3'), (4, 'a, b')]
+    """
+    rest = text.strip()
+    while rest:
+        head, _, tail = rest.partition(" ")
+        if not head.isdecimal() or not tail.strip():
+            raise _RowError(f"{rest[:20]!r} does not begin with an attribute's number and its value.")
+        tail = tail.lstrip()
+        end = _end_of_value(tail)
+        yield int(head), split_values(tail[:end])[0]
+        rest = tail[end + 1 :].strip()
+
+
+def _end_of_value(text: str) -> int:
+    """Where the value at the start of the text ends: at the first comma outside quotes."""
+    quote, position = text[0] if text[0] in "'\"" else "", 1
+    while quote and position < len(text) and text[position] != quote:
+        position += 2 if text[position] == "\\" else 1
+    comma = text.find(",", position if quote else 0)
+    return len(text) if comma < 0 else comma
+
+
+def read_rows(
+    path: Path,
+    attributes: list[Attribute],
+    single: int | None,
+    lines: Lines,
+    reader: Iterator[str],
+    problems: Problems,
+) -> Rows:
+    """Every row below ``@data``; a bad one is reported with its line."""
+    parser = _Reader(attributes, single)
+    rows = SparseRows()
+    numbers: list[int] = []
+    for raw in reader:
+        line = raw.strip()
+        if not line or line.startswith("%"):
+            continue
+        try:
+            columns, values = parser.row(line)
+            if parser.quick:
+                parser.check(columns, values)
+        except _RowError as error:
+            problems.report(str(error), path=path, line=lines.number, remedy="Correct or remove the row.")
+            continue
+        rows.append(columns, values)
+        numbers.append(lines.number)
+    return Rows(rows.matrix(len(attributes)), parser.texts, numbers)

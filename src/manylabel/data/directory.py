@@ -1,0 +1,104 @@
+"""A folder of text files, each with a file of its labels beside it: Annif's full-text corpus."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from pathlib import Path
+
+from manylabel.data.corpus import Corpus
+from manylabel.data.one_line import joined_texts
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import numbered_lines, read_bytes
+from manylabel.exceptions import DataError
+
+_SAFE_NAME = re.compile(r"[\w-][\w.-]{0,150}")
+
+
+def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
+    """One document a ``.txt`` file; its labels are in the ``.tsv`` or ``.key`` file of the same name.
+
+    A ``.key`` file has one label a line, a ``.tsv`` file ``<address><TAB>label`` (the label, else the
+    address). A document without such a file has no labels; if no document has one, the corpus carries none.
+    README and side files are left out.
+    """
+    if not path.is_dir():
+        raise DataError("It is a file, not a folder of .txt files.", path=path, remedy="Give the folder.")
+    ids: list[str] = []
+    texts: list[str] = []
+    labels: list[list[str]] = []
+    labelled = False
+    for file in sorted([*path.glob("*.txt"), *path.glob("*.txt.gz")]):
+        stem = file.name.removesuffix(".gz").removesuffix(".txt")
+        if re.match(r"(readme|licen[cs]e|notice)$", stem, re.IGNORECASE):
+            continue
+        text = _text(file, problems, encoding)
+        if text is None:
+            continue
+        names = _labels(file.with_name(stem), problems, encoding)
+        labelled = labelled or names is not None
+        ids.append(stem)
+        texts.append(text)
+        labels.append(names or [])
+    return Corpus(
+        ids=ids,
+        fields={"text": texts},
+        labels=labels if labelled else None,
+        name=path.absolute().name,
+        source=str(path),
+    )
+
+
+def _text(file: Path, problems: Problems, encoding: str) -> str | None:
+    data = read_bytes(file)
+    try:
+        return data.decode("utf-8-sig" if encoding in ("utf-8", "utf8") else encoding).replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        problems.report(
+            f"Byte 0x{data[error.start]:02x} at position {error.start + 1} of the file is not {encoding}.",
+            path=file,
+            line=data.count(b"\n", 0, error.start) + 1,
+            remedy="Save the file as UTF-8, or name its encoding, for example --encoding latin-1.",
+        )
+        return None
+
+
+def _labels(stem: Path, problems: Problems, encoding: str) -> list[str] | None:
+    key, table = stem.with_name(stem.name + ".key"), stem.with_name(stem.name + ".tsv")
+    if key.is_file():
+        return sorted({line.strip() for _, line in numbered_lines(key, problems, encoding)})
+    if not table.is_file():
+        return None
+    names: set[str] = set()
+    for _, line in numbered_lines(table, problems, encoding):
+        address, _, label = line.partition("\t")
+        names.add(label.split("\t")[0].strip() or address.strip().strip("<>"))
+    return sorted(names)
+
+
+def write(corpus: Corpus, path: Path) -> None:
+    """A new folder with a ``.txt`` and a ``.key`` file a document; unsafe ids become numbers."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise DataError("It is there already.", path=path, remedy="Give the name of a new or empty folder.")
+    path = path.absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+    beside.mkdir()
+    try:
+        safe = all(_SAFE_NAME.fullmatch(identity) for identity in corpus.ids)
+        names = corpus.ids if safe and len(set(corpus.ids)) == len(corpus) else _numbers(len(corpus))
+        for row, (name, text) in enumerate(zip(names, joined_texts(corpus), strict=True)):
+            (beside / f"{name}.txt").write_text(text, encoding="utf-8", newline="\n")
+            if corpus.labels is not None:
+                lines = "".join(f"{label}\n" for label in corpus.labels[row])
+                (beside / f"{name}.key").write_text(lines, encoding="utf-8", newline="\n")
+        os.replace(beside, path)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _numbers(total: int) -> list[str]:
+    width = len(str(total))
+    return [f"{number:0{width}d}" for number in range(1, total + 1)]

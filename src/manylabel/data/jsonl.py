@@ -1,0 +1,100 @@
+"""JSON lines: one object a line, ours, Annif's, or anything with a text and labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from manylabel.data.columns import ColumnOptions, Table, corpus_of_table
+from manylabel.data.corpus import Corpus
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import numbered_lines
+
+
+def read(
+    path: Path,
+    problems: Problems,
+    *,
+    text_column: str | None = None,
+    title_column: str | None = None,
+    label_column: str | None = None,
+    label_columns: Sequence[str] | None = None,
+    label_separator: str | None = None,
+    id_column: str | None = None,
+    split_column: str | None = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """The documents of a JSON lines file.
+
+    Keys are recognised by name (``text``, ``title``, ``labels``, ``id``, ``split`` and their usual
+    variants) or named by the options. Labels are a list of strings, of Annif's ``{"uri", "label"}`` objects
+    (the label, else the address), or one string. Annif's nested ``metadata`` is spread out; keys that are
+    nothing else become metadata.
+    """
+    options = ColumnOptions(
+        text_column, title_column, label_column, label_columns, label_separator, id_column, split_column
+    )
+    records = list(_records(path, problems, encoding))
+    names = dict.fromkeys(name for _, record in records for name in record)
+    columns = {name: [record.get(name) for _, record in records] for name in names}
+    return corpus_of_table(Table(columns, [line for line, _ in records], path, problems), options)
+
+
+def _records(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in numbered_lines(path, problems, encoding):
+        try:
+            record = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            place = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+            problems.report(
+                f"The line is not JSON ({place}).",
+                path=path,
+                line=number,
+                remedy="Each line must be one JSON object.",
+            )
+            continue
+        if not isinstance(record, dict):
+            problems.report(
+                f"The line holds a JSON {type(record).__name__}, not an object.",
+                path=path,
+                line=number,
+                remedy='Write each document as {"text": "…", "labels": ["…"]}.',
+            )
+            continue
+        if "\\ud" in line.lower() and not _is_text(record):
+            problems.report(
+                "The line holds half of a surrogate pair (\\ud…), which is no character.",
+                path=path,
+                line=number,
+                remedy="Write both halves, or the character itself.",
+            )
+            continue
+        inner = record.get("metadata")
+        if isinstance(inner, dict):
+            del record["metadata"]
+            record = {**inner, **record}
+        yield number, record
+
+
+def _is_text(record: dict[str, Any]) -> bool:
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write(corpus: Corpus, stream: IO[str]) -> None:
+    """One object a document: id, the fields, labels, split, then the metadata."""
+    for row, identity in enumerate(corpus.ids):
+        record: dict[str, Any] = {"id": identity}
+        record |= {name: values[row] for name, values in corpus.fields.items()}
+        if corpus.labels is not None:
+            record["labels"] = list(corpus.labels[row])
+        if corpus.split is not None:
+            record["split"] = corpus.split[row]
+        for name, values in corpus.metadata.items():
+            record.setdefault(name, values[row])
+        stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")

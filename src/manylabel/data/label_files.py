@@ -1,0 +1,109 @@
+"""Side files of a data set: names of labels or terms one a line, and groups of labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from manylabel.data.corpus import Corpus
+from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import numbered_lines, read_bytes
+from manylabel.exceptions import DataError
+
+
+def read_names(path: str | Path) -> list[str]:
+    """The names in a file, one a line."""
+    return [line.strip() for _, line in numbered_lines(Path(path), Problems())]
+
+
+def side_names(path: Path, what: str, at_least: int) -> list[str] | None:
+    """The names in ``X.labels.txt`` or ``labels.txt`` beside a file, if there are enough (same for terms).
+
+    `X` is the file's name without its extensions.
+    """
+    stem = path.name.split(".")[0]
+    for name in (f"{stem}.{what}.txt", f"{what}.txt"):
+        beside = path.with_name(name)
+        if beside.is_file():
+            names = read_names(beside)
+            if len(names) >= at_least:
+                return names
+    return None
+
+
+def with_named_labels(
+    corpus: Corpus, path: Path, names_file: str | Path | None, groups_file: str | Path | None
+) -> Corpus:
+    """The corpus with label ids 0, 1, 2 … replaced by names from a file, and grouped as another file says.
+
+    Without a file given, ids are replaced when exactly one ``.txt`` file beside the data has a line for
+    each of them; a ``.json`` file beside it whose lists hold only these names gives the groups.
+    """
+    found = False
+    if names_file is None and corpus.label_names and all(name.isdecimal() for name in corpus.label_names):
+        names_file = _find_names(path, max(int(name) for name in corpus.label_names))
+        found = names_file is not None
+    if names_file is not None:
+        corpus = _rename(corpus, read_names(names_file), names_file)
+    if groups_file is None and found:
+        groups_file = _find_groups(path, set(corpus.label_names))
+    if groups_file is not None:
+        corpus = replace(corpus, hierarchy=hierarchy_of_groups(_groups(groups_file)))
+    return corpus
+
+
+def hierarchy_of_groups(groups: Mapping[str, list[str]]) -> Hierarchy:
+    """Each group above its labels. A group that bears the name of one of its labels is that label.
+
+    >>> hierarchy_of_groups({"anger": ["anger", "annoyance"]}).parents
+    {'annoyance': 'anger'}
+    """
+    return Hierarchy({label: group for group, labels in groups.items() for label in labels if label != group})
+
+
+def _find_names(path: Path, highest: int) -> Path | None:
+    beside = [
+        file
+        for file in sorted(path.absolute().parent.glob("*.txt"))
+        if file != path.absolute() and not file.name.lower().startswith(("readme", "licen", "terms"))
+    ]
+    fitting = [file for file in beside if len(read_bytes(file).split(b"\n")) > highest]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _find_groups(path: Path, names: set[str]) -> Path | None:
+    for file in sorted(path.absolute().parent.glob("*.json")):
+        try:
+            groups = _groups(file)
+        except DataError:
+            continue
+        if all(set(labels) <= names for labels in groups.values()):
+            return file
+    return None
+
+
+def _groups(file: str | Path) -> dict[str, list[str]]:
+    try:
+        groups = json.loads(read_bytes(Path(file)))
+    except ValueError as error:
+        raise DataError(f"The file is not JSON ({error}).", path=file) from None
+    if not isinstance(groups, dict) or not all(isinstance(labels, list) for labels in groups.values()):
+        raise DataError("The file does not map groups to lists of labels.", path=file)
+    return groups
+
+
+def _rename(corpus: Corpus, names: list[str], file: str | Path) -> Corpus:
+    def name(label: str) -> str:
+        if not label.isdecimal() or int(label) >= len(names):
+            raise DataError(
+                f"Label {label!r} has no name: the file names the labels 0 to {len(names) - 1}.",
+                path=file,
+                remedy="Give a file with one name a line for each label id (--label-names-file).",
+            )
+        return names[int(label)]
+
+    labels = [sorted(name(label) for label in document) for document in corpus.label_sets]
+    return replace(corpus, labels=labels, label_names=names)

@@ -1,0 +1,109 @@
+"""Pairs of SciPy sparse matrices: X.npz holds the counts, Y.npz the labels."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manylabel.data.atomic import atomic_text, atomic_write
+from manylabel.data.corpus import Corpus
+from manylabel.data.label_files import side_names
+from manylabel.data.labels import label_sets
+from manylabel.data.problems import Problems
+from manylabel.estimator import Csr
+from manylabel.exceptions import DataError, ParameterError
+
+_NAME = re.compile(r"(|.*[-_.])([xXyY])\.npz")
+
+
+def read(path: Path, problems: Problems, *, labels_file: str | Path | None = None) -> Corpus:
+    """The counts of ``X.npz`` and the labels of ``Y.npz`` beside it; either may be named.
+
+    Without Y the documents carry no labels. Terms are named ``t0``, ``t1`` … and labels ``l0``, ``l1`` …
+    unless ``terms.txt`` or ``labels.txt`` lies beside. Pickled objects are never loaded.
+    """
+    counts_path, labels_path = pair(path) if labels_file is None else (path, Path(labels_file))
+    X = _matrix(counts_path)
+    labels: list[list[str]] | None = None
+    names: list[str] = []
+    if labels_path.is_file():
+        Y = _matrix(labels_path)
+        _check_labels(X, Y, counts_path, labels_path)
+        names = side_names(labels_path, "labels", Y.shape[1]) or [f"l{column}" for column in range(Y.shape[1])]
+        labels = label_sets(Y, names)
+    return Corpus(
+        ids=[str(row + 1) for row in range(X.shape[0])],
+        labels=labels,
+        label_names=names,
+        counts=X,
+        terms=side_names(counts_path, "terms", X.shape[1]) or [f"t{column}" for column in range(X.shape[1])],
+        name=path.absolute().parent.name,
+        source=str(path),
+    )
+
+
+def pair(path: Path) -> tuple[Path, Path]:
+    """The files of X and Y, given either of them."""
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        return path, path.with_name(path.name.removesuffix(".npz") + "_Y.npz")
+    lower = match[2].islower()
+    return tuple(path.with_name(f"{match[1]}{sign.lower() if lower else sign}.npz") for sign in "XY")  # type: ignore[return-value]
+
+
+def _matrix(path: Path) -> Csr:
+    try:
+        matrix = Csr(sparse.load_npz(path))
+    except FileNotFoundError:
+        raise DataError("The file of counts is missing.", path=path, remedy="Put X.npz beside Y.npz.") from None
+    except (ValueError, OSError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        raise DataError(
+            f"The file is not a sparse matrix saved by SciPy ({str(error).splitlines()[0].rstrip('.')}).",
+            path=path,
+            remedy="Save it with scipy.sparse.save_npz.",
+        ) from None
+    matrix.sum_duplicates()
+    if not np.isfinite(matrix.data).all():
+        raise DataError("The matrix holds values that are not finite numbers.", path=path)
+    return matrix
+
+
+def _check_labels(X: Csr, Y: Csr, counts_path: Path, labels_path: Path) -> None:
+    Y.eliminate_zeros()
+    if X.shape[0] != Y.shape[0]:
+        raise DataError(
+            f"The labels are of {Y.shape[0]} documents, but {counts_path.name} holds {X.shape[0]}.",
+            path=labels_path,
+        )
+    if not (Y.data == 1).all():
+        bad = Y.data[Y.data != 1][0]
+        raise DataError(f"The matrix of labels holds {bad} where only 0 and 1 are allowed.", path=labels_path)
+
+
+def write(corpus: Corpus, path: Path) -> None:
+    """X and Y as a pair of files, with the names of terms and labels beside them."""
+    match = _NAME.fullmatch(path.name)
+    if match is None or match[2] not in "xX":
+        raise ParameterError(f"The file of counts must be named X.npz or something_X.npz, not {path.name!r}.")
+    counts_path, labels_path = pair(path)
+    _save(counts_path, corpus.counts)
+    _save_names(counts_path, "terms", corpus.terms)
+    if corpus.labels is not None:
+        _save(labels_path, corpus.label_matrix())
+        _save_names(labels_path, "labels", corpus.label_names)
+
+
+def _save(path: Path, matrix: Any) -> None:
+    with atomic_write(path) as stream:
+        sparse.save_npz(stream, matrix)
+
+
+def _save_names(path: Path, what: str, names: Any) -> None:
+    if names is not None:
+        with atomic_text(path.with_name(f"{path.name.split('.')[0]}.{what}.txt")) as stream:
+            stream.writelines(f"{name}\n" for name in names)

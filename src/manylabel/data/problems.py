@@ -1,0 +1,45 @@
+"""What a reader does with a line it cannot read: stop with one sentence, or skip the line and remember it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from manylabel.exceptions import DataError
+from manylabel.parameters import OneOf, check_parameter
+
+OnError = Literal["raise", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line that was skipped, and why."""
+
+    path: str
+    line: int | None
+    problem: str
+
+    def __str__(self) -> str:
+        return str(DataError(self.problem, path=self.path, line=self.line))
+
+
+class Problems:
+    """Where readers report bad lines; with ``on_error="skip"`` they are collected instead of raised.
+
+    >>> problems = Problems("skip")
+    >>> problems.report("There is no text.", path="mail.jsonl", line=3)
+    >>> [str(problem) for problem in problems.skipped]
+    ['mail.jsonl, line 3: There is no text.']
+    """
+
+    def __init__(self, on_error: OnError = "raise") -> None:
+        check_parameter("read", "on_error", on_error, OneOf("raise", "skip"))
+        self.on_error = on_error
+        self.skipped: list[Problem] = []
+
+    def report(self, problem: str, *, path: str | Path, line: int | None = None, remedy: str | None = None) -> None:
+        """Raise `DataError`, or record the problem so that the caller may go on with the next line."""
+        if self.on_error == "raise":
+            raise DataError(problem, path=path, line=line, remedy=remedy)
+        self.skipped.append(Problem(str(path), line, problem))

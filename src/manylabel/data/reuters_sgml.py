@@ -1,0 +1,253 @@
+"""Reuters-21578 as Lewis distributed it: 22 SGML files, straight from the archive or from a folder.
+
+ModApte (Vilar, Castro & Sanchis 2004, Table 1): train are the records with LEWISSPLIT="TRAIN" and
+TOPICS="YES", test those with LEWISSPLIT="TEST" and TOPICS="YES", all others are unused. Test document 19918
+carries the tag "trade" twice, which that table counts as several labels; ``dedupe_labels=False`` keeps such
+repetitions.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from manylabel.data.corpus import Corpus
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import read_bytes
+from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.parameters import FLAG, SEED, Number, OneOf, Satisfies, check_parameter
+
+TOPIC_LIST = "all-topics-strings.lc.txt"
+LABEL_SETS = ("all135", "train115", "R90", "R10")
+Choice = Literal["keep", "drop"]
+
+_RECORD = re.compile(r"<REUTERS\s+([^>]*)>(.*?)</REUTERS>", re.DOTALL)
+_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
+_ITEM = re.compile(r"<D>(.*?)</D>", re.DOTALL)
+_DATE = re.compile(r"<DATE>(.*?)</DATE>", re.DOTALL)
+_TEXT = re.compile(r"<TEXT([^>]*)>(.*?)</TEXT>", re.DOTALL)
+_TITLE = re.compile(r"<TITLE>(.*?)</TITLE>", re.DOTALL)
+_BODY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
+_ENTITY = re.compile(r"&(?:#(\d+)|(lt|gt|amp|quot|apos));")
+_SIGNS = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+
+
+class Record(NamedTuple):
+    """One story."""
+
+    newid: str
+    part: str
+    date: str
+    topics: list[str]
+    title: str
+    body: str
+
+
+def read(
+    path: Path,
+    problems: Problems,
+    *,
+    split: Literal["modapte", "all", "random"] = "modapte",
+    label_set: str | Sequence[str] = "all135",
+    unlabelled_train: Choice = "keep",
+    unlabelled_test: Choice = "keep",
+    fields: Sequence[str] = ("title", "body"),
+    dedupe_labels: bool = True,
+    cardinality: Literal["any", "unilabel"] = "any",
+    unused: Choice = "drop",
+    test_share: float = 0.3,
+    seed: int = 0,
+) -> Corpus:
+    """The stories of Reuters-21578.
+
+    `split`: ``modapte``; ``random`` draws `test_share` of the ModApte documents for the test part; ``all``
+    gives every story without a split. `label_set`: ``all135`` (the distribution's list), ``train115``
+    (those of a training document), ``R90`` (of a training and of a test document), ``R10`` (the ten of most
+    training documents), or a list of names; other labels are taken off. Then documents without a label are
+    kept or dropped (`unlabelled_train`, `unlabelled_test`), and ``cardinality="unilabel"`` leaves those
+    with exactly one label.
+    """
+    fields = (fields,) if isinstance(fields, str) else tuple(fields)
+    _check(split, unlabelled_train, unlabelled_test, fields, dedupe_labels, cardinality, unused, test_share, seed)
+    listed, records = _load(path, problems)
+    names = _label_names(label_set, listed, records)
+    parts = _parts(records, split, test_share, seed)
+    dropped = {part for part, choice in (("train", unlabelled_train), ("test", unlabelled_test)) if choice == "drop"}
+    allowed = frozenset(names)
+    kept: list[tuple[Record, str, list[str]]] = []
+    for record, part in zip(records, parts, strict=True):
+        labels = _labels(record, allowed, dedupe_labels)
+        left_out = (part == "unused" and unused == "drop") or (not labels and part in dropped)
+        if not left_out and (cardinality == "any" or len(labels) == 1):
+            kept.append((record, part, labels))
+    stories = [record for record, _, _ in kept]
+    return Corpus(
+        ids=[record.newid for record in stories],
+        fields={name: [getattr(record, name) for record in stories] for name in fields},
+        labels=[labels for _, _, labels in kept],
+        label_names=names,
+        split=None if split == "all" else [part for _, part, _ in kept],
+        metadata={
+            "newid": [int(record.newid) for record in stories],
+            "date": [record.date for record in stories],
+        },
+        name="reuters21578",
+        source=str(path),
+        licence="research only",
+    )
+
+
+def _labels(record: Record, allowed: frozenset[str], dedupe: bool) -> list[str]:
+    found = [topic for topic in record.topics if topic in allowed]
+    return sorted(set(found)) if dedupe else sorted(found)
+
+
+def _check(
+    split: str,
+    train: str,
+    test: str,
+    fields: tuple[str, ...],
+    dedupe: bool,
+    cardinality: str,
+    unused: str,
+    share: float,
+    seed: int,
+) -> None:
+    check_parameter("reuters", "split", split, OneOf("modapte", "all", "random"))
+    check_parameter("reuters", "unlabelled_train", train, OneOf("keep", "drop"))
+    check_parameter("reuters", "unlabelled_test", test, OneOf("keep", "drop"))
+    some = Satisfies("title, body or both", lambda given: len(given) > 0 and set(given) <= {"title", "body"})
+    check_parameter("reuters", "fields", fields, some)
+    check_parameter("reuters", "dedupe_labels", dedupe, FLAG)
+    check_parameter("reuters", "cardinality", cardinality, OneOf("any", "unilabel"))
+    check_parameter("reuters", "unused", unused, OneOf("keep", "drop"))
+    check_parameter("reuters", "test_share", share, Number(0, 1, open_low=True, open_high=True))
+    check_parameter("reuters", "seed", seed, SEED)
+
+
+def _load(path: Path, problems: Problems) -> tuple[list[str] | None, list[Record]]:
+    """The list of topics, if it is there, and every story in the order of the files."""
+    listed: list[str] | None = None
+    records: list[Record] = []
+    for name, data in sorted(_files(path)):
+        text = data.decode("latin-1")
+        if name == TOPIC_LIST:
+            listed = [line.strip() for line in text.splitlines() if line.strip()]
+        else:
+            records += _records(text, path if path.is_file() else path / name, name, problems)
+    if not records:
+        raise DataError(
+            "There is no <REUTERS> record in it.",
+            path=path,
+            remedy="Give the archive or the folder of reut2-*.sgm.",
+        )
+    return listed, records
+
+
+def _files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of the SGML files and the topic list."""
+    if path.is_dir():
+        wanted = [*path.glob("reut2-*.sgm"), *path.glob("reut2-*.sgm.gz"), *path.glob(TOPIC_LIST)]
+        for file in sorted(wanted):
+            yield file.name.removesuffix(".gz"), read_bytes(file)
+    elif path.name.lower().endswith((".sgm", ".sgm.gz")):
+        yield path.name, read_bytes(path)
+    else:
+        yield from archive_members(path)
+
+
+def archive_members(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of an archive's SGML files and topic list, as they lie. Nothing is unpacked to disk."""
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:  # in one pass: going back would unpack the archive anew
+                name = Path(member.name).name
+                if member.isfile() and (re.fullmatch(r"reut2-\d+\.sgm", name) or name == TOPIC_LIST):
+                    stream = archive.extractfile(member)
+                    if stream is not None:
+                        yield name, stream.read()
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise DataError(
+            f"The archive cannot be read ({error}).", path=path, remedy="Copy or download it again."
+        ) from None
+
+
+def _records(text: str, path: Path, name: str, problems: Problems) -> Iterator[Record]:
+    for match in _RECORD.finditer(text):
+        attributes = dict(_ATTRIBUTE.findall(match[1]))
+        content = _TEXT.search(match[2])
+        if content is None or "NEWID" not in attributes:
+            line = text.count("\n", 0, match.start()) + 1
+            problems.report(f"The record in {name} has no TEXT or no NEWID.", path=path, line=line)
+            continue
+        topics = _TOPICS.search(match[2])
+        date = _DATE.search(match[2])
+        title, body = _title_and_body(content[1], content[2])
+        given = attributes.get("TOPICS") == "YES"
+        part = {"TRAIN": "train", "TEST": "test"}.get(attributes.get("LEWISSPLIT", ""), "unused") if given else "unused"
+        yield Record(
+            newid=attributes["NEWID"],
+            part=part,
+            date=date[1].strip() if date else "",
+            topics=[_plain(item).strip() for item in _ITEM.findall(topics[1])] if topics else [],
+            title=title,
+            body=body,
+        )
+
+
+def _title_and_body(attributes: str, content: str) -> tuple[str, str]:
+    """Stories of TYPE="BRIEF" have no body; those of TYPE="UNPROC" have no tags: all they say is the body."""
+    if "UNPROC" in attributes:
+        return "", _plain(content).strip()
+    title, body = _TITLE.search(content), _BODY.search(content)
+    return (_plain(title[1]).strip() if title else "", _plain(body[1]).strip() if body else "")
+
+
+def _plain(text: str) -> str:
+    return _ENTITY.sub(_sign, text) if "&" in text else text
+
+
+def _sign(match: re.Match[str]) -> str:
+    if match[2]:
+        return _SIGNS[match[2]]
+    code = int(match[1])
+    # The wire's control signs (&#2; starts a text, &#3; ends it) are no part of it.
+    return chr(code) if 32 <= code < 0x110000 and code != 127 else ""
+
+
+def _label_names(label_set: str | Sequence[str], listed: list[str] | None, records: list[Record]) -> list[str]:
+    used = {topic for record in records for topic in record.topics}
+    known = sorted(set(listed) | used) if listed is not None else sorted(used)
+    if not isinstance(label_set, str):
+        for name in label_set:
+            if name not in known:
+                raise UnknownNameError("Reuters topic", name, known)
+        return sorted(set(label_set))
+    if label_set not in LABEL_SETS:
+        raise UnknownNameError("Reuters label set", label_set, LABEL_SETS)
+    if label_set == "all135":
+        return known
+    train = Counter(topic for record in records if record.part == "train" for topic in set(record.topics))
+    test = {topic for record in records if record.part == "test" for topic in record.topics}
+    if label_set == "R10":
+        return sorted(sorted(train, key=lambda topic: (-train[topic], topic))[:10])
+    return sorted(train if label_set == "train115" else set(train) & test)
+
+
+def _parts(records: list[Record], split: str, share: float, seed: int) -> list[str]:
+    parts = [record.part for record in records]
+    if split == "all":
+        return ["all"] * len(parts)
+    if split == "random":
+        rows = [row for row, part in enumerate(parts) if part != "unused"]
+        order = np.random.default_rng(seed).permutation(len(rows))
+        test = {rows[index] for index in order[: round(share * len(rows))].tolist()}
+        parts = ["test" if row in test else "train" if part != "unused" else part for row, part in enumerate(parts)]
+    return parts

@@ -1,0 +1,340 @@
+"""Ways to divide documents into parts: index arrays in, index arrays out.
+
+A split is a pair (train, test) of rising row numbers; a division into parts is a list of such arrays. Parts
+are disjoint, none is empty, and the same seed gives the same parts. What is learned from data (vocabulary,
+idf, thresholds) is learned from the training part alone; a held-out part for validation is a further split of
+the training part.
+"""
+
+from __future__ import annotations
+
+import heapq
+import numbers
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Ints
+from manylabel.exceptions import DataError, ParameterError
+from manylabel.metrics.counts import LabelMatrix, indicator
+from manylabel.parameters import AnyOf, Number, check_parameter
+
+Split: TypeAlias = tuple[Ints, Ints]
+
+
+def holdout(n: int, share: float, seed: int) -> Split:
+    """One random split of n documents, the given share (rounded to whole documents) for testing.
+
+    >>> train, test = holdout(10, 0.3, seed=0)
+    >>> len(train), len(test)
+    (7, 3)
+    """
+    check_parameter("holdout", "share", share, Number(low=0, high=1, open_low=True, open_high=True))
+    test = round(share * n)
+    return _draws(n, n - test, test, 1, seed)[0]
+
+
+def repeated_random(n: int, train: float, test: float | None, repeats: int, seed: int) -> list[Split]:
+    """Independent random draws of training and test documents, without overlap within a draw.
+
+    `train` and `test` are numbers of documents (whole numbers) or shares of n (fractions below 1); with
+    `test` None, all documents not drawn for training are tested. More repeats with the same seed leave the
+    first ones as they were.
+
+    Source: ten 70-30 splits in Godbole & Sarawagi 2004; five draws of 2000 and 3000 documents in Ueda & Saito
+    2002.
+
+    >>> [(len(a), len(b)) for a, b in repeated_random(10, 0.7, 0.3, repeats=2, seed=0)]
+    [(7, 3), (7, 3)]
+    >>> [(len(a), len(b)) for a, b in repeated_random(10, 2, 3, repeats=1, seed=0)]
+    [(2, 3)]
+    """
+    check_parameter("repeated_random", "repeats", repeats, Number(low=1, whole=True))
+    first = _size(n, train, "train")
+    if test is None or (_is_share(train) and _is_share(test) and abs(train + test - 1) < 1e-9):
+        return _draws(n, first, n - first, repeats, seed)  # two rounded shares could miss a document or overlap
+    return _draws(n, first, _size(n, test, "test"), repeats, seed)
+
+
+def k_fold(n: int, k: int, seed: int, strata: npt.ArrayLike | None = None) -> list[Split]:
+    """The k splits in which each document is tested once; fold sizes differ by at most one.
+
+    With `strata` (one key per document, for example its number of labels), the documents of each key are
+    spread evenly too: their number in two folds differs by at most one.
+
+    >>> [(len(train), len(test)) for train, test in k_fold(7, 3, seed=0)]
+    [(4, 3), (5, 2), (5, 2)]
+    >>> strata = [1, 1, 1, 2, 2, 2]
+    >>> [sorted(strata[i] for i in test) for _, test in k_fold(6, 3, seed=0, strata=strata)]
+    [[1, 2], [1, 2], [1, 2]]
+    """
+    _check_folds(k, n, "documents")
+    order = _generator(seed).permutation(n)
+    if strata is not None:
+        keys = _one_per_document(strata, "strata")
+        if keys.size != n:
+            raise DataError(f"strata must have one key per document: {n} documents, but {keys.size} keys.")
+        order = order[np.argsort(_codes(keys, "strata")[order], kind="stable")]
+    fold = np.empty(n, dtype=np.int64)
+    fold[order] = np.arange(n) % k  # dealt like cards, on and on across strata: folds stay even in both ways
+    return _as_splits(fold, k)
+
+
+def iterative_stratification(Y: LabelMatrix, k: int, seed: int) -> list[Split]:
+    """The k splits in which each label's documents are spread as evenly as may be.
+
+    Source: Sechidis, Tsoumakas & Vlahavas 2011. See `iterative_split`.
+
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [1, 1], [0, 0], [0, 0]]
+    >>> [np.asarray(Y)[test].sum(axis=0).tolist() for _, test in iterative_stratification(Y, 2, seed=0)]
+    [[3, 1], [2, 1]]
+    """
+    matrix = indicator(Y)
+    _check_folds(k, matrix.shape[0], "documents")
+    return _as_splits(_stratify(matrix, [1 / k] * k, seed), k)
+
+
+def iterative_split(Y: LabelMatrix, shares: Sequence[float] = (0.8, 0.2), seed: int = 0) -> list[Ints]:
+    """Parts of the given shares in each of which every label has about that share of its documents.
+
+    Take the label with the fewest documents left; give each of them to the part that still wants most of this
+    label, then most documents, then by lot; repeat. Documents without labels go where most documents are
+    wanted.
+
+    Source: Sechidis, Tsoumakas & Vlahavas 2011, algorithm 1. Part sizes follow from the labels and may be off
+    by a few documents. Deviation: a part left empty is given one document of the part with the greatest
+    surplus.
+
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [1, 1], [0, 0], [0, 0]]
+    >>> [part.size for part in iterative_split(Y, (0.75, 0.25), seed=0)]
+    [6, 2]
+    """
+    matrix = indicator(Y)
+    _check_shares(shares, matrix.shape[0], "documents")
+    return _as_parts(_stratify(matrix, list(shares), seed), len(shares))
+
+
+def group_k_fold(groups: npt.ArrayLike, k: int, seed: int) -> list[Split]:
+    """The k splits in which no group (author, thread, source) is in training and test at once.
+
+    Groups are dealt out largest first, equally large ones in random order, each to the fold with the fewest
+    documents.
+
+    >>> [test.tolist() for _, test in group_k_fold(["a", "a", "b", "c", "c", "c"], 2, seed=0)]
+    [[3, 4, 5], [0, 1, 2]]
+    """
+    codes = _codes(_one_per_document(groups, "groups"), "groups")
+    sizes = np.bincount(codes)
+    _check_folds(k, sizes.size, "groups")
+    shuffled = _generator(seed).permutation(sizes.size)
+    order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    return _as_splits(_fill(sizes, order, [1 / k] * k)[codes], k)
+
+
+def group_split(groups: npt.ArrayLike, shares: Sequence[float], seed: int) -> list[Ints]:
+    """Parts of about the given shares of documents, no group in two of them.
+
+    Groups come in random order, so that any may be tested; each goes to the part that still wants most
+    documents. A part may be off its share by the size of a group.
+
+    >>> parts = group_split(["a", "a", "b", "b", "c", "c", "d", "d"], (0.75, 0.25), seed=0)
+    >>> [part.size for part in parts]
+    [6, 2]
+    """
+    codes = _codes(_one_per_document(groups, "groups"), "groups")
+    sizes = np.bincount(codes)
+    _check_shares(shares, sizes.size, "groups")
+    order = _generator(seed).permutation(sizes.size)
+    return _as_parts(_fill(sizes, order, list(shares))[codes], len(shares))
+
+
+def by_date(dates: npt.ArrayLike, shares: Sequence[float]) -> list[Ints]:
+    """Parts in the order of time: every date in a part is later than all dates in the part before.
+
+    Documents of one date stay together, so each cut is moved to the nearest change of date (the earlier of
+    two equally near). Dates are anything that sorts by time: datetime64, date objects, numbers, or text such
+    as 1987-02-26.
+
+    >>> by_date(["1987-03-01", "1987-02-26", "1987-02-27", "1987-04-01"], (0.5, 0.5))
+    [array([1, 2]), array([0, 3])]
+    """
+    codes = _codes(_one_per_document(dates, "dates"), "dates", blank_is_missing=True)
+    ends = np.cumsum(np.bincount(codes))  # documents up to and including each date
+    _check_shares(shares, ends.size, "dates")
+    wanted = np.cumsum(shares)[:-1] * codes.size
+    last, cuts = -1, []
+    for place, target in enumerate(wanted):
+        # each later part must keep a date of its own
+        latest = ends.size - (len(shares) - place)
+        candidates = np.arange(last + 1, latest + 1)
+        last = int(candidates[np.argmin(np.abs(ends[candidates] - target))])
+        cuts.append(last)
+    return _as_parts(np.searchsorted(cuts, codes, side="left"), len(shares))
+
+
+def _stratify(Y: Any, shares: list[float], seed: int) -> Ints:
+    """The part of each document, by iterative stratification."""
+    random = _generator(seed)
+    documents = Y.shape[0]
+    # Rows are shuffled first and labels get random ranks: afterwards "first" means "by lot".
+    order = random.permutation(documents)
+    lots = random.random(documents).tolist()
+    rows = Y[order]
+    starts, labels_of = rows.indptr.tolist(), rows.indices.tolist()
+    columns = rows.tocsc()
+    left = np.diff(columns.indptr).tolist()
+    wanted = [[share * count for share in shares] for count in left]
+    room = [share * documents for share in shares]
+    part = [-1] * documents
+    rank = random.permutation(len(left)).tolist()
+    heap = [(count, rank[label], label) for label, count in enumerate(left) if count]
+    heapq.heapify(heap)
+    while heap:
+        label = heapq.heappop(heap)[2]
+        if not left[label]:
+            continue  # counts only fall, so a label's newest entry came first; this is an older one
+        touched: set[int] = set()
+        for row in columns.indices[columns.indptr[label] : columns.indptr[label + 1]].tolist():
+            if part[row] >= 0:
+                continue
+            chosen = part[row] = _neediest(wanted[label], room, lots[row])
+            room[chosen] -= 1
+            carried = labels_of[starts[row] : starts[row + 1]]
+            for other in carried:
+                wanted[other][chosen] -= 1
+                left[other] -= 1
+            touched.update(carried)
+        for other in touched:
+            if left[other]:
+                heapq.heappush(heap, (left[other], rank[other], other))
+    _place_unlabelled(part, room, lots)
+    result = np.empty(documents, dtype=np.int64)
+    result[order] = _without_empty_parts(np.array(part, dtype=np.int64), room, np.diff(rows.indptr))
+    return result
+
+
+def _place_unlabelled(part: list[int], room: list[float], lots: list[float]) -> None:
+    """Give each document that no label has placed to the part with most room."""
+    for row, placed in enumerate(part):
+        if placed < 0:
+            chosen = part[row] = _neediest(room, room, lots[row])
+            room[chosen] -= 1
+
+
+def _neediest(wanted: list[float], room: list[float], lot: float) -> int:
+    """The part that wants most of a label; among equals the one with most room; then by lot (0 ≤ lot < 1)."""
+    most = max(wanted)
+    if wanted.count(most) == 1:
+        return wanted.index(most)
+    equal = [part for part, want in enumerate(wanted) if want == most]
+    widest = max(room[part] for part in equal)
+    equal = [part for part in equal if room[part] == widest]
+    return equal[int(lot * len(equal))]
+
+
+def _without_empty_parts(part: Ints, room: list[float], cardinality: Ints) -> Ints:
+    """Give each empty part the document with the fewest labels of the part that is most over its size."""
+    sizes = np.bincount(part, minlength=len(room))
+    surplus = -np.array(room)
+    for empty in np.flatnonzero(sizes == 0).tolist():
+        donor = int(np.argmax(np.where(sizes > 1, surplus, -np.inf)))
+        members = np.flatnonzero(part == donor)
+        part[members[np.argmin(cardinality[members])]] = empty
+        sizes[donor], sizes[empty] = sizes[donor] - 1, 1
+        surplus[donor] -= 1
+    return part
+
+
+def _fill(sizes: npt.NDArray[np.intp], order: npt.NDArray[np.intp], shares: list[float]) -> Ints:
+    """The part of each group: in the given order, to the part that wants most documents, none left empty."""
+    room = [share * float(sizes.sum()) for share in shares]
+    empty = set(range(len(shares)))
+    part = np.empty(sizes.size, dtype=np.int64)
+    for place, group in enumerate(order.tolist()):
+        # the last groups are kept for parts that have none yet
+        open_parts = sorted(empty) if sizes.size - place <= len(empty) else range(len(shares))
+        chosen = max(open_parts, key=room.__getitem__)
+        part[group] = chosen
+        room[chosen] -= float(sizes[group])
+        empty.discard(chosen)
+    return part
+
+
+def _as_parts(part: npt.NDArray[np.integer[Any]], count: int) -> list[Ints]:
+    return [np.flatnonzero(part == number).astype(np.int64) for number in range(count)]
+
+
+def _as_splits(fold: Ints, k: int) -> list[Split]:
+    return [
+        (np.flatnonzero(fold != number).astype(np.int64), np.flatnonzero(fold == number).astype(np.int64))
+        for number in range(k)
+    ]
+
+
+def _codes(values: npt.NDArray[Any], what: str, *, blank_is_missing: bool = False) -> npt.NDArray[np.intp]:
+    """The rank of each value among the distinct values."""
+    missing = values != values  # nan and NaT are the values that differ from themselves
+    if values.dtype == object:
+        missing = np.array([value is None or value != value for value in values.tolist()], dtype=np.bool_)
+    if blank_is_missing and values.dtype.kind in "OU":
+        missing = missing | (values == "")
+    if np.any(missing):
+        raise DataError(
+            f"{what}: document {int(np.flatnonzero(missing)[0])} (counted from 0) has none.",
+            remedy="Leave such documents out, or give them a value.",
+        )
+    try:
+        return np.unique(values, return_inverse=True)[1].reshape(-1)
+    except TypeError as error:
+        raise DataError(f"{what} must be of one kind, so that they can be put in order ({error}).") from error
+
+
+def _one_per_document(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or not array.size:
+        raise DataError(f"{what} must be a list of one value per document, not an array of shape {array.shape}.")
+    return array
+
+
+def _generator(seed: int) -> np.random.Generator:
+    check_parameter("split", "seed", seed, Number(low=0, whole=True))
+    return np.random.default_rng(seed)
+
+
+def _draws(n: int, train: int, test: int, repeats: int, seed: int) -> list[Split]:
+    if min(train, test) < 1 or train + test > n:
+        raise ParameterError(
+            f"{n} documents cannot give {train} for training and {test} for testing: each needs one or more, "
+            f"and both together at most {n}. Change the sizes or shares."
+        )
+    random = _generator(seed)
+    draws = [random.permutation(n) for _ in range(repeats)]
+    return [(np.sort(draw[:train]), np.sort(draw[train : train + test])) for draw in draws]
+
+
+def _is_share(size: float) -> bool:
+    return not isinstance(size, numbers.Integral)
+
+
+def _size(n: int, size: float, name: str) -> int:
+    """A number of documents, given as such or as a share of n."""
+    allowed = AnyOf(Number(low=1, whole=True), Number(low=0, high=1, open_low=True, open_high=True))
+    check_parameter("repeated_random", name, size, allowed)
+    return round(size * n) if _is_share(size) else int(size)
+
+
+def _check_folds(k: int, n: int, what: str) -> None:
+    check_parameter("split", "k", k, Number(low=2, whole=True))
+    if k > n:
+        raise ParameterError(f"{n} {what} cannot make {k} folds: one would be empty. Give k from 2 to {n}.")
+
+
+def _check_shares(shares: Sequence[float], n: int, what: str) -> None:
+    given = list(shares)
+    positive = Number(low=0, open_low=True)
+    if len(given) < 2 or not all(positive.allows(share) for share in given) or abs(sum(given) - 1) > 1e-6:
+        raise ParameterError(f"shares must be two or more numbers above 0 that add up to 1, not {given!r}.")
+    if n < len(given):
+        raise ParameterError(f"{n} {what} cannot make {len(given)} parts: one would be empty. Ask for fewer.")

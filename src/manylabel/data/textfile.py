@@ -1,0 +1,134 @@
+"""Text files as numbered lines: packed or not, with or without a byte order mark, broken bytes named."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+from manylabel.data.problems import Problems
+from manylabel.exceptions import DataError, MissingDataError, ParameterError
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked if it is gzip-packed, whatever its name says."""
+    try:
+        raw = path.open("rb")
+    except FileNotFoundError:
+        raise MissingDataError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise MissingDataError(f"{path} cannot be opened: {error.strerror}.") from None
+    packed = raw.read(2) == GZIP_MAGIC
+    raw.seek(0)
+    return cast(IO[bytes], io.BufferedReader(_Unpacked(path, raw))) if packed else raw
+
+
+def read_bytes(path: Path, limit: int = -1) -> bytes:
+    """The (unpacked) bytes of a file, at most `limit` of them."""
+    with open_bytes(path) as stream:
+        return stream.read(limit)
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip stream whose damage is told as `DataError`."""
+
+    def __init__(self, path: Path, raw: IO[bytes]) -> None:
+        self._path, self._raw, self._stream = path, raw, gzip.GzipFile(fileobj=raw, mode="rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._stream.read(len(buffer))
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(
+                f"The gzip file is damaged ({str(error).rstrip('.')}).",
+                path=self._path,
+                remedy="Copy or download it again.",
+            ) from None
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class Lines:
+    r"""Iterate over the lines of a text file with their ends; `number` is that of the line last given.
+
+    A line with bytes that are not text in `encoding` is a problem: raised, or skipped and recorded. Lines
+    end in ``\n`` or ``\r\n``; the byte order mark of UTF-8 is dropped.
+    """
+
+    def __init__(self, path: Path, problems: Problems, encoding: str = "utf-8") -> None:
+        try:
+            self.encoding = codecs.lookup(encoding).name
+        except LookupError:
+            raise ParameterError(
+                f"There is no encoding {encoding!r}. Usual ones are utf-8, latin-1, cp1252 and utf-16."
+            ) from None
+        self.path, self.problems, self.number = path, problems, 0
+
+    def __iter__(self) -> Iterator[str]:
+        wide = self.encoding.startswith(("utf-16", "utf-32"))
+        return self._wide_lines() if wide else self._lines()
+
+    def _lines(self) -> Iterator[str]:
+        with open_bytes(self.path) as stream:
+            for raw in stream:
+                self.number += 1
+                if self.number == 1 and raw.startswith(codecs.BOM_UTF8):
+                    raw = raw[3:]
+                try:
+                    line = raw.decode(self.encoding)
+                except UnicodeDecodeError as error:
+                    self._report(raw, error)
+                    continue
+                yield line[:-2] + "\n" if line.endswith("\r\n") else line
+
+    def _wide_lines(self) -> Iterator[str]:
+        with io.TextIOWrapper(open_bytes(self.path), encoding=self.encoding) as stream:
+            try:
+                for line in stream:
+                    self.number += 1
+                    yield line
+            except UnicodeError as error:
+                raise DataError(
+                    f"The file is not {self.encoding} text ({error}).",
+                    path=self.path,
+                    line=self.number + 1,
+                    remedy="Name its encoding (--encoding).",
+                ) from None
+
+    def _report(self, raw: bytes, error: UnicodeDecodeError) -> None:
+        self.problems.report(
+            f"Byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line is no {self.encoding}.",
+            path=self.path,
+            line=self.number,
+            remedy="Save the file as UTF-8, or name its encoding, for example --encoding latin-1.",
+        )
+
+
+def numbered_lines(path: Path, problems: Problems, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, without their ends, each with its number."""
+    lines = Lines(path, problems, encoding)
+    for line in lines:
+        if line.strip():
+            yield lines.number, line.rstrip("\n")
+
+
+def first_lines(path: Path, limit: int = 65536) -> list[str]:
+    """The first lines of a file, as text whatever their bytes; the last, possibly cut, line is left out."""
+    data = read_bytes(path, limit)
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
+    lines = text.splitlines() if "\n" not in text else text.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if len(data) == limit and len(lines) > 1 else lines

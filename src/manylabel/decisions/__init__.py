@@ -1,0 +1,33 @@
+"""Decision rules: scores in, label sets out. One rule, one file, one row in a plain table of names.
+
+>>> find_rule("top-k")
+<class 'manylabel.decisions.top_k.TopK'>
+"""
+
+from __future__ import annotations
+
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
+from manylabel.decisions.base import DecisionRule, SingleLabelWarning
+from manylabel.decisions.decided import DecidedModel, out_of_fold_scores
+from manylabel.decisions.natural import Natural
+from manylabel.decisions.per_label import PerLabelThreshold
+from manylabel.decisions.proportional import Proportional
+from manylabel.decisions.table import RULES, find_rule
+from manylabel.decisions.threshold import GlobalThreshold, Threshold
+from manylabel.decisions.top_k import TopK
+
+__all__ = [
+    "RULES",
+    "AccumulatedPosterior",
+    "DecidedModel",
+    "DecisionRule",
+    "GlobalThreshold",
+    "Natural",
+    "PerLabelThreshold",
+    "Proportional",
+    "SingleLabelWarning",
+    "Threshold",
+    "TopK",
+    "find_rule",
+    "out_of_fold_scores",
+]

@@ -1,0 +1,35 @@
+"""The one list of decision rules by name; a rule's module is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from manylabel.exceptions import UnknownNameError
+
+if TYPE_CHECKING:
+    from manylabel.decisions.base import DecisionRule
+
+RULES: Mapping[str, str] = {
+    "natural": "manylabel.decisions.natural:Natural",
+    "threshold": "manylabel.decisions.threshold:Threshold",
+    "global": "manylabel.decisions.threshold:GlobalThreshold",
+    "per-label": "manylabel.decisions.per_label:PerLabelThreshold",
+    "top-k": "manylabel.decisions.top_k:TopK",
+    "accumulated-posterior": "manylabel.decisions.accumulated_posterior:AccumulatedPosterior",
+    "proportional": "manylabel.decisions.proportional:Proportional",
+}
+
+
+def find_rule(name: str) -> type[DecisionRule]:
+    """The class of a rule; an unknown name is answered with the nearest one.
+
+    >>> find_rule("top-k")
+    <class 'manylabel.decisions.top_k.TopK'>
+    """
+    if name not in RULES:
+        raise UnknownNameError("decision rule", name, RULES)
+    module, _, attribute = RULES[name].partition(":")
+    found: type[DecisionRule] = getattr(import_module(module), attribute)
+    return found

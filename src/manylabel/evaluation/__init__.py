@@ -1,0 +1,1 @@
+"""Experiments: a classifier, labelled documents, and what came of it with every convention stated."""

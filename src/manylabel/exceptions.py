@@ -1,0 +1,86 @@
+"""Every error manylabel raises on purpose.
+
+::
+
+    ManylabelError                  catch this one to catch them all
+    ├── DataError                   ValueError         a document or line that cannot be read; knows path and line
+    │   └── UnknownFormatError                         no reader recognises the file
+    ├── MissingDataError            FileNotFoundError  a file or data set that is not there
+    ├── ParameterError              ValueError         a setting outside what is allowed
+    │   └── UnknownNameError                           a name nobody knows; offers the nearest one
+    ├── DecisionError               ValueError         a decision rule given scores of a kind it cannot read
+    ├── ModelFileError              ValueError         a model file that is damaged, truncated or not ours
+    └── MissingExtraError           ImportError        an optional package that is not installed
+
+Each is also a built-in error, so code that knows nothing of manylabel catches what it expects. The message is a
+sentence for the person who reads it: what is wrong, what was given, what is allowed, what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class ManylabelError(Exception):
+    """The root of the tree."""
+
+
+class DataError(ManylabelError, ValueError):
+    """Data that cannot be read as what it claims to be; names the file and the line where they are known."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem, self.path, self.line, self.remedy = problem, path, line, remedy
+        super().__init__(problem, path, line, remedy)
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else str(self.path)
+        if self.line is not None:
+            place += f", line {self.line}" if place else f"line {self.line}"
+        sentence = f"{place}: {self.problem}" if place else self.problem
+        return f"{sentence} {self.remedy}" if self.remedy else sentence
+
+
+class UnknownFormatError(DataError):
+    """No reader recognises the file."""
+
+
+class MissingDataError(ManylabelError, FileNotFoundError):
+    """A file or a data set that is not where it was looked for."""
+
+
+class ParameterError(ManylabelError, ValueError):
+    """A setting outside what is allowed."""
+
+
+class UnknownNameError(ParameterError):
+    """A name that is not in a table; the message offers the nearest known one."""
+
+    def __init__(self, what: str, given: str, known: Iterable[str]) -> None:
+        self.what, self.given, self.known = what, given, sorted(known)
+        near = difflib.get_close_matches(given, self.known, n=1, cutoff=0.5)
+        offer = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"There is no {what} {given!r}.{offer} Known: {', '.join(self.known)}.")
+
+
+class DecisionError(ManylabelError, ValueError):
+    """A decision rule was given scores of a kind it cannot read."""
+
+
+class ModelFileError(ManylabelError, ValueError):
+    """A model file that is damaged, truncated, of a later version, or not ours."""
+
+
+class MissingExtraError(ManylabelError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional package. Install it with: pip install 'manylabel[{extra}]'")

@@ -1,0 +1,129 @@
+"""Function words of several languages: frequent, and of no help to tell subjects apart.
+
+The lists were written for manylabel. They hold articles, pronouns, prepositions, conjunctions, auxiliary
+verbs and the commonest adverbs, in lower case and, where the language has them, with accents. Pieces that
+an apostrophe leaves behind ("ll", "qu", "dell") are included, because tokens end at an apostrophe.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from manylabel.exceptions import UnknownNameError
+
+_WORDS = {
+    "english": """
+        a an the this that these those such i me my mine myself we us our ours ourselves you your yours
+        yourself yourselves he him his himself she her hers herself it its itself they them their theirs
+        themselves one who whom whose which what and or but nor so yet if then else because as until while
+        although though unless whereas whether since than of at by for with about against between among into
+        through during before after above below to from up down in out on off over under upon within without
+        toward towards via per across along around behind beside besides beyond despite except near onto is
+        am are was were be been being have has had having do does did doing done will would shall should can
+        could may might must ought cannot not no only own same too very just also again further once here
+        there when where why how all any both each few more most other others some every either neither
+        another many much several less least now ever never always often however therefore thus hence still
+        even already almost ll ve re don didn doesn isn aren wasn weren hasn haven hadn won wouldn couldn
+        shouldn""",
+    "german": """
+        der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen diesem jener
+        jene jenes jenen jenem welcher welche welches welchen welchem solche solcher solches ich mich mir
+        mein meine meinen meinem meiner du dich dir dein deine er ihn ihm sein seine seinen seinem seiner
+        seines sie ihr ihre ihren ihrem ihrer ihres es wir uns unser unsere unseren euch euer eure man sich
+        wer wen wem wessen was und oder aber denn sondern doch sowie weder noch wenn als dass daß weil ob
+        obwohl während bevor nachdem damit indem falls je desto bis in im an am auf aus bei beim bis durch
+        für gegen hinter mit nach neben ohne seit über um unter von vom vor zu zum zur zwischen wegen trotz
+        innerhalb außerhalb bin bist ist sind seid war waren gewesen wird werden wurde wurden worden
+        geworden werde habe hat haben hatte hatten gehabt kann können konnte konnten muss muß müssen musste
+        soll sollen sollte sollten will wollen wollte darf dürfen mag möge möchte nicht kein keine keinen
+        keinem keiner nur auch sehr so schon noch immer wieder hier dort da dann nun jetzt wie wo wann warum
+        wohin woher alle allem allen aller alles viel viele vielen mehr einige einigen etwas nichts jede
+        jeden jedem jeder jedes ander andere anderen anderer anderes beide beiden selbst dazu dabei dafür
+        davon darauf daran darin hin her also""",
+    "french": """
+        le la les un une des du de au aux ce cet cette ces je me moi mon ma mes tu te toi ton ta tes il elle
+        lui se soi son sa ses on nous notre nos vous votre vos ils elles leur leurs eux en y qui que quoi
+        dont où lequel laquelle lesquels lesquelles quel quelle quels quelles celui celle ceux celles cela
+        ceci ça et ou mais donc or ni car si comme quand lorsque puisque parce afin tandis ainsi à dans par
+        pour sur sous avec sans entre vers chez contre depuis dès pendant avant après devant derrière jusque
+        jusqu selon malgré hors parmi est sont était étaient être été étant suis es sommes êtes sera seront
+        serait fut furent soit ai as a avons avez ont avait avaient avoir eu ayant aura auront aurait fait
+        faire font peut peuvent pouvoir doit doivent devoir va vont ne pas non plus moins très trop aussi
+        même mêmes tout toute tous toutes autre autres chaque quelque quelques plusieurs peu beaucoup encore
+        déjà toujours jamais alors là ici puis comment pourquoi combien tel telle tels telles qu jusqu
+        lorsqu puisqu quelqu aujourd hui""",
+    "spanish": """
+        el la los las lo un una unos unas al del este esta estos estas ese esa esos esas aquel aquella
+        aquellos aquellas esto eso aquello yo me mi mis mí tú te ti tu tus él ella ello le les se si sí su
+        sus nosotros nosotras nos nuestro nuestra nuestros nuestras vosotros vosotras os vuestro vuestra
+        ellos ellas usted ustedes que qué quien quién quienes cual cuál cuales cuyo cuya y e o u ni pero
+        sino aunque porque pues como cuando mientras donde dónde cómo cuándo según a ante bajo con contra de
+        desde durante en entre hacia hasta mediante para por sin sobre tras es son era eran ser sido siendo
+        soy eres somos fue fueron será serán sería sea sean está están estaba estaban estar estado estoy he
+        ha han había habían haber hay habrá hubo hemos tiene tienen tenía tener puede pueden poder debe
+        deben hace hacer hacen no ni más menos muy mucho mucha muchos muchas poco poca pocos pocas tan tanto
+        tanta también tampoco ya aún todavía siempre nunca solo sólo otro otra otros otras mismo misma
+        mismos mismas todo toda todos todas cada algo alguno alguna algunos algunas nada ningún ninguno
+        ninguna así entonces luego aquí allí ahora antes después""",
+    "italian": """
+        il lo la i gli le l un uno una del dello della dei degli delle al allo alla ai agli alle dal dallo
+        dalla dai dagli dalle nel nello nella nei negli nelle sul sullo sulla sui sugli sulle col coi questo
+        questa questi queste quello quella quelli quelle quel quei io mi me mio mia miei mie tu ti te tuo
+        tua tuoi tue egli lui lei gli ne si sé suo sua suoi sue noi ci nostro nostra nostri nostre voi vi
+        vostro vostra essi esse loro li che chi cui quale quali e ed o ma né se anche perché poiché mentre
+        quando come dove quindi dunque però oppure di a da in con su per tra fra senza sotto sopra verso
+        contro durante dopo prima presso è sono era erano essere stato stata stati state sia siano sarà
+        saranno sarebbe fu furono sei siamo siete ho ha hai hanno abbiamo avete aveva avevano avere avuto
+        abbia avrà può possono potere deve devono fare fa fatto non più meno molto molta molti molte poco
+        pochi tanto troppo così già ancora sempre mai solo altro altra altri altre stesso stessa stessi
+        tutto tutta tutti tutte ogni qualche alcuni alcune nessuno niente nulla qui là poi ora allora dell
+        nell sull dall all quell quest un c d""",
+    "dutch": """
+        de het een deze dit die dat zulk zulke ik mij me mijn jij je jou jouw u uw hij hem zijn zij ze haar
+        wij we ons onze jullie hun hen zich zichzelf men er wie wat welk welke wiens en of maar want dus
+        noch als dan toen omdat doordat terwijl hoewel indien voordat nadat zodat tenzij aan achter bij
+        binnen boven buiten door in langs met na naar naast om onder op over per sinds te tegen tegenover
+        ten ter tijdens tot tussen uit van vanaf via volgens voor zonder ben bent is was waren wees geweest
+        word wordt worden werd werden geworden heb hebt heeft hebben had hadden gehad kan kunnen kon konden
+        moet moeten moest zal zullen zou zouden wil willen wilde mag mogen doe doet doen deed gaan gaat niet
+        geen niets niemand nooit ook nog al wel maar slechts alleen zeer heel erg meer meest minder veel
+        vele weinig alle alles allen elk elke ieder iedere iets iemand ander andere anderen enkele sommige
+        zelf zelfs hier daar waar wanneer waarom hoe nu toch weer reeds altijd zo eens ooit""",
+    "portuguese": """
+        o a os as um uma uns umas ao aos à às do da dos das no na nos nas num numa pelo pela pelos pelas
+        este esta estes estas esse essa esses essas aquele aquela aqueles aquelas isto isso aquilo deste
+        desta desse dessa neste nesta nesse nessa eu me mim meu minha meus minhas tu te ti teu tua teus tuas
+        ele ela lhe lhes se si seu sua seus suas nós nosso nossa nossos nossas vós vos você vocês eles elas
+        dele dela deles delas que quem qual quais cujo cuja e ou mas nem porém porque pois como quando
+        enquanto se embora onde conforme portanto de em por para com sem sob sobre entre até desde contra
+        após ante perante durante é são era eram ser sido sendo sou somos foi foram será serão seria seja
+        sejam está estão estava estavam estar estado estou há havia haver houve tem têm tinha tinham ter
+        tido tenho temos teve pode podem poder deve devem faz fazer fazem vai vão não mais menos muito muita
+        muitos muitas pouco poucos tão tanto também já ainda sempre nunca só apenas outro outra outros
+        outras mesmo mesma mesmos mesmas todo toda todos todas tudo cada algum alguma alguns algumas algo
+        nada nenhum nenhuma assim então depois antes aqui ali lá agora""",
+    "swedish": """
+        en ett den det de dem denna detta dessa sådan sådana sådant jag mig min mitt mina du dig din ditt
+        dina han honom hans hon henne hennes sin sitt sina sig vi oss vår vårt våra ni er ert era deras dess
+        man vem vilka vilken vilket vad vars som och eller men utan för så att om när då medan eftersom fast
+        innan tills än samt både varken av bland efter från före genom hos i in inför inom med mellan mot
+        ned ner om på sedan sen till trots under upp ur ut utom via vid åt över är var vara varit vore bli
+        blir blev blivit har hade ha haft kan kunde kunna skall ska skulle vill ville måste får fick få bör
+        borde göra gör gjorde inte ej icke ingen inget inga intet bara också mycket många mer mera mest
+        mindre få alla allt all varje någon något några annan annat andra samma själv egen här där hit dit
+        nu redan ännu igen alltid aldrig även hur varför vart sådant""",
+}
+
+LANGUAGES = tuple(sorted(_WORDS))
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def stop_words(language: str) -> frozenset[str]:
+    """The function words of a language.
+
+    >>> sorted(stop_words("english") & {"the", "grain", "of"})
+    ['of', 'the']
+    """
+    if language not in _WORDS:
+        raise UnknownNameError("list of stop words for", language, LANGUAGES)
+    return frozenset(_WORDS[language].split())

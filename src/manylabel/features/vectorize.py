@@ -1,0 +1,366 @@
+"""Texts → X: documents × terms, how often each term occurs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Estimator, Ints
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.features.stop_words import LANGUAGES, stop_words
+from manylabel.features.terms import Analysis, Terms, stemmer_languages
+from manylabel.features.texts import Text, strings
+from manylabel.features.vocabulary import TermTable, alphabetical, select_columns
+from manylabel.kernels import text as kernels
+from manylabel.kernels.threads import available_threads
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
+
+
+class Vectorizer(Estimator):
+    r"""Count the terms of each document: X, documents × terms, a CSR matrix of whole numbers.
+
+    A document is a string, or a mapping from field names to strings. Columns are sorted by term. With the
+    same settings the result is that of scikit-learn's `CountVectorizer`, on every script.
+
+    Parameters
+    ----------
+    tokens : "words" (runs of two or more word characters, ``\b\w\w+\b``), "letters" (``[a-z]+``, the reading
+        used for Vilar, Castro & Sanchis 2004), or a regular expression with at most one group.
+    lowercase : lower-case first.
+    strip_accents : None, "unicode" or "ascii".
+    analyzer : "word"; "char" for runs of characters; "char_wb" for runs of characters inside words.
+    ngram_range : the shortest and the longest run of words (or characters) that is a term.
+    stop_words : None, a language with a built-in list, or a list of words. They go before n-grams are formed.
+    stemmer : None or a language of Snowball ("english", "german", ...; "porter" for Porter 1980).
+    min_df, max_df : keep terms that occur in at least, at most so many documents; an int, or a share (float).
+    max_features : keep so many terms, the most frequent ones; among equals the first in the alphabet.
+    fields : tell fields apart: the terms of each are columns of their own, named ``field:term``.
+    n_hashes : no vocabulary: the column of a term is its MurmurHash3 modulo this number, as in
+        `HashingVectorizer`.
+    n_jobs : threads; None or -1 takes all cores. The result does not depend on it.
+
+    >>> vectorizer = Vectorizer(min_df=2)
+    >>> X = vectorizer.fit_transform(["the bus was late", "a hole in the road", "late bus, bad road"])
+    >>> vectorizer.terms_
+    ['bus', 'late', 'road', 'the']
+    >>> X.toarray().tolist()
+    [[1, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 0]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "tokens": Satisfies(
+            "'words', 'letters' or a regular expression with at most one group",
+            lambda value: _is_pattern(value),
+        ),
+        "lowercase": FLAG,
+        "strip_accents": OneOf(None, "unicode", "ascii"),
+        "analyzer": OneOf("word", "char", "char_wb"),
+        "ngram_range": Satisfies(
+            "a pair of whole numbers (shortest, longest) from 1 up", lambda value: _is_range(value)
+        ),
+        "stop_words": AnyOf(
+            OneOf(None, *LANGUAGES),
+            Satisfies("a list of words", lambda value: _is_words(value)),
+        ),
+        "stemmer": AnyOf(OneOf(None), Satisfies("a language of Snowball", lambda value: isinstance(value, str))),
+        "min_df": AnyOf(
+            Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", lambda value: _is_share(value))
+        ),
+        "max_df": AnyOf(
+            Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", lambda value: _is_share(value))
+        ),
+        "max_features": AnyOf(OneOf(None), Number(low=1, whole=True)),
+        "fields": AnyOf(
+            OneOf(None), Satisfies("a list of field names", lambda value: _is_words(value) and len(value) > 0)
+        ),
+        "n_hashes": AnyOf(OneOf(None), Number(low=1, high=2**31 - 1, whole=True)),
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+    }
+
+    # All terms ever counted; those kept, lazily: (terms, document frequencies, documents); and their columns.
+    _table: TermTable | None = None
+    _learned: tuple[list[str], Ints, int] | None = None
+    _columns: dict[str, int] | None = None
+
+    def __init__(
+        self,
+        *,
+        tokens: str = "words",
+        lowercase: bool = True,
+        strip_accents: str | None = None,
+        analyzer: str = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        stop_words: str | Sequence[str] | None = None,
+        stemmer: str | None = None,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        fields: Sequence[str] | None = None,
+        n_hashes: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.tokens = tokens
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.fields = fields
+        self.n_hashes = n_hashes
+        self.n_jobs = n_jobs
+
+    def fit(self, texts: Iterable[Text], y: object = None) -> Self:
+        """Learn the vocabulary. `y` is not looked at."""
+        self.fit_transform(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[Text], y: object = None) -> Csr:
+        """Learn the vocabulary and count it: ``prune(count(texts))``."""
+        return self.prune(self.count(texts))
+
+    def count(self, texts: Iterable[Text]) -> Csr:
+        """Learn the vocabulary and count all of it, nothing pruned; columns are sorted by term.
+
+        Counts of counts (how many terms occur once, twice ...) must be taken before pruning: take them from
+        this matrix, then hand it to `prune`.
+        """
+        terms = self._terms_of(texts, at_least_one=True)
+        table = self._forget()
+        if self.n_hashes is not None:
+            X = terms.counts(hashed_columns(terms.names, self.n_hashes), self.n_hashes)
+            table.n_documents = X.shape[0]
+            return X
+        order, names = alphabetical(terms.names)
+        columns = np.empty(len(order), dtype=np.int32)
+        columns[order] = np.arange(len(order), dtype=np.int32)
+        X = terms.counts(columns, len(names))
+        table.add(names, X, is_sorted=True)
+        return X
+
+    def prune(self, X: Csr) -> Csr:
+        """Learn what to keep (`min_df`, `max_df`, `max_features`); `count`'s matrix without the rest."""
+        table = self._all_terms()
+        if self.n_hashes is None and X.shape[1] != len(table.names):
+            raise ParameterError(
+                f"Vectorizer: prune was given {X.shape[1]} columns, but count found {len(table.names)} "
+                "terms. Give it the matrix that count returned, before anything else is learned."
+            )
+        mask = self.finish()
+        return X if mask is None else select_columns(X, mask)
+
+    def partial_fit(self, texts: Iterable[Text], y: object = None) -> Self:
+        """Learn from some more documents. A corpus cut into any pieces teaches what `fit` learns at once."""
+        table = self._all_terms()
+        terms = self._terms_of(texts, at_least_one=False)
+        if self.n_hashes is None:
+            identity = np.arange(len(terms.names), dtype=np.int32)
+            table.add(terms.names, terms.counts(identity, len(terms.names)))
+        else:
+            table.n_documents += terms.n_documents
+        self._learned = None
+        return self
+
+    def finish(self) -> npt.NDArray[np.bool_] | None:
+        """Prune what was learned so far; called by itself when something learned is asked for.
+
+        Returns which terms of the table are kept (None with hashing, where there is no table).
+        """
+        table = self._all_terms()
+        if table.n_documents == 0:
+            raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
+        if self.n_hashes is not None:
+            self._learned = ([], np.zeros(0, dtype=np.int64), table.n_documents)
+            return None
+        table.sort()
+        mask = table.kept(self.min_df, self.max_df, self.max_features)
+        if not mask.any():
+            raise DataError(
+                f"No term is left of the {len(table.names)} terms found in {table.n_documents} documents.",
+                remedy="Check that the documents are not empty; relax tokens, stop_words, min_df or max_df.",
+            )
+        names = list(compress(table.names, mask.tolist()))
+        self._learned = (names, table.document_frequency[mask], table.n_documents)
+        self._columns = None
+        return mask
+
+    def transform(self, texts: Iterable[Text]) -> Csr:
+        """Count the learned terms in each document; terms never seen in training are left out."""
+        self.check_fitted()
+        terms = self._terms_of(texts, at_least_one=False)
+        if self.n_hashes is not None:
+            return terms.counts(hashed_columns(terms.names, self.n_hashes), self.n_hashes)
+        find = self.vocabulary_.get
+        columns = np.array([find(name, -1) for name in terms.names], dtype=np.int32)
+        return terms.counts(columns, len(self.terms_))
+
+    @property
+    def terms_(self) -> list[str]:
+        """The term of each column, in alphabetical order; empty with hashing."""
+        return self._finished()[0]
+
+    @property
+    def document_frequency_(self) -> Ints:
+        """In how many training documents each term occurs."""
+        return self._finished()[1]
+
+    @property
+    def n_documents_(self) -> int:
+        """The number of training documents."""
+        return self._finished()[2]
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The column of each term."""
+        terms = self.terms_
+        if self._columns is None:
+            self._columns = dict(zip(terms, range(len(terms))))
+        return self._columns
+
+    @property
+    def n_features_out_(self) -> int:
+        """The number of columns."""
+        return len(self.terms_) if self.n_hashes is None else self.n_hashes
+
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
+        """The name of each column: its term, or with hashing ``hash0``, ``hash1`` ..."""
+        self.check_fitted()
+        names = self.terms_ if self.n_hashes is None else [f"hash{column}" for column in range(self.n_hashes)]
+        return np.array(names, dtype=object)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether any document has been seen."""
+        return self._learned is not None or (self._table is not None and self._table.n_documents > 0)
+
+    def learned_state(self) -> dict[str, Any]:
+        """The terms, their document frequencies and the number of documents, without what was pruned."""
+        if not self.is_fitted:
+            return {}
+        terms, frequency, n_documents = self._finished()
+        return {"terms_": terms, "document_frequency_": frequency, "n_documents_": n_documents}
+
+    def restore(self, state: Mapping[str, Any]) -> Self:
+        """Put back what `learned_state` gave."""
+        names = ("terms_", "document_frequency_", "n_documents_")
+        if missing := [name for name in names if name not in state]:
+            raise ParameterError(f"Vectorizer: the learned attribute {missing[0]!r} is missing from what was stored.")
+        self._table, self._columns = None, None
+        terms = [str(term) for term in state["terms_"]]
+        frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
+        self._learned = (terms, frequency, int(state["n_documents_"]))
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _forget(self) -> TermTable:
+        """Start anew with an empty table of all terms, and no terms kept."""
+        self._table, self._learned, self._columns = TermTable(), None, None
+        return self._table
+
+    def _finished(self) -> tuple[list[str], Ints, int]:
+        if self._learned is None:
+            self.check_fitted()
+            self.finish()
+        return cast("tuple[list[str], Ints, int]", self._learned)
+
+    @property
+    def _prunes(self) -> bool:
+        """Whether the settings can take terms away; 1 is a document, 1.0 a share: all documents."""
+        all_rare = self.min_df == 0 or (self.min_df == 1 and not isinstance(self.min_df, float))
+        all_common = self.max_df == 1 and isinstance(self.max_df, float)
+        return not all_rare or not all_common or self.max_features is not None
+
+    def _all_terms(self) -> TermTable:
+        """The table of all terms, also ready to go on counting after `restore`."""
+        if self._table is not None:
+            return self._table
+        if self._learned is None:
+            return self._forget()
+        if self._prunes:
+            raise DataError(
+                "This Vectorizer was restored from a file, where the terms it pruned are not stored, so that "
+                "it cannot go on learning.",
+                remedy="Learn the vocabulary without min_df, max_df and max_features, or fit again.",
+            )
+        terms, frequency, n_documents = self._learned
+        # without max_features the number of occurrences is never asked for
+        self._table = TermTable(list(terms), frequency.copy(), np.zeros_like(frequency), n_documents)
+        return self._table
+
+    def _terms_of(self, texts: Iterable[Text], at_least_one: bool) -> Terms:
+        if at_least_one or not self.is_fitted:
+            self.check_parameters()
+        fields = None if self.fields is None else tuple(self.fields)
+        documents = strings(texts, fields)
+        if at_least_one and not documents:
+            raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
+        words = stop_words(self.stop_words) if isinstance(self.stop_words, str) else frozenset(self.stop_words or ())
+        analysis = Analysis(
+            tokens=self.tokens,
+            lowercase=bool(self.lowercase),
+            strip_accents=self.strip_accents,
+            analyzer=self.analyzer,
+            ngram_range=(int(self.ngram_range[0]), int(self.ngram_range[1])),
+            stop_words=words,
+            stemmer=self.stemmer,
+            fields=fields,
+        )
+        return analysis.terms(documents, available_threads(self.n_jobs))
+
+    def check_parameters(self) -> None:
+        """Check the parameters one by one, then those that exclude each other."""
+        super().check_parameters()
+        if self.stemmer is not None and self.stemmer not in (known := stemmer_languages()):
+            raise UnknownNameError("stemmer for", self.stemmer, known)
+        if self.n_hashes is not None and self._prunes:
+            raise ParameterError(
+                "Vectorizer: with n_hashes there is no vocabulary to prune. Leave out min_df, max_df and "
+                "max_features, or leave out n_hashes."
+            )
+
+
+def hashed_columns(terms: list[str], n_hashes: int) -> npt.NDArray[np.int32]:
+    """The column of each term: abs(h) mod n, h its signed MurmurHash3, as in scikit-learn's `FeatureHasher`.
+
+    >>> hashed_columns(["bus", "road"], 16).tolist()
+    [11, 14]
+    """
+    hashes = np.abs(kernels.hash_terms(terms).astype(np.int64))
+    return np.asarray(hashes % n_hashes, dtype=np.int32)
+
+
+def _is_pattern(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        return value in ("words", "letters") or re.compile(value).groups <= 1
+    except re.error:
+        return False
+
+
+def _is_range(value: object) -> bool:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        return False
+    whole = Number(low=1, whole=True)
+    return whole.allows(value[0]) and whole.allows(value[1]) and value[0] <= value[1]
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, float) and 0.0 <= value <= 1.0
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, (list, tuple, set, frozenset, np.ndarray)) and all(isinstance(word, str) for word in value)

@@ -1,0 +1,121 @@
+"""The table behind a vocabulary: of each term seen, in how many documents, how often; and what to keep."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Ints
+from manylabel.exceptions import ParameterError
+
+
+@dataclass(slots=True)
+class TermTable:
+    """Additive counts of terms: tables of pieces of a corpus add up to the table of the corpus.
+
+    >>> table = TermTable()
+    >>> table.add(["a", "b"], Csr(np.array([[1, 2], [0, 1]])))
+    >>> table.add(["c", "b"], Csr(np.array([[1, 1]])))
+    >>> table.names, table.document_frequency.tolist(), table.frequency.tolist(), table.n_documents
+    (['a', 'b', 'c'], [1, 3, 1], [1, 4, 1], 3)
+    """
+
+    names: list[str] = field(default_factory=list)
+    document_frequency: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    frequency: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    n_documents: int = 0
+    is_sorted: bool = False
+    _index: dict[str, int] | None = None
+
+    def add(self, names: list[str], counts: Csr, is_sorted: bool = False) -> None:
+        """Add the counts of some documents; ``names[j]`` is the term of column j."""
+        df = np.bincount(counts.indices, minlength=len(names)).astype(np.int64)
+        # float64 sums of whole numbers are exact up to 2**53 occurrences
+        tf = np.bincount(counts.indices, weights=counts.data, minlength=len(names)).astype(np.int64)
+        self.n_documents += int(counts.shape[0])
+        if not self.names:
+            self.names, self.document_frequency, self.frequency = list(names), df, tf
+            self.is_sorted = is_sorted
+            return
+        if self._index is None:
+            self._index = dict(zip(self.names, range(len(self.names))))
+        index, known = self._index, len(self.names)
+        self.is_sorted = False
+        rows = np.array([index.setdefault(name, len(index)) for name in names], dtype=np.int64)
+        self.names.extend(name for name, row in zip(names, rows.tolist()) if row >= known)
+        more = np.zeros(len(self.names) - known, dtype=np.int64)
+        self.document_frequency = np.concatenate([self.document_frequency, more])
+        self.frequency = np.concatenate([self.frequency, more])
+        self.document_frequency[rows] += df
+        self.frequency[rows] += tf
+
+    def sort(self) -> None:
+        """Put the terms in alphabetical order (of code points)."""
+        if self.is_sorted:
+            return
+        order, self.names = alphabetical(self.names)
+        self.document_frequency = self.document_frequency[order]
+        self.frequency = self.frequency[order]
+        self._index, self.is_sorted = None, True
+
+    def kept(self, min_df: float, max_df: float, max_features: int | None) -> npt.NDArray[np.bool_]:
+        """Which terms to keep; a float is a share of the documents, a whole number counts them.
+
+        Among equally frequent terms `max_features` keeps the first of the table.
+
+        >>> table = TermTable(["a", "b", "c"], np.array([1, 3, 2]), np.array([1, 9, 2]), 4)
+        >>> [table.kept(*bounds).tolist() for bounds in ((2, 1.0, None), (1, 0.5, None), (1, 1.0, 1))]
+        [[False, True, True], [True, False, True], [False, True, False]]
+        """
+        low, high = _documents(min_df, self.n_documents), _documents(max_df, self.n_documents)
+        if high < low:
+            raise ParameterError(
+                f"Vectorizer: max_df={max_df!r} allows at most {high:g} documents and min_df={min_df!r} asks "
+                f"for at least {low:g}, so that no term of the {self.n_documents} documents can be kept. "
+                "Lower min_df or raise max_df."
+            )
+        mask = (self.document_frequency >= low) & (self.document_frequency <= high)
+        if max_features is not None and int(mask.sum()) > max_features:
+            left = np.flatnonzero(mask)
+            best = left[np.argsort(-self.frequency[left], kind="stable")[:max_features]]
+            mask = np.zeros(len(mask), dtype=np.bool_)
+            mask[best] = True
+        return np.asarray(mask, dtype=np.bool_)
+
+
+def alphabetical(names: Sequence[str]) -> tuple[Ints, list[str]]:
+    """The order that sorts the names by code points, and the sorted names.
+
+    >>> alphabetical(["b", "a"])
+    (array([1, 0]), ['a', 'b'])
+    """
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return np.array(order, dtype=np.int64), list(map(names.__getitem__, order))
+
+
+def select_columns(X: Csr, mask: npt.NDArray[np.bool_]) -> Csr:
+    """The columns of `X` where the mask is true; sorted rows stay sorted.
+
+    >>> X = Csr(np.array([[1, 2, 3], [0, 4, 0]]))
+    >>> select_columns(X, np.array([True, False, True])).toarray().tolist()
+    [[1, 3], [0, 0]]
+    """
+    if mask.all():
+        return X
+    new = np.cumsum(mask, dtype=X.indices.dtype) - 1
+    inside = mask[X.indices]
+    before = np.zeros(len(inside) + 1, dtype=X.indptr.dtype)
+    np.cumsum(inside, out=before[1:])
+    shape = (X.shape[0], int(mask.sum()))
+    picked = Csr((X.data[inside], new[X.indices[inside]], before[X.indptr]), shape=shape)
+    picked.has_sorted_indices = X.has_sorted_indices
+    return picked
+
+
+def _documents(bound: Any, n_documents: int) -> float:
+    return float(bound if isinstance(bound, numbers.Integral) else bound * n_documents)

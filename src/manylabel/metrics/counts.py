@@ -1,0 +1,194 @@
+"""The counts every measure of predicted label sets is made of, per label and per document.
+
+T is the truth and S the prediction, both 0/1 with documents as rows and labels as columns. Counts of batches
+can be put together, so a corpus of any size is measured piece by piece; no dense documents × labels matrix is
+ever built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Ints
+from manylabel.exceptions import DataError
+
+LabelMatrix: TypeAlias = "sparse.sparray | sparse.spmatrix | npt.ArrayLike"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelCounts:
+    """Per label: documents rightly (tp) and wrongly given it (fp), wrongly (fn) and rightly denied it (tn).
+
+    >>> counts = LabelCounts(tp=[10, 90], fp=[40, 110], fn=[10, 10], tn=[940, 790])
+    >>> counts.pooled.tp, counts.pooled.fp, counts.pooled.fn, counts.pooled.tn
+    (array([100]), array([150]), array([20]), array([1730]))
+    >>> (counts + counts).tp
+    array([ 20, 180])
+    """
+
+    tp: Ints
+    fp: Ints
+    fn: Ints
+    tn: Ints
+
+    def __post_init__(self) -> None:
+        for name in ("tp", "fp", "fn", "tn"):
+            object.__setattr__(self, name, np.atleast_1d(np.asarray(getattr(self, name), dtype=np.int64)))
+        if not self.tp.shape == self.fp.shape == self.fn.shape == self.tn.shape:
+            raise DataError(
+                "Label counts need one number per label in each of tp, fp, fn and tn, "
+                f"not {self.tp.size}, {self.fp.size}, {self.fn.size} and {self.tn.size} numbers."
+            )
+
+    def __len__(self) -> int:
+        return int(self.tp.size)
+
+    def __add__(self, other: LabelCounts) -> LabelCounts:
+        if len(self) != len(other):
+            raise DataError(f"Counts of {len(self)} labels cannot be added to counts of {len(other)} labels.")
+        return LabelCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn)
+
+    @property
+    def true(self) -> Ints:
+        """How many documents have each label: tp + fn."""
+        return self.tp + self.fn
+
+    @property
+    def predicted(self) -> Ints:
+        """How many documents are given each label: tp + fp."""
+        return self.tp + self.fp
+
+    @property
+    def pooled(self) -> LabelCounts:
+        """All labels' counts added up, as the counts of one label: what micro averages are made of."""
+        return LabelCounts(*(np.array([part.sum()]) for part in (self.tp, self.fp, self.fn, self.tn)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentCounts:
+    """Per document: how many of `labels` labels are right (|T ∩ S|), true (|T|) and predicted (|S|).
+
+    >>> first = DocumentCounts(right=[1], true=[2], predicted=[1], labels=3)
+    >>> second = DocumentCounts(right=[1], true=[1], predicted=[2], labels=3)
+    >>> DocumentCounts.concatenate([first, second]).predicted
+    array([1, 2])
+    """
+
+    right: Ints
+    true: Ints
+    predicted: Ints
+    labels: int
+
+    def __post_init__(self) -> None:
+        for name in ("right", "true", "predicted"):
+            object.__setattr__(self, name, np.atleast_1d(np.asarray(getattr(self, name), dtype=np.int64)))
+        if not self.right.shape == self.true.shape == self.predicted.shape:
+            raise DataError(
+                "Document counts need one number per document in each of right, true and predicted, "
+                f"not {self.right.size}, {self.true.size} and {self.predicted.size} numbers."
+            )
+
+    def __len__(self) -> int:
+        return int(self.right.size)
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[DocumentCounts]) -> DocumentCounts:
+        """The counts of several batches of documents, one after the other."""
+        batches = list(parts)
+        widths = sorted({batch.labels for batch in batches})
+        if len(widths) != 1:
+            raise DataError(
+                "Batches of document counts must have one number of labels in common, "
+                f"but there are {len(batches)} batches with {widths} labels."
+            )
+        return cls(
+            np.concatenate([batch.right for batch in batches]),
+            np.concatenate([batch.true for batch in batches]),
+            np.concatenate([batch.predicted for batch in batches]),
+            widths[0],
+        )
+
+    @property
+    def labelled(self) -> DocumentCounts:
+        """The documents with at least one true label, alone."""
+        keep = self.true > 0
+        return DocumentCounts(self.right[keep], self.true[keep], self.predicted[keep], self.labels)
+
+
+def label_counts(T: LabelMatrix, S: LabelMatrix) -> LabelCounts:
+    """tp, fp, fn and tn per label.
+
+    >>> counts = label_counts([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]])
+    >>> counts.tp.tolist(), counts.fp.tolist(), counts.fn.tolist(), counts.tn.tolist()
+    ([1, 1, 0], [0, 0, 1], [0, 1, 0], [1, 0, 1])
+    """
+    truth, guess = _pair(T, S)
+    documents, labels = truth.shape
+    true, predicted, tp = (_per_column(part, labels) for part in (truth, guess, truth.multiply(guess).tocsr()))
+    return LabelCounts(tp, predicted - tp, true - tp, documents - true - predicted + tp)
+
+
+def document_counts(T: LabelMatrix, S: LabelMatrix) -> DocumentCounts:
+    """|T ∩ S|, |T| and |S| per document.
+
+    >>> counts = document_counts([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]])
+    >>> counts.right.tolist(), counts.true.tolist(), counts.predicted.tolist(), counts.labels
+    ([1, 1], [2, 1], [1, 2], 3)
+    """
+    truth, guess = _pair(T, S)
+    both = truth.multiply(guess).tocsr()
+    return DocumentCounts(np.diff(both.indptr), np.diff(truth.indptr), np.diff(guess.indptr), truth.shape[1])
+
+
+def indicator(Y: LabelMatrix, name: str = "Y") -> Csr:
+    """Y as a CSR array of ones, without stored zeros, columns sorted; what is not 0 or 1 is refused.
+
+    The matrix given is never changed. Storage is shared where it already has this form.
+
+    >>> indicator([[0, 1], [0, 0]]).indices
+    array([1], dtype=int32)
+    """
+    if not sparse.issparse(Y):
+        Y = np.asarray(Y)
+        if Y.ndim != 2:
+            raise DataError(
+                f"{name} must be a table of documents × labels, not an array of {Y.ndim} dimension(s).",
+                remedy="For a single column of 0 and 1, use y.reshape(-1, 1).",
+            )
+    matrix: Any = Csr(Y)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    ones = matrix.data == 1
+    if not ones.all():
+        if not (ones | (matrix.data == 0)).all():
+            odd = matrix.data[~ones & (matrix.data != 0)][0]
+            raise DataError(
+                f"{name} must hold 0 and 1 only, but holds {odd.item()!r}.",
+                remedy="Turn scores into label sets with a decision rule first.",
+            )
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    result = Csr((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
+    result.has_canonical_format = True
+    return result
+
+
+def _pair(T: LabelMatrix, S: LabelMatrix) -> tuple[Any, Any]:
+    truth, guess = indicator(T, "The truth T"), indicator(S, "The prediction S")
+    if truth.shape != guess.shape:
+        raise DataError(
+            "Truth and prediction must have the same documents and labels, "
+            f"but have shapes {truth.shape} and {guess.shape}."
+        )
+    return truth, guess
+
+
+def _per_column(matrix: Any, columns: int) -> Ints:
+    return np.bincount(matrix.indices, minlength=columns).astype(np.int64)

@@ -1,0 +1,158 @@
+"""Measures made of document counts: how near the predicted set S is to the true set T, on average.
+
+A document with neither true nor predicted labels scores `zero_division`: 1 unless told otherwise, because
+predicting nothing was right; nan leaves it out of the mean. Where only one of the two sets is empty, every
+measure is 0. This differs from scikit-learn, where `zero_division` also fills precision when only S is empty
+and recall when only T is. Over no documents every mean is nan.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from manylabel.estimator import Floats, Ints
+from manylabel.metrics.counts import DocumentCounts
+from manylabel.metrics.label_measures import harmonic_mean, mean_defined, ratio
+
+
+def jaccard(counts: DocumentCounts, zero_division: float = 1.0) -> float:
+    """The mean of |T ∩ S| / |T ∪ S|; the "accuracy" or "Hamming score" of some papers.
+
+    Source: Godbole & Sarawagi 2004, section 5.2.
+
+    >>> jaccard(DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3))
+    0.5
+    """
+    union = counts.true + counts.predicted - counts.right
+    return _mean(counts, counts.right, union, zero_division)
+
+
+def sample_precision(counts: DocumentCounts, zero_division: float = 1.0) -> float:
+    """The mean of |T ∩ S| / |S|.
+
+    Source: Godbole & Sarawagi 2004, section 5.2.
+
+    >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
+    >>> sample_precision(counts)
+    0.625
+    """
+    return _mean(counts, counts.right, counts.predicted, zero_division)
+
+
+def sample_recall(counts: DocumentCounts, zero_division: float = 1.0) -> float:
+    """The mean of |T ∩ S| / |T|.
+
+    Source: Godbole & Sarawagi 2004, section 5.2.
+
+    >>> sample_recall(DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3))
+    0.625
+    """
+    return _mean(counts, counts.right, counts.true, zero_division)
+
+
+def sample_f1(counts: DocumentCounts, zero_division: float = 1.0) -> float:
+    """The mean of 2 |T ∩ S| / (|T| + |S|), each document's F1.
+
+    Source: Ueda & Saito 2002, section 4.
+
+    >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
+    >>> round(sample_f1(counts), 6)
+    0.583333
+    """
+    return _mean(counts, 2 * counts.right, counts.true + counts.predicted, zero_division)
+
+
+def f1_of_means(counts: DocumentCounts, zero_division: float = 1.0) -> float:
+    """2 P R / (P + R) of the mean precision P and the mean recall R of documents.
+
+    Source: the F1 values printed by Godbole & Sarawagi 2004 are these, though their text defines the mean of
+    F1.
+
+    >>> f1_of_means(DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3))
+    0.625
+    """
+    return harmonic_mean(sample_precision(counts, zero_division), sample_recall(counts, zero_division))
+
+
+def hamming_loss(counts: DocumentCounts) -> float:
+    """The share of wrong cells: the mean of (|T| + |S| − 2 |T ∩ S|) / labels. 0 when there are no labels.
+
+    Source: Schapire & Singer 2000; named by Lee 2018.
+
+    >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
+    >>> round(hamming_loss(counts), 6)
+    0.333333
+    """
+    wrong = counts.true + counts.predicted - 2 * counts.right
+    return _plain_mean(wrong / max(counts.labels, 1))
+
+
+def zero_one_loss(counts: DocumentCounts) -> float:
+    """The share of documents whose predicted set is not exactly the true set: the error rate.
+
+    Source: Vilar, Castro & Sanchis 2004, section 4.2.
+
+    >>> zero_one_loss(DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3))
+    0.75
+    """
+    return _plain_mean(~_exact(counts))
+
+
+def exact_match(counts: DocumentCounts) -> float:
+    """The share of documents whose predicted set is exactly the true set: 1 − 0/1 loss.
+
+    For documents with one label each, this is the plain accuracy.
+
+    >>> exact_match(DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3))
+    0.25
+    """
+    return _plain_mean(_exact(counts))
+
+
+def all_negative_share(counts: DocumentCounts) -> float:
+    """The share of documents for which nothing is predicted.
+
+    Source: Godbole & Sarawagi 2004, section 5.5.
+
+    >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
+    >>> all_negative_share(counts)
+    0.5
+    """
+    return _plain_mean(counts.predicted == 0)
+
+
+def true_cardinality(counts: DocumentCounts) -> float:
+    """The mean number of true labels of a document.
+
+    >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
+    >>> true_cardinality(counts)
+    1.25
+    """
+    return _plain_mean(counts.true)
+
+
+def predicted_cardinality(counts: DocumentCounts) -> float:
+    """The mean number of predicted labels of a document.
+
+    >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
+    >>> predicted_cardinality(counts)
+    0.75
+    """
+    return _plain_mean(counts.predicted)
+
+
+def _mean(counts: DocumentCounts, above: Ints, below: Ints, zero_division: float) -> float:
+    values = ratio(above, below, 0.0)
+    values[(counts.true == 0) & (counts.predicted == 0)] = zero_division
+    return mean_defined(values).value
+
+
+def _exact(counts: DocumentCounts) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    exact: np.ndarray[tuple[int], np.dtype[np.bool_]] = (counts.right == counts.true) & (
+        counts.right == counts.predicted
+    )
+    return exact
+
+
+def _plain_mean(values: Floats | Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+    return float(np.mean(values)) if values.size else float("nan")

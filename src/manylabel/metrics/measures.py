@@ -1,0 +1,238 @@
+"""The one table of measures: name, title, formula, direction, convention and source of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from manylabel.exceptions import UnknownNameError
+from manylabel.metrics import document_measures as by_document
+from manylabel.metrics import label_measures as by_label
+from manylabel.metrics.counts import DocumentCounts, LabelCounts, LabelMatrix, document_counts, label_counts
+from manylabel.metrics.label_measures import Over
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Label counts and document counts of the same predictions."""
+
+    labels: LabelCounts
+    documents: DocumentCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number about predicted label sets. `greater_is_better` is None for a plain description.
+
+    `over` names the labels a macro average is taken over (`chosen_labels` counts them), None for other
+    measures.
+    """
+
+    name: str
+    title: str
+    compute: Callable[[Counts], float]
+    greater_is_better: bool | None
+    convention: str
+    source: str
+    over: Over | None = None
+
+
+_BOTH_EMPTY = "Mean over documents; 1 where the true and the predicted set are both empty, 0 where only one of them is."
+_POOLED = "Counts pooled over documents and labels; 0 where the denominator is 0."
+_LABELS = {
+    "all": "all labels; a label whose denominator is 0 counts 0.",
+    "present": "the labels some measured document has; a label whose denominator is 0 counts 0.",
+    "present_or_predicted": "the labels some measured document has or is given; 0 where a denominator is 0.",
+}
+_GODBOLE = "Godbole & Sarawagi 2004, section 5.2"
+_MANNING = "Manning, Raghavan & Schütze 2008, section 13.6"
+
+
+def _macro(name: str, title: str, function: Callable[..., by_label.MacroMean], over: Over, mean: str) -> Measure:
+    return Measure(
+        name,
+        title,
+        lambda counts: function(counts.labels, over).value,
+        True,
+        f"{mean} over {_LABELS[over]}",
+        _MANNING,
+        over,
+    )
+
+
+_TABLE = (
+    Measure(
+        "micro-precision",
+        "Micro precision",
+        lambda counts: by_label.micro_precision(counts.labels),
+        True,
+        _POOLED,
+        "Vilar, Castro & Sanchis 2004, eq. 26",
+    ),
+    Measure(
+        "micro-recall",
+        "Micro recall",
+        lambda counts: by_label.micro_recall(counts.labels),
+        True,
+        _POOLED,
+        "Vilar, Castro & Sanchis 2004, eq. 27",
+    ),
+    Measure("micro-f1", "Micro F1", lambda counts: by_label.micro_f1(counts.labels), True, _POOLED, _MANNING),
+    _macro("macro-precision", "Macro precision", by_label.macro_precision, "all", "Mean of precision"),
+    _macro("macro-recall", "Macro recall", by_label.macro_recall, "all", "Mean of recall"),
+    _macro("macro-f1", "Macro F1", by_label.macro_f1, "all", "Mean of F1"),
+    _macro("macro-f1-present", "Macro F1, labels present", by_label.macro_f1, "present", "Mean of F1"),
+    _macro(
+        "macro-f1-present-or-predicted",
+        "Macro F1, labels present or predicted",
+        by_label.macro_f1,
+        "present_or_predicted",
+        "Mean of F1",
+    ),
+    _macro(
+        "macro-f1-of-means",
+        "F1 of macro precision and recall",
+        by_label.macro_f1_of_means,
+        "all",
+        "F1 of mean precision and mean recall",
+    ),
+    Measure(
+        "label-accuracy",
+        "Accuracy per label, mean",
+        lambda counts: by_label.pooled_accuracy(counts.labels),
+        True,
+        "Share of right yes/no decisions over all documents and labels: 1 − Hamming loss.",
+        "Sebastiani 2002, section 7.1",
+    ),
+    Measure(
+        "jaccard",
+        "Jaccard index",
+        lambda counts: by_document.jaccard(counts.documents),
+        True,
+        _BOTH_EMPTY,
+        _GODBOLE + ", there called accuracy",
+    ),
+    Measure(
+        "sample-precision",
+        "Precision per document",
+        lambda counts: by_document.sample_precision(counts.documents),
+        True,
+        _BOTH_EMPTY,
+        _GODBOLE,
+    ),
+    Measure(
+        "sample-recall",
+        "Recall per document",
+        lambda counts: by_document.sample_recall(counts.documents),
+        True,
+        _BOTH_EMPTY,
+        _GODBOLE,
+    ),
+    Measure(
+        "sample-f1",
+        "F1 per document",
+        lambda counts: by_document.sample_f1(counts.documents),
+        True,
+        _BOTH_EMPTY,
+        "Ueda & Saito 2002",
+    ),
+    Measure(
+        "f1-of-means",
+        "F1 of mean precision and recall per document",
+        lambda counts: by_document.f1_of_means(counts.documents),
+        True,
+        "F1 of the means over documents of precision and recall; each of them 1 where both sets are empty.",
+        _GODBOLE + ", as printed",
+    ),
+    Measure(
+        "exact-match",
+        "Exact match",
+        lambda counts: by_document.exact_match(counts.documents),
+        True,
+        "Share of documents whose set is exactly right, empty sets included; the accuracy of single labels.",
+        "Vilar, Castro & Sanchis 2004",
+    ),
+    Measure(
+        "zero-one-loss",
+        "0/1 loss",
+        lambda counts: by_document.zero_one_loss(counts.documents),
+        False,
+        "Share of documents whose set is not exactly right: 1 − exact match.",
+        "Vilar, Castro & Sanchis 2004",
+    ),
+    Measure(
+        "hamming-loss",
+        "Hamming loss",
+        lambda counts: by_document.hamming_loss(counts.documents),
+        False,
+        "Share of wrong cells of the documents × labels table, all labels counted.",
+        "Schapire & Singer 2000; Lee 2018",
+    ),
+    Measure(
+        "all-negative-share",
+        "Documents with nothing predicted",
+        lambda counts: by_document.all_negative_share(counts.documents),
+        None,
+        "Share of all documents, labelled or not.",
+        "Godbole & Sarawagi 2004, section 5.5",
+    ),
+    Measure(
+        "true-cardinality",
+        "True labels per document",
+        lambda counts: by_document.true_cardinality(counts.documents),
+        None,
+        "Mean over all documents, unlabelled ones included.",
+        "Tsoumakas & Katakis 2007",
+    ),
+    Measure(
+        "predicted-cardinality",
+        "Predicted labels per document",
+        lambda counts: by_document.predicted_cardinality(counts.documents),
+        None,
+        "Mean over all documents, those with nothing predicted included.",
+        "Tsoumakas & Katakis 2007",
+    ),
+)
+
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _TABLE}
+
+
+def count_all(T: LabelMatrix, S: LabelMatrix) -> Counts:
+    """Both kinds of counts of the predictions S against the truth T."""
+    return Counts(label_counts(T, S), document_counts(T, S))
+
+
+def measure_counts(counts: Counts, names: Iterable[str] | None = None) -> dict[str, float]:
+    """The named measures (default: all) of counts that may have been put together from batches."""
+    return {name: find_measure(name).compute(counts) for name in (MEASURES if names is None else names)}
+
+
+def measure_all(T: LabelMatrix, S: LabelMatrix, names: Iterable[str] | None = None) -> dict[str, float]:
+    """The named measures (default: all) of the predictions S against the truth T.
+
+    >>> measure_all([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]], ["jaccard", "exact-match"])
+    {'jaccard': 0.5, 'exact-match': 0.0}
+    """
+    return measure_counts(count_all(T, S), names)
+
+
+def conventions() -> dict[str, str]:
+    """What each measure does with empty sets, zero denominators and absent labels, in words.
+
+    >>> conventions()["zero-one-loss"]
+    'Share of documents whose set is not exactly right: 1 − exact match.'
+    """
+    return {name: measure.convention for name, measure in MEASURES.items()}
+
+
+def find_measure(name: str) -> Measure:
+    """The measure of that name; an unknown name is answered with the nearest.
+
+    >>> find_measure("micro-f")
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.UnknownNameError: There is no measure 'micro-f'. Did you mean 'micro-f1'? Known: ...
+    """
+    if name not in MEASURES:
+        raise UnknownNameError("measure", name, MEASURES)
+    return MEASURES[name]

@@ -1,0 +1,222 @@
+"""What every model is: (X, Y) in, scores of a declared kind out.
+
+A method inherits `MultiLabelModel` and writes two functions, `learn` and `score_batch`; checking the input,
+the single-label case, batches and scikit-learn's contract are done here once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
+from manylabel.models.score_kinds import (
+    Bools,
+    ManylabelWarning,
+    ScoreKind,
+    display,
+    natural_decisions,
+    posteriors,
+    probabilities,
+    sigmoid,
+)
+
+__all__ = [
+    "WORKING_MEMORY",
+    "Bools",
+    "ManylabelWarning",
+    "MultiLabelModel",
+    "ScoreKind",
+    "display",
+    "natural_decisions",
+    "posteriors",
+    "probabilities",
+    "row_batches",
+    "sigmoid",
+    "unfitted_copy",
+]
+
+WORKING_MEMORY = 256 * 2**20
+"""Bytes a batch of dense scores may take when a whole corpus is predicted."""
+
+AnyEstimator = TypeVar("AnyEstimator")
+
+
+def row_batches(n_rows: int, n_columns: int, working_memory: int = WORKING_MEMORY) -> Iterator[slice]:
+    """Slices of rows such that three float64 matrices of a batch's shape stay within the memory budget.
+
+    >>> [(rows.start, rows.stop) for rows in row_batches(5, 10, working_memory=480)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    size = max(1, working_memory // (24 * max(1, n_columns)))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def unfitted_copy(estimator: AnyEstimator) -> AnyEstimator:
+    """An estimator of the same class and parameters that has learned nothing; nested ones are copied too.
+
+    Does what scikit-learn's `clone` does for our own estimators without importing it.
+    """
+    if not isinstance(estimator, Estimator):
+        from sklearn.base import clone
+
+        copied: AnyEstimator = clone(estimator)
+        return copied
+    params = {
+        name: unfitted_copy(value) if hasattr(value, "get_params") and not isinstance(value, type) else value
+        for name, value in estimator.get_params(deep=False).items()
+    }
+    return type(estimator)(**params)
+
+
+class MultiLabelModel(Estimator):
+    """A method that scores labels.
+
+    Subclasses say what their scores are (`score_kind`), whether they need non-negative input
+    (`needs_counts`), and write `learn(X, Y)` and `score_batch(X)`, both on checked CSR matrices.
+
+    Y is a documents × labels matrix of 0 and 1, sparse or dense; predictions come back in the same form. A
+    1-D `y` is the single-label case: one column a class value, and `predict` answers with class values.
+    """
+
+    score_kind: ScoreKind = ScoreKind.POSTERIOR
+    needs_counts: ClassVar[bool] = False
+
+    n_features_in_: int
+    n_labels_: int
+    classes_: npt.NDArray[Any]
+    label_form_: LabelForm
+
+    # --- what a method writes -----------------------------------------------------------------------------
+
+    def learn(self, X: Csr, Y: Csr) -> None:
+        """Learn from checked data; X is non-negative where `needs_counts` says so, Y holds 0 and 1."""
+        raise NotImplementedError
+
+    def score_batch(self, X: Csr) -> Floats:
+        """Scores, documents × labels, of checked documents."""
+        raise NotImplementedError
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """The labels given when no decision rule was learned; see `natural_decisions`."""
+        return natural_decisions(scores, self.score_kind)
+
+    # --- learning -----------------------------------------------------------------------------------------
+
+    def fit(self, X: object, Y: object) -> Self:
+        """Learn from documents × terms `X` and their labels `Y`; what was learned before is forgotten."""
+        features, targets = self.check_training(X, Y)
+        self.learn(features, targets.Y)
+        return self
+
+    def check_training(self, X: object, Y: object) -> tuple[Csr, Targets]:
+        """Check parameters and training data, forget what was learned, and note the shape of the problem."""
+        self.check_parameters()
+        for name in self.learned_state():
+            delattr(self, name)
+        if Y is None:
+            check_targets(self, Y, 0)
+        features = check_features(self, X, reset=True, non_negative=self.needs_counts)
+        targets = check_targets(self, Y, features.shape[0])
+        self.note_targets(targets)
+        return features, targets
+
+    def note_targets(self, targets: Targets) -> None:
+        """Keep what `Y` looked like."""
+        self.classes_, self.label_form_ = targets.classes, targets.form
+        self.n_labels_ = len(targets.classes)
+
+    def features(self, X: object) -> Csr:
+        """Checked documents × terms, of the width seen in `fit`."""
+        self.check_fitted()
+        return check_features(self, X, reset=False, non_negative=self.needs_counts)
+
+    # --- scoring ------------------------------------------------------------------------------------------
+
+    def scores(self, X: object) -> Floats:
+        """Scores of kind `score_kind`, documents × labels, of one batch of documents."""
+        return self.score_batch(self.features(X))
+
+    def decision_function(self, X: object) -> Floats:
+        """The scores; for a single-label problem of two classes, the lead of the second over the first."""
+        scores = self.scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if self.is_two_class else scores
+
+    @property
+    def is_two_class(self) -> bool:
+        """Whether this is a single-label problem of two classes."""
+        return self.label_form_ == "single" and self.n_labels_ == 2
+
+    @property
+    def predict_proba(self) -> Callable[[object], Floats]:
+        """``predict_proba(X)``: probabilities, documents × labels; only where scores are probabilities.
+
+        Rows of a single-label problem sum to 1; those of a multi-label problem need not.
+        """
+        if not self.score_kind.is_probability:
+            raise AttributeError(f"{type(self).__name__} has scores of kind '{self.score_kind}', not probabilities.")
+        return self._predict_proba
+
+    def _predict_proba(self, X: object) -> Floats:
+        shown = probabilities(self.scores(X), self.score_kind)
+        if self.label_form_ != "single" or self.score_kind is ScoreKind.POSTERIOR:
+            return shown
+        total = shown.sum(axis=1, keepdims=True)
+        return np.where(total == 0, 1.0 / self.n_labels_, shown / np.where(total == 0, 1.0, total))
+
+    def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
+        """Labels by the method's natural rule, in batches that keep within `working_memory` bytes.
+
+        0/1 CSR where Y was sparse, a dense 0/1 array where it was dense, class values where it was 1-D.
+        """
+        features = self.features(X)
+        if self.label_form_ == "single":
+            best = [scores.argmax(axis=1) for _, scores in self.score_in_batches(features, working_memory)]
+            return self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
+        chosen = [
+            Csr(self.natural_decision(scores).astype(np.int8))
+            for _, scores in self.score_in_batches(features, working_memory)
+        ]
+        return self.in_fitted_form(chosen)
+
+    def score_in_batches(self, X: Csr, working_memory: int = WORKING_MEMORY) -> Iterator[tuple[slice, Floats]]:
+        """The scores of checked documents, a bounded batch of rows at a time."""
+        for rows in row_batches(X.shape[0], self.n_labels_, working_memory):
+            whole = rows.start == 0 and rows.stop == X.shape[0]
+            yield rows, self.score_batch(X if whole else X[rows])
+
+    def in_fitted_form(self, batches: list[Csr]) -> Any:
+        """Batches of decisions as one matrix, sparse or dense as Y was in `fit`."""
+        if not batches:
+            batches = [Csr(np.zeros((0, self.n_labels_), dtype=np.int8))]
+        decided = batches[0] if len(batches) == 1 else Csr(sparse.vstack(batches, format="csr"))
+        return decided if self.label_form_ == "sparse" else decided.toarray().astype(np.int64)
+
+    def score(self, X: object, y: object) -> float:
+        """The share of documents whose whole label set (or class) is right, as in scikit-learn."""
+        features = self.features(X)
+        predicted = self.predict(features)
+        if self.label_form_ == "single":
+            return float(np.mean(predicted == np.asarray(y)))
+        truth = check_targets(self, y, features.shape[0]).Y
+        wrong = Csr(Csr(predicted).astype(np.int8) - truth)
+        wrong.eliminate_zeros()
+        return float(np.mean(np.diff(wrong.indptr) == 0))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
+        # Counts say nothing of blobs in the plane, on which scikit-learn's checks measure accuracy.
+        tags.classifier_tags.poor_score = self.needs_counts
+        tags.target_tags.required = True
+        tags.input_tags.positive_only = self.needs_counts
+        return tags

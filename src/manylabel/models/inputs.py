@@ -1,0 +1,138 @@
+"""The check at the door: what users hand in becomes a canonical CSR X and a 0/1 CSR Y, or an error.
+
+Sparse input is checked here, without scikit-learn; dense input is checked the way scikit-learn checks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Estimator
+from manylabel.exceptions import DataError
+
+LabelForm = Literal["sparse", "dense", "single"]
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Y as 0/1 CSR; the values of its columns; and the form it came in, in which predictions go out.
+
+    `classes` holds the class values of a 1-D `y` (form ``single``: one column a class), otherwise 0 … L − 1.
+    """
+
+    Y: Csr
+    classes: npt.NDArray[Any]
+    form: LabelForm
+
+
+def check_features(owner: Estimator, X: object, *, reset: bool, non_negative: bool) -> Csr:
+    """X as canonical CSR of finite float64; `reset` learns its width, otherwise it is compared."""
+    checked = _check_sparse(owner, X, reset) if sparse.issparse(X) else _check_dense(owner, X, reset)
+    if non_negative and checked.nnz and checked.data.min() < 0:
+        raise DataError(f"Negative values in data passed to {type(owner).__name__}: counts of words are 0 or more.")
+    return checked
+
+
+def _check_dense(owner: Estimator, X: object, reset: bool) -> Csr:
+    from sklearn.utils.validation import validate_data
+
+    return Csr(validate_data(owner, X, reset=reset, accept_sparse="csr", dtype=np.float64))
+
+
+def _check_sparse(owner: Estimator, X: Any, reset: bool) -> Csr:
+    name = type(owner).__name__
+    if X.ndim != 2:
+        raise DataError(f"{name} needs a documents × terms matrix, not an array of {X.ndim} dimensions.")
+    if X.dtype.kind not in "fiub":
+        kind = "Complex data not supported" if X.dtype.kind == "c" else "X must hold numbers"
+        raise DataError(f"{kind}: {name} was given a matrix of {X.dtype}.")
+    if reset:
+        if X.shape[0] == 0 or X.shape[1] == 0:
+            raise DataError(f"Nothing to learn from: {name} was given {X.shape[0]} documents of {X.shape[1]} terms.")
+        owner.n_features_in_ = X.shape[1]  # type: ignore[attr-defined]
+    elif X.shape[1] != (expected := getattr(owner, "n_features_in_", X.shape[1])):
+        raise DataError(f"X has {X.shape[1]} features, but {name} is expecting {expected} features as input.")
+    return canonical(Csr(X, dtype=np.float64), name)
+
+
+def canonical(X: Csr, name: str = "X") -> Csr:
+    """The same matrix, finite, with sorted, distinct indices and no stored zeros. The input stays."""
+    if not np.isfinite(X.data.sum()) and not np.isfinite(X.data).all():
+        raise DataError(f"{name} was given NaN or infinity in X. Every count must be a finite number.")
+    clean = X.has_canonical_format
+    full = np.count_nonzero(X.data) == X.nnz
+    if clean and full:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
+
+
+def check_targets(owner: Estimator, Y: Any, n_documents: int, classes: npt.NDArray[Any] | None = None) -> Targets:
+    """Y as 0/1 CSR with its form; `classes` fixes the columns of a 1-D `y` when it comes in pieces."""
+    name = type(owner).__name__
+    if Y is None:
+        raise DataError(f"{name} requires y to be passed, but the target y is None.")
+    if sparse.issparse(Y):
+        matrix: Any = Y
+        targets = Targets(_indicator(Csr(matrix), name), np.arange(matrix.shape[1]), "sparse")
+    else:
+        targets = _dense_targets(name, Y, classes)
+    if targets.Y.shape[0] != n_documents:
+        raise DataError(f"{name}: X has {n_documents} documents but Y has {targets.Y.shape[0]} rows.")
+    if targets.Y.shape[1] == 0:
+        raise DataError(f"{name}: Y has no label columns. At least one label is needed.")
+    return targets
+
+
+def _dense_targets(name: str, Y: object, classes: npt.NDArray[Any] | None) -> Targets:
+    try:
+        array = np.asarray(Y)
+    except ValueError:
+        array = np.empty(0, dtype=object)
+        array.shape = (0, 0, 0)
+    if array.ndim == 1 and not (array.dtype == object and len(array) and isinstance(array[0], (list, tuple, set))):
+        return _class_targets(name, array, classes)
+    if array.ndim == 2 and array.dtype.kind in "fiub":
+        if array.shape[1] == 1 and not np.isin(array, (0, 1)).all():
+            return _class_targets(name, array, classes)
+        return Targets(_indicator(Csr(array), name), np.arange(array.shape[1]), "dense")
+    raise DataError(
+        f"{name} needs Y as a documents × labels matrix of 0 and 1 (sparse or dense) or as one class a "
+        f"document, not {type(Y).__name__}. Turn lists of label names into a matrix with "
+        "manylabel.data.labels.label_matrix."
+    )
+
+
+def _class_targets(name: str, y: npt.NDArray[Any], classes: npt.NDArray[Any] | None) -> Targets:
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    known = np.unique(y) if classes is None else np.asarray(classes)
+    columns = np.minimum(np.searchsorted(known, y), max(len(known) - 1, 0))
+    if classes is not None and len(y) and not np.array_equal(known[columns], y):
+        raise DataError(f"{name}: y holds classes that are not in `classes`, which must name them all.")
+    data, indptr = np.ones(len(y), dtype=np.int8), np.arange(len(y) + 1)
+    return Targets(Csr((data, columns, indptr), shape=(len(y), len(known))), known, "single")
+
+
+def _indicator(Y: Csr, name: str) -> Csr:
+    if Y.dtype.kind not in "fiub" or not ((Y.data == 0) | (Y.data == 1)).all():
+        raise DataError(f"{name}: Y must hold only 0 and 1, 1 where the document (row) has the label (column).")
+    if Y.has_canonical_format and Y.data.all():
+        return Csr((np.ones(Y.nnz, dtype=np.int8), Y.indices, Y.indptr), shape=Y.shape)
+    Y = Y.astype(np.int8)
+    Y.sum_duplicates()
+    Y.eliminate_zeros()
+    Y.data[:] = 1
+    return Y

@@ -1,0 +1,98 @@
+"""Scores as background plus sparse difference, so that a label costs only the words it was seen with.
+
+Naive Bayes is linear in the counts, s = intercept + X W, but W (terms × labels) has no zeros. It is, though,
+a matrix of very low rank (what every label says of a word it never saw) plus a sparse one (the words it did
+see):
+
+    W = background · loadings + difference
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Floats, Ints
+
+DENSE_GAIN = 6
+"""How many dense steps cost what one sparse step costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearScores:
+    """A linear model of documents × labels scores whose weights are low-rank plus sparse."""
+
+    intercept: Floats
+    """Per label; may be ±∞ for a label never or always given."""
+    background: Floats
+    """Terms × a few."""
+    loadings: Floats
+    """A few × labels."""
+    difference: Csr
+    """Terms × labels; stored only where a label was seen with a term."""
+
+    def __call__(self, X: Csr) -> Floats:
+        """The scores intercept + X · (background · loadings + difference), documents × labels."""
+        scores = self._difference_part(X)
+        scores += (X @ self.background) @ self.loadings
+        scores += self.intercept
+        return scores
+
+    def _difference_part(self, X: Csr) -> Floats:
+        """X · difference; where the documents are many, the terms most labels know go through a dense product.
+
+        A step of a sparse product costs about six times a step of a dense one (measured on Reuters, 90
+        labels), and the words of running text are the ones most labels were seen with. So terms with entries
+        for more than a sixth of the labels are worth a dense row; all of these together hold at most six
+        times the stored entries.
+        """
+        entries = np.diff(self.difference.indptr)
+        heavy = np.flatnonzero(entries * DENSE_GAIN > self.difference.shape[1])
+        if X.nnz < 2 * len(heavy) or not len(heavy):
+            return np.asarray((X @ self.difference).toarray(), dtype=np.float64)
+        place = np.full(len(entries), -1, dtype=X.indices.dtype)
+        place[heavy] = np.arange(len(heavy))
+        columns = place[X.indices]
+        is_heavy = columns >= 0
+        dense = self.difference[heavy].toarray()
+        scores = np.asarray(_kept(X, is_heavy, columns, len(heavy)) @ dense, dtype=np.float64)
+        light = _kept(X, ~is_heavy, X.indices, X.shape[1])
+        scores += (light @ self.difference).toarray()
+        return scores
+
+    def weights(self, terms: Ints, labels: Ints) -> Floats:
+        """The weights of some terms for some labels: what one occurrence adds to the score."""
+        chosen = self.difference[terms][:, labels].toarray()
+        return np.asarray(self.background[terms] @ self.loadings[:, labels] + chosen, dtype=np.float64)
+
+    def as_learned(self) -> dict[str, Any]:
+        """The arrays under the names a model keeps them by."""
+        return {f"{item.name}_": getattr(self, item.name) for item in fields(self)}
+
+    @classmethod
+    def from_learned(cls, state: Any) -> LinearScores:
+        """The arrays a model keeps, as attributes; the reverse of `as_learned`."""
+        return cls(**{item.name: getattr(state, f"{item.name}_") for item in fields(cls)})
+
+
+def by_term(values: Floats, pattern: Csr) -> Csr:
+    """Values on the pattern of a labels × terms table, as terms × labels without stored zeros."""
+    kept = values != 0
+    if kept.all():
+        return Csr(Csr((values, pattern.indices, pattern.indptr), shape=pattern.shape).T.tocsr())
+    indptr = np.concatenate([[0], np.cumsum(kept)])[pattern.indptr]
+    return Csr(Csr((values[kept], pattern.indices[kept], indptr), shape=pattern.shape).T.tocsr())
+
+
+def rows_of(table: Csr) -> Ints:
+    """The row of each stored value of a CSR table."""
+    return np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+
+
+def _kept(X: Csr, kept: npt.NDArray[np.bool_], columns: npt.NDArray[Any], width: int) -> Csr:
+    """The matrix of some of the stored values, its columns renamed."""
+    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+    return Csr((X.data[kept], columns[kept], indptr), shape=(X.shape[0], width))

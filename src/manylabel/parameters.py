@@ -1,0 +1,127 @@
+"""What a parameter may be, declared beside the class and checked in `fit`.
+
+>>> check_parameter("Threshold", "value", 3, Number(low=0, high=1))
+Traceback (most recent call last):
+...
+manylabel.exceptions.ParameterError: Threshold: value must be a number from 0 to 1, not 3.
+"""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from manylabel.exceptions import ParameterError
+
+
+class Constraint(Protocol):
+    """A set of allowed values that can describe itself."""
+
+    def allows(self, value: object) -> bool:
+        """Whether the value is in the set."""
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A real (or whole) number in an interval; `open_low`, `open_high` leave an end out."""
+
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+    open_low: bool = False
+    open_high: bool = False
+
+    def allows(self, value: object) -> bool:
+        """Whether the value is a number of the interval."""
+        kind = numbers.Integral if self.whole else numbers.Real
+        if isinstance(value, bool) or not isinstance(value, kind):
+            return False
+        number = float(value)
+        above = self.low is None or (number > self.low if self.open_low else number >= self.low)
+        below = self.high is None or (number < self.high if self.open_high else number <= self.high)
+        return above and below
+
+    def __str__(self) -> str:
+        kind = "a whole number" if self.whole else "a number"
+        low = "" if self.low is None else f"{'above' if self.open_low else 'from'} {self.low:g}"
+        high = "" if self.high is None else f"{'below' if self.open_high else 'to'} {self.high:g}"
+        if self.low is not None and self.high is None and not self.open_low:
+            return f"{kind} of at least {self.low:g}"
+        return " ".join(part for part in (kind, low, high) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of a few values."""
+
+    values: tuple[Any, ...]
+
+    def __init__(self, *values: Any) -> None:
+        object.__setattr__(self, "values", values)
+
+    def allows(self, value: object) -> bool:
+        """Whether the value is one of them."""
+        return any(value is option or (type(value) is type(option) and value == option) for option in self.values)
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(repr(value) for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfies:
+    """Anything a test accepts, described in words."""
+
+    words: str
+    test: Callable[[Any], bool]
+
+    def allows(self, value: object) -> bool:
+        """Whether the test accepts the value."""
+        return bool(self.test(value))
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """What any of several constraints allows."""
+
+    options: tuple[Constraint, ...]
+
+    def __init__(self, *options: Constraint) -> None:
+        object.__setattr__(self, "options", options)
+
+    def allows(self, value: object) -> bool:
+        """Whether one of the constraints allows the value."""
+        return any(option.allows(value) for option in self.options)
+
+    def __str__(self) -> str:
+        return " or ".join(str(option) for option in self.options)
+
+
+FLAG = Satisfies("True or False", lambda value: isinstance(value, (bool,)) or type(value).__name__ == "bool_")
+SEED = AnyOf(OneOf(None), Number(low=0, whole=True))
+
+
+def check_parameter(owner: str, name: str, value: object, constraint: Constraint) -> None:
+    """Raise `ParameterError` with a full sentence unless the constraint allows the value."""
+    if constraint.allows(value):
+        return
+    offer = ""
+    words = [option for option in _words(constraint) if isinstance(option, str)]
+    if isinstance(value, str) and (near := difflib.get_close_matches(value, words, n=1, cutoff=0.5)):
+        offer = f" Did you mean {near[0]!r}?"
+    raise ParameterError(f"{owner}: {name} must be {constraint}, not {value!r}.{offer}")
+
+
+def _words(constraint: Constraint) -> list[object]:
+    if isinstance(constraint, OneOf):
+        return list(constraint.values)
+    if isinstance(constraint, AnyOf):
+        return [word for option in constraint.options for word in _words(option)]
+    return []

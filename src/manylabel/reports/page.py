@@ -1,0 +1,113 @@
+"""A page: headings, notes and tables that say what is in them, not how they look.
+
+The command line draws a page in colour on a terminal and as plain text in a pipe; both come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Cell = str | int | float | None
+Kind = Literal["text", "count", "share", "number", "bar"]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title above what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A paragraph; `tone` tells a warning from a remark."""
+
+    text: str
+    tone: Literal["plain", "quiet", "warning"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's title and what its cells are: a share is shown in percent, a bar as a small drawing of a share."""
+
+    title: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+
+Block = Heading | Note | Table
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+BAR_WIDTH = 12
+
+
+def bar(share: float, width: int = BAR_WIDTH) -> str:
+    """A share drawn with block characters, to an eighth of a character.
+
+    >>> bar(0.5, 4)
+    '██  '
+    """
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    drawn = "█" * full + (_EIGHTHS[rest] if rest else "")
+    return drawn.ljust(width)
+
+
+def cell_text(cell: Cell, kind: Kind) -> str:
+    """A cell as it is written.
+
+    >>> cell_text(0.5, "share"), cell_text(12345, "count"), cell_text(None, "share")
+    ('50.0 %', '12,345', '')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return cell
+    if kind == "share":
+        return f"{100 * cell:.1f} %"
+    if kind == "count":
+        return f"{cell:,}"
+    if kind == "bar":
+        return bar(float(cell))
+    return f"{cell:.4g}"
+
+
+def render_text(blocks: Sequence[Block]) -> str:
+    """The page as plain text."""
+    return "\n\n".join(_block_text(block) for block in blocks) + "\n"
+
+
+def _block_text(block: Block) -> str:
+    if isinstance(block, Heading):
+        return f"{block.text}\n{'=' * len(block.text)}"
+    if isinstance(block, Note):
+        return f"Warning: {block.text}" if block.tone == "warning" else block.text
+    return _table_text(block)
+
+
+def _table_text(table: Table) -> str:
+    columns = table.columns
+    cells = [[cell_text(cell, column.kind) for cell, column in zip(row, columns, strict=True)] for row in table.rows]
+    widths = [
+        max(len(column.title), *(len(row[index]) for row in cells)) if cells else len(column.title)
+        for index, column in enumerate(columns)
+    ]
+
+    def line(texts: Sequence[str]) -> str:
+        padded = [
+            text.ljust(width) if column.kind in ("text", "bar") else text.rjust(width)
+            for text, width, column in zip(texts, widths, columns, strict=True)
+        ]
+        return "  ".join(padded).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([line([column.title for column in columns]), rule, *(line(row) for row in cells)])

@@ -1,0 +1,146 @@
+"""The page of an evaluation: documents, measures, labels, conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from manylabel.evaluation.result import PartCounts, Result
+from manylabel.metrics import MEASURES, LabelCounts, chosen_labels
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+
+SHOWN = (
+    "micro-precision", "micro-recall", "micro-f1", "macro-f1", "macro-f1-present", "sample-f1", "jaccard",
+    "exact-match", "zero-one-loss", "hamming-loss", "all-negative-share", "true-cardinality", "predicted-cardinality",
+)  # fmt: skip
+COUNTS = ("true-cardinality", "predicted-cardinality")
+UNSEEN_SHOWN = 8
+
+
+def result_page(results: Sequence[Result], split: str, *, labels: int | None = 30) -> list[Block]:
+    """All that was measured; `labels` limits the table of labels (None: all of them)."""
+    first = results[0]
+    blocks: list[Block] = [Heading(f"{first.data}: {split}"), documents_table(first.train, first.test)]
+    if first.unseen_labels:
+        blocks.append(unseen_note(first))
+    views = list(first.measures)
+    titles = {"all": f"all {first.test.documents:,}", "labelled": f"{_labelled(first):,} labelled"}
+    if len(results) == 1:
+        blocks.append(Heading(f"{first.method}, measured on"))
+        blocks.append(_measure_table([(titles[view], first.measures[view]) for view in views]))
+        blocks.extend(labels_blocks(first, labels))
+    else:
+        for view in views:
+            blocks.append(Heading(f"Measured on {titles[view]} test documents"))
+            blocks.append(_measure_table([(result.method, result.measures[view]) for result in results]))
+    blocks.append(Note(times(results), "quiet"))
+    blocks.append(Note(conventions_text(first), "quiet"))
+    return blocks
+
+
+def documents_table(train: PartCounts | None, test: PartCounts) -> Table:
+    """Documents by number of labels, as Vilar, Castro & Sanchis 2004 count them in their Table 1."""
+    parts = [("train", train)] if train is not None else []
+    rows: list[list[Cell]] = []
+    for name, part in [*parts, ("test", test)]:
+        whole = max(part.documents, 1)
+        row: list[Cell] = [name, part.documents]
+        counts = (part.unlabelled, part.one_label, part.several_labels)
+        row.extend(f"{count:,} ({100 * count / whole:.1f} %)" for count in counts)
+        rows.append(row)
+    return Table(
+        [
+            Column("part"),
+            Column("documents", "count"),
+            *(Column(t, "count") for t in ("no label", "one label", "several")),
+        ],
+        rows,
+    )
+
+
+def unseen_note(result: Result) -> Note:
+    """The labels that cannot be predicted because training never saw them."""
+    names = list(result.unseen_labels)
+    listed = ", ".join(names[:UNSEEN_SHOWN]) + (
+        f" and {len(names) - UNSEEN_SHOWN} more" if len(names) > UNSEEN_SHOWN else ""
+    )
+    total = sum(result.unseen_labels.values())
+    return Note(
+        f"{len(names)} label{'s' * (len(names) != 1)} of the test documents never occurred in training and count as "
+        f"missed ({total} assignment{'s' * (total != 1)}): {listed}.",
+        "warning",
+    )
+
+
+def _measure_table(columns: Sequence[tuple[str, object]]) -> Table:
+    rows: list[list[Cell]] = []
+    for name in SHOWN:
+        values: list[Cell] = []
+        for _, measures in columns:
+            value = measures[name]  # type: ignore[index]
+            values.append(f"{value:.2f}" if name in COUNTS else f"{100 * value:.2f} %")
+        rows.append([MEASURES[name].title, *values])
+    return Table([Column("measure"), *(Column(title, "number") for title, _ in columns)], rows)
+
+
+def labels_blocks(result: Result, limit: int | None) -> list[Block]:
+    """The labels, those with most test documents first, each with a small bar for its F1."""
+    rows = sorted(result.labels, key=lambda row: (-row.true, -row.predicted, row.label))
+    shown = rows if limit is None else rows[:limit]
+    table = Table(
+        [
+            Column("label"), Column("train", "count"), Column("test", "count"), Column("predicted", "count"),
+            Column("precision", "share"), Column("recall", "share"), Column("F1", "share"), Column("", "bar"),
+        ],
+        [[r.label, r.trained, r.true, r.predicted, r.precision, r.recall, r.f1, r.f1] for r in shown],
+    )  # fmt: skip
+    blocks: list[Block] = [Heading("By label"), table]
+    if len(shown) < len(rows):
+        blocks.append(Note(f"{len(rows) - len(shown)} more labels: --labels all, or --per-label FILE.tsv.", "quiet"))
+    return blocks
+
+
+def times(results: Sequence[Result]) -> str:
+    """How long training and prediction took."""
+    parts = []
+    for result in results:
+        fit = f"trained in {result.seconds['fit']:.2f} s, " if "fit" in result.seconds else ""
+        parts.append(f"{result.method}: {fit}predicted in {result.seconds['predict']:.2f} s")
+    return "; ".join(parts) + "."
+
+
+def conventions_text(result: Result) -> str:
+    """The conventions behind the figures, so that nobody has to guess."""
+    counts = _counts(result)
+    present = int(chosen_labels(counts, "present").sum())
+    return (
+        f"Conventions: micro pools all decisions over {len(result.labels)} labels; macro F1 is the mean over those "
+        f"{len(result.labels)}, or over the {present} with a test document; a label never right counts 0; per "
+        f"document, two empty sets count 1 and one empty set 0. Truth {result.gold_sha256[:12]}, seed {result.seed}."
+    )
+
+
+def _counts(result: Result) -> LabelCounts:
+    import numpy as np
+
+    rows = result.labels
+    tp = np.array([row.hits for row in rows], dtype=np.int64)
+    fp = np.array([row.predicted for row in rows], dtype=np.int64) - tp
+    fn = np.array([row.true for row in rows], dtype=np.int64) - tp
+    return LabelCounts(tp, fp, fn, result.test.documents - tp - fp - fn)
+
+
+def _labelled(result: Result) -> int:
+    return result.test.documents - result.test.unlabelled
+
+
+def per_label_tsv(result: Result) -> str:
+    """The table of labels as tab-separated values, one line a label."""
+    head = "label\ttrain\ttest\tpredicted\thits\tprecision\trecall\tf1\tthreshold"
+    lines = [head]
+    for row in result.labels:
+        threshold = "" if row.threshold is None else f"{row.threshold:.6g}"
+        lines.append(
+            f"{row.label}\t{row.trained}\t{row.true}\t{row.predicted}\t{row.hits}\t"
+            f"{row.precision:.6f}\t{row.recall:.6f}\t{row.f1:.6f}\t{threshold}"
+        )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,171 @@
+"""Each label set seen in training is one class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches, unfitted_copy
+from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
+from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
+
+
+class LabelPowerset(MultiLabelModel):
+    """Label sets as classes of a single-label model; `predict` gives the best set.
+
+    A label's score is the log-odds of the summed posteriors of the sets that hold it, P_k = Σ_{S ∋ k} p(S|x):
+    a probability of its own, since a document's labels come together and rows need not sum to 1 (score kind
+    log_odds). Only sets seen in training can be predicted. Source: Vilar, Castro & Sanchis 2004, section 2.
+
+    Sets in fewer than `min_count` documents are dropped with their documents (``rare="drop"``), or split into
+    single labels (``rare="split"``: the document counts once for each of its labels). `allow_empty` makes a
+    class of the documents without a label, which are left out otherwise. The model must have posterior or
+    log-odds scores.
+
+    >>> from manylabel.models import MultinomialNaiveBayes
+    >>> X, Y = Csr([[2, 0], [1, 1], [0, 2], [1, 1]]), Csr([[1, 0], [1, 1], [0, 1], [1, 1]])
+    >>> strategy = LabelPowerset(MultinomialNaiveBayes()).fit(X, Y)
+    >>> strategy.sets_.toarray().tolist(), strategy.model_.label_documents_.tolist()
+    ([[1, 0], [1, 1], [0, 1]], [1, 2, 1])
+    >>> strategy.predict(X).toarray().tolist()
+    [[1, 0], [1, 1], [0, 1], [1, 1]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": Satisfies(
+            "a model with posterior or log_odds scores",
+            lambda value: getattr(value, "score_kind", None) in (ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS),
+        ),
+        "min_count": Number(low=1, whole=True),
+        "rare": OneOf("drop", "split"),
+        "allow_empty": FLAG,
+    }
+    score_kind = ScoreKind.LOG_ODDS
+    model_: MultiLabelModel
+    sets_: Csr
+
+    def __init__(
+        self,
+        model: MultiLabelModel,
+        min_count: int = 1,
+        rare: Literal["drop", "split"] = "drop",
+        allow_empty: bool = False,
+    ) -> None:
+        self.model = model
+        self.min_count = min_count
+        self.rare = rare
+        self.allow_empty = allow_empty
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether the model needs non-negative input."""
+        return bool(getattr(self.model, "needs_counts", False))
+
+    def fit(self, X: object, Y: object, **options: Any) -> Self:
+        """Learn the sets, then the model with one class a set; `options` go to the model's `fit`."""
+        features, targets = self.check_training(X, Y)
+        rows, classes, self.sets_ = set_classes(targets.Y, self.min_count, self.rare, self.allow_empty)
+        if not len(rows):
+            raise DataError(
+                f"LabelPowerset: no label set occurs in at least {self.min_count} documents, so there is "
+                "nothing to learn. Lower min_count, or use rare='split'."
+            )
+        ones, ends = np.ones(len(rows), dtype=np.int8), np.arange(len(rows) + 1)
+        one_hot = Csr((ones, classes, ends), shape=(len(rows), self.sets_.shape[0]))
+        self.model_ = unfitted_copy(self.model).fit(features[rows], one_hot, **options)
+        return self
+
+    def set_posteriors(self, X: Csr) -> Floats:
+        """p(S|x), documents × label sets; log-odds of a one-against-rest model are scaled to sum to 1."""
+        shares = probabilities(self.model_.score_batch(X), self.model_.score_kind)
+        total = shares.sum(axis=1, keepdims=True)
+        return np.asarray(shares / np.where(total == 0, 1.0, total), dtype=np.float64)
+
+    def score_batch(self, X: Csr) -> Floats:
+        """Log-odds of each label: its sets against all others, each side summed by itself."""
+        holds = self.sets_.astype(np.float64)
+        scores = np.empty((X.shape[0], self.n_labels_))
+        for rows in row_batches(X.shape[0], holds.shape[0]):
+            shares = self.set_posteriors(X[rows])
+            with_label = np.asarray(shares @ holds)
+            others = np.asarray(shares @ (1.0 - holds.toarray())) if self._is_small else 1.0 - with_label
+            with np.errstate(divide="ignore"):
+                scores[rows] = np.log(with_label) - np.log(np.maximum(others, 0.0))
+        never = np.bincount(self.sets_.indices, minlength=self.n_labels_) == 0
+        scores[:, never] = -np.inf
+        return scores
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether the sets fit densely; 1 − P is then summed by itself, not lost in rounding near P = 1."""
+        return self.sets_.shape[0] * self.n_labels_ * 8 <= WORKING_MEMORY // 4
+
+    def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
+        """The best set of each document (ties: the set seen first), or class values for a 1-D `y`."""
+        features = self.features(X)
+        batches = row_batches(features.shape[0], self.sets_.shape[0], working_memory)
+        chosen = [self.model_.score_batch(features[rows]).argmax(axis=1) for rows in batches]
+        sets = Csr(self.sets_[np.concatenate([np.zeros(0, dtype=np.intp), *chosen])])
+        if self.label_form_ == "single":
+            return self.classes_[sets.indices]
+        return self.in_fitted_form([sets])
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """P ≥ 0.5 of each label: near to, but not always, the best set, which `predict` gives."""
+        return super().natural_decision(scores)
+
+
+def set_classes(Y: Csr, min_count: int, rare: Literal["drop", "split"], allow_empty: bool) -> tuple[Ints, Ints, Csr]:
+    """The rows to learn from, the class of each, and the label set of each class (classes × labels).
+
+    Classes are numbered in order of first appearance. A row comes back several times where its rare set is
+    split.
+    """
+    numbers, firsts = _numbered_sets(Y)
+    sizes = np.bincount(numbers, minlength=len(firsts))
+    lengths = np.diff(Y.indptr)[firsts]
+    kept = (sizes >= min_count) & ((lengths > 0) | allow_empty)
+    rows = np.flatnonzero(kept[numbers])
+    classes = (np.cumsum(kept) - 1)[numbers[rows]]
+    sets = Csr(Y[firsts[kept]])
+    if rare == "drop":
+        return rows, classes, sets
+    split = np.flatnonzero((~kept & (lengths > 0))[numbers])
+    labels = Y[split].indices
+    wanted = np.unique(labels)
+    own = _single_label_classes(sets)
+    missing = wanted[own[wanted] < 0]
+    own[missing] = sets.shape[0] + np.arange(len(missing))
+    ones, ends = np.ones(len(missing), dtype=np.int8), np.arange(len(missing) + 1)
+    singles = Csr((ones, missing, ends), shape=(len(missing), Y.shape[1]))
+    repeated = np.repeat(split, np.diff(Y.indptr)[split])
+    stacked = Csr(sparse.vstack([sets, singles], format="csr"))
+    return np.concatenate([rows, repeated]), np.concatenate([classes, own[labels]]), stacked
+
+
+def _numbered_sets(Y: Csr) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """A number for each row's label set, in order of first appearance, and the first row of each."""
+    seen: dict[bytes, int] = {}
+    firsts: list[int] = []
+    indices, starts = np.ascontiguousarray(Y.indices, dtype=np.int64), Y.indptr.tolist()
+    numbers = np.empty(Y.shape[0], dtype=np.intp)
+    for row in range(Y.shape[0]):
+        key = indices[starts[row] : starts[row + 1]].tobytes()
+        numbers[row] = seen.setdefault(key, len(seen))
+        if len(seen) > len(firsts):
+            firsts.append(row)
+    return numbers, np.array(firsts, dtype=np.intp)
+
+
+def _single_label_classes(sets: Csr) -> npt.NDArray[np.intp]:
+    """The class that is the set of one label alone, −1 where there is none."""
+    own = np.full(sets.shape[1], -1, dtype=np.intp)
+    alone = np.flatnonzero(np.diff(sets.indptr) == 1)
+    own[sets.indices[sets.indptr[alone]]] = alone
+    return own

@@ -1,0 +1,85 @@
+"""Measure a model, or methods, on labelled documents."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from manylabel.catalog import DEFAULT_METHOD
+from manylabel.classifier import TextClassifier
+from manylabel.data import Corpus
+from manylabel.data.problems import Problem
+from manylabel.evaluation.experiment import evaluate as measure
+from manylabel.evaluation.result import PartCounts, Result
+from manylabel.recipe import Recipe
+from manylabel.tasks.corpora import Source, documents_of, load_source, part_of, train_and_test
+from manylabel.tasks.train import Overrides, fit_corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The results of one evaluation, in the order the methods were named, and what was skipped in reading."""
+
+    results: list[Result]
+    split: str
+    skipped: list[Problem]
+
+
+def evaluate_model(source: Source, model: Path, *, part: str | None = None) -> Evaluated:
+    """Measure a saved model on the test part of the documents (all of them where there is no split)."""
+    classifier = TextClassifier.load(model)
+    loaded = load_source(source)
+    corpus = part_of(loaded.corpus, part, "test")
+    whole = len(corpus) == len(loaded.corpus)
+    chosen = "all documents" if whole else f"the {part or 'test'} part"
+    name = loaded.corpus.name or source.data
+    result = _measure(classifier, corpus, name, part or ("all" if whole else "test"), None, None)
+    return Evaluated([result], chosen, list(loaded.skipped))
+
+
+def evaluate_methods(
+    source: Source,
+    methods: Sequence[str] = (DEFAULT_METHOD,),
+    *,
+    overrides: Overrides | None = None,
+    test_share: float = 0.25,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> Evaluated:
+    """Train each method on the training part and measure it on the test part.
+
+    Only labels that occur in training can be predicted; a test label without a training document counts as missed.
+    """
+    recipes = [Recipe.of(method, overrides) for method in methods]
+    loaded = load_source(source)
+    train, test, how = train_and_test(loaded.corpus, test_share, seed)
+    name = loaded.corpus.name or source.data
+    results = []
+    for recipe in recipes:
+        began = time.perf_counter()
+        classifier = fit_corpus(train, recipe, seed=seed, n_jobs=n_jobs)
+        seconds = time.perf_counter() - began
+        results.append(_measure(classifier, test, name, "test", PartCounts.of(train.label_sets), seconds))
+    return Evaluated(results, how, list(loaded.skipped))
+
+
+def _measure(
+    classifier: TextClassifier,
+    corpus: Corpus,
+    data: str,
+    part: str,
+    train: PartCounts | None,
+    fit_seconds: float | None,
+) -> Result:
+    return measure(
+        classifier,
+        documents_of(corpus),
+        corpus.label_sets,
+        ids=corpus.ids,
+        data=data,
+        part=part,
+        train=train,
+        fit_seconds=fit_seconds,
+    )

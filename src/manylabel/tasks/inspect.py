@@ -1,0 +1,61 @@
+"""Say what is in a model file without loading more of it than that takes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from manylabel.catalog import find_class, storable_classes
+from manylabel.exceptions import ModelFileError
+from manylabel.modelfile import ModelFile, open_model
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """The facts of a model file."""
+
+    path: str
+    bytes: int
+    versions: dict[str, str]
+    facts: dict[str, Any]
+    labels: list[str]
+    label_counts: list[int]
+    thresholds: list[float] | None
+    arrays: dict[str, dict[str, Any]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The facts as plain data."""
+        return asdict(self)
+
+
+def inspect(path: Path) -> Inspected:
+    """Read the header of a model file, its labels and their thresholds; vocabulary and weights stay on disk."""
+    opened = open_model(path)
+    tree = opened.header["tree"]
+    if tree.get("@object") != "TextClassifier":
+        raise ModelFileError(f"{path}: this file holds a {tree.get('@object')}, not a TextClassifier.")
+    state = tree["state"]
+    labels = opened.decode(state["labels_"])
+    return Inspected(
+        path=str(path),
+        bytes=opened.size,
+        versions={"manylabel": opened.header["manylabel"], "numpy": opened.header["numpy"]},
+        facts=opened.facts,
+        labels=labels,
+        label_counts=opened.decode(state["label_counts_"]).tolist(),
+        thresholds=_thresholds(opened, len(labels)),
+        arrays={
+            name: {"dtype": dtype, "shape": list(shape)} for name, (dtype, shape, _) in sorted(opened.places.items())
+        },
+    )
+
+
+def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
+    decided = opened.header["tree"]["state"]["decided_"]
+    rule = opened.decode(decided["state"]["rule_"])
+    if rule is None:
+        return None
+    kind = find_class(storable_classes()[decided["state"]["model_"]["@object"]]).score_kind  # type: ignore[attr-defined]
+    values = rule.thresholds(n_labels, kind)
+    return None if values is None else values.tolist()

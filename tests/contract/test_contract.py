@@ -1,0 +1,211 @@
+"""One contract for every estimator: what scikit-learn, the model file and the tasks rely on.
+
+`ESTIMATORS` lists what is held to it; known exceptions are written down with their reasons.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+
+from manylabel.decisions import (
+    AccumulatedPosterior,
+    DecidedModel,
+    GlobalThreshold,
+    PerLabelThreshold,
+    Proportional,
+    SingleLabelWarning,
+    Threshold,
+    TopK,
+)
+from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
+from manylabel.models.base import ScoreKind
+from manylabel.strategies.label_powerset import LabelPowerset
+
+ESTIMATORS: list[Any] = [
+    MultinomialNaiveBayes(),
+    MultinomialNaiveBayes(smoothing="laplace"),
+    BinaryNaiveBayes(),
+    BinaryNaiveBayes(smoothing="laplace"),
+    LabelPowerset(MultinomialNaiveBayes()),
+    DecidedModel(MultinomialNaiveBayes()),
+    DecidedModel(MultinomialNaiveBayes(), AccumulatedPosterior("learn"), folds=2),
+    DecidedModel(BinaryNaiveBayes(), GlobalThreshold(), folds=2),
+    DecidedModel(BinaryNaiveBayes(), PerLabelThreshold(), folds=2),
+    DecidedModel(BinaryNaiveBayes(), Proportional(), folds=2),
+    DecidedModel(BinaryNaiveBayes(), Threshold(0.3, fallback="argmax")),
+    DecidedModel(LabelPowerset(MultinomialNaiveBayes()), TopK(2)),
+]
+
+NEGATIVE_DATA = "the check fits on data with negative values, which the tag positive_only says are refused"
+EXPECTED_FAILURES = {"check_decision_proba_consistency": NEGATIVE_DATA}  # of estimators that need counts
+
+each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+
+
+@pytest.fixture
+def X() -> np.ndarray:
+    return np.random.default_rng(3).poisson(0.8, (40, 12)).astype(float)
+
+
+@pytest.fixture
+def Y() -> np.ndarray:
+    """Three labels, some documents with several of them and some with none."""
+    labels = (np.random.default_rng(4).random((40, 3)) < 0.4).astype(int)
+    labels[:4] = [[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
+    return labels
+
+
+@each
+def test_constructor_only_stores(estimator: Any) -> None:
+    copied = clone(estimator)
+    assert copied is not estimator
+    assert repr(copied) == repr(estimator)
+    assert not copied.is_fitted
+    params = copied.get_params()
+    assert copied.set_params(**params) is copied
+    with pytest.raises(UnknownNameError, match="There is no parameter"):
+        copied.set_params(no_such_parameter=1)
+
+
+@each
+def test_shapes_with_sparse_labels(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = clone(estimator).fit(sparse.csr_array(X), sparse.csr_array(Y))
+    scores, decided = fitted.scores(sparse.csr_array(X)), fitted.predict(sparse.csr_array(X))
+    assert scores.shape == fitted.decision_function(X).shape == (40, 3)
+    assert not np.isnan(scores).any()
+    assert isinstance(decided, sparse.csr_array)
+    assert decided.shape == (40, 3)
+    assert set(decided.data.tolist()) <= {1}
+    assert (fitted.n_features_in_, fitted.n_labels_) == (12, 3)
+    assert fitted.predict(sparse.csr_array((0, 12))).shape == (0, 3)
+
+
+@each
+def test_dense_labels_give_dense_predictions(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    dense = clone(estimator).fit(X, Y).predict(X)
+    assert isinstance(dense, np.ndarray)
+    assert dense.dtype.kind == "i"
+    sparsely = clone(estimator).fit(sparse.csr_array(X), sparse.csr_array(Y)).predict(sparse.csc_array(X))
+    np.testing.assert_array_equal(dense, sparsely.toarray())
+
+
+@each
+def test_probabilities(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = clone(estimator).fit(X, Y)
+    assert hasattr(fitted, "predict_proba") == fitted.score_kind.is_probability
+    shown = fitted.predict_proba(X)
+    assert shown.shape == (40, 3)
+    assert ((shown >= 0) & (shown <= 1)).all()
+    if fitted.score_kind is ScoreKind.POSTERIOR:
+        np.testing.assert_allclose(shown.sum(axis=1), 1.0)
+
+
+@each
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"], ["only"]], ids=len)
+def test_single_label(estimator: Any, classes: list[str], X: np.ndarray) -> None:
+    y = np.array(classes)[np.arange(40) % len(classes)]
+    fitted = clone(estimator).fit(X, y)
+    predicted = fitted.predict(X)
+    assert fitted.classes_.tolist() == classes
+    assert predicted.shape == (40,)
+    assert set(predicted) <= set(classes)
+    assert fitted.decision_function(X).shape == ((40,) if len(classes) == 2 else (40, len(classes)))
+    np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0)
+    assert fitted.score(X, y) == np.mean(predicted == y)
+
+
+@each
+@pytest.mark.filterwarnings("ignore::manylabel.decisions.base.SingleLabelWarning")
+def test_one_label_only(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = clone(estimator).fit(X, Y[:, :1])
+    assert fitted.predict(X).shape == fitted.predict_proba(X).shape == (40, 1)
+
+
+def test_one_label_with_posteriors_warns(X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = DecidedModel(MultinomialNaiveBayes(), AccumulatedPosterior()).fit(X, Y[:, :1])
+    with pytest.warns(SingleLabelWarning):
+        assert fitted.predict(X).all()
+
+
+@each
+def test_constant_labels(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    """A label nobody has is never given, whatever the others look like."""
+    labels = np.column_stack([np.ones(40, dtype=int), np.zeros(40, dtype=int), Y[:, 2]])
+    fitted = clone(estimator).fit(X, labels)
+    assert not fitted.predict(X)[:, 1].any()
+    assert not np.isnan(fitted.scores(X)).any()
+    if fitted.score_kind is ScoreKind.LOG_ODDS:
+        assert (fitted.predict_proba(X)[:, 0] > 0.999).all()
+
+
+@each
+def test_unlabelled_documents_are_kept(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    Y[20:] = 0
+    assert clone(estimator).fit(X, Y).predict(X).shape == (40, 3)
+
+
+@each
+def test_empty_documents_have_an_answer(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    X[:5] = 0
+    scores = clone(estimator).fit(X, Y).scores(X[:5])
+    assert not np.isnan(scores).any()
+    np.testing.assert_array_equal(scores, np.repeat(scores[:1], 5, axis=0))
+
+
+@each
+def test_what_was_learned_can_be_stored(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = clone(estimator).fit(X, Y)
+    state = fitted.learned_state()
+    assert all(name.endswith("_") for name in state)
+    restored = clone(estimator).restore(state)
+    np.testing.assert_array_equal(restored.predict(X), fitted.predict(X))
+    np.testing.assert_array_equal(restored.scores(X), fitted.scores(X))
+
+
+@each
+def test_learning_twice_is_learning_once(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    twice = clone(estimator).fit(X[:, :5], Y[:, :2]).fit(X, Y)
+    np.testing.assert_array_equal(twice.scores(X), clone(estimator).fit(X, Y).scores(X))
+
+
+@each
+def test_score_is_the_share_of_exact_sets(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = clone(estimator).fit(X, Y)
+    assert fitted.score(X, Y) == np.mean((fitted.predict(X) == Y).all(axis=1))
+
+
+@each
+def test_batches_do_not_change_predictions(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = clone(estimator).fit(X, Y)
+    np.testing.assert_array_equal(fitted.predict(X, working_memory=1), fitted.predict(X))
+
+
+@each
+def test_before_fit_and_wrong_inputs(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fresh = clone(estimator)
+    for method in ("predict", "scores", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(fresh, method)(X)
+    with pytest.raises(DataError, match="40 documents but Y has 39 rows"):
+        fresh.fit(X, Y[1:])
+    with pytest.raises(DataError, match="only 0 and 1"):
+        fresh.fit(X, 3 * Y)
+    with pytest.raises(ValueError, match="features"):
+        clone(estimator).fit(X, Y).predict(X[:, 1:])
+
+
+@pytest.mark.filterwarnings("ignore")  # scikit-learn warns that we do not inherit from it; see estimator.py
+@each
+def test_scikit_learn_checks(estimator: Any) -> None:
+    """scikit-learn's own suite, `check_estimator`."""
+    results = check_estimator(estimator, expected_failed_checks=EXPECTED_FAILURES, on_fail=None, on_skip=None)
+    failed = {result["check_name"]: repr(result["exception"]) for result in results if result["status"] == "failed"}
+    assert not failed
+    expected = {result["check_name"] for result in results if result["status"] == "xfail"}
+    assert expected == set(EXPECTED_FAILURES), "an expected failure that no longer fails must leave the list"

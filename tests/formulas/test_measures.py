@@ -1,0 +1,262 @@
+"""The worked examples of the measures, with numbers that can be done by hand."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manylabel import metrics as m
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+
+T = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 0]])
+S = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [0, 0, 0]])
+
+# two classes of a lecture on text classification, 1000 documents
+LECTURE = m.LabelCounts(tp=[10, 90], fp=[40, 110], fn=[10, 10], tn=[940, 790])
+
+
+def test_counts_of_the_four_documents():
+    labels, documents = m.label_counts(T, S), m.document_counts(T, S)
+    assert labels.tp.tolist() == [1, 1, 0]
+    assert labels.fp.tolist() == [0, 0, 1]
+    assert labels.fn.tolist() == [1, 1, 1]
+    assert labels.tn.tolist() == [2, 2, 2]
+    assert documents.right.tolist() == [1, 1, 0, 0]
+    assert documents.true.tolist() == [2, 1, 2, 0]
+    assert documents.predicted.tolist() == [1, 2, 0, 0]
+    assert documents.labels == 3
+    assert labels.tp.dtype == documents.right.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hamming-loss", 4 / 12),
+        ("zero-one-loss", 3 / 4),
+        ("exact-match", 1 / 4),
+        ("jaccard", (1 / 2 + 1 / 2 + 0 + 1) / 4),
+        ("sample-precision", (1 + 1 / 2 + 0 + 1) / 4),
+        ("sample-recall", (1 / 2 + 1 + 0 + 1) / 4),
+        ("sample-f1", (2 / 3 + 2 / 3 + 0 + 1) / 4),
+        ("f1-of-means", 0.625),
+        ("micro-precision", 2 / 3),
+        ("micro-recall", 2 / 5),
+        ("micro-f1", 2 * 2 / (3 + 5)),
+        ("macro-precision", (1 + 1 + 0) / 3),
+        ("macro-recall", (1 / 2 + 1 / 2 + 0) / 3),
+        ("macro-f1", (2 / 3 + 2 / 3 + 0) / 3),
+        ("macro-f1-of-means", 2 * (2 / 3) * (1 / 3) / (2 / 3 + 1 / 3)),
+        ("label-accuracy", 8 / 12),
+        ("all-negative-share", 2 / 4),
+        ("true-cardinality", 5 / 4),
+        ("predicted-cardinality", 3 / 4),
+    ],
+)
+def test_four_documents(name, value):
+    """M-1, M-2, M-3, M-4: T = 110,010,101,000 and S = 100,011,000,000."""
+    assert m.measure_all(T, S, [name])[name] == pytest.approx(value, abs=1e-12)
+
+
+def test_printed_values_of_the_four_documents():
+    """M-2, the six decimals as printed."""
+    printed = {
+        "hamming-loss": 0.333333,
+        "zero-one-loss": 0.75,
+        "jaccard": 0.5,
+        "sample-precision": 0.625,
+        "sample-recall": 0.625,
+        "sample-f1": 0.583333,
+        "f1-of-means": 0.625,
+        "micro-precision": 0.666667,
+        "micro-recall": 0.4,
+        "micro-f1": 0.5,
+        "macro-precision": 0.666667,
+        "macro-recall": 0.333333,
+        "macro-f1": 0.444444,
+        "all-negative-share": 0.5,
+    }
+    assert m.measure_all(T, S, printed) == pytest.approx(printed, abs=5e-7)
+
+
+def test_lecture_per_label():
+    """M-4, M-5: precision, recall, F1, accuracy and error rate of the two classes."""
+    np.testing.assert_allclose(m.precision(LECTURE), [0.2, 0.45])
+    np.testing.assert_allclose(m.recall(LECTURE), [0.5, 0.9])
+    np.testing.assert_allclose(m.f1(LECTURE), [2 / 7, 0.6])
+    np.testing.assert_allclose(m.accuracy(LECTURE), [0.95, 0.88])
+    np.testing.assert_allclose(m.error_rate(LECTURE), [0.05, 0.12])
+
+
+def test_lecture_averages():
+    """M-3, M-4: macro and micro averages of the two classes, pooled counts (100, 150, 20, 1730)."""
+    pooled = LECTURE.pooled
+    assert [int(part[0]) for part in (pooled.tp, pooled.fp, pooled.fn, pooled.tn)] == [100, 150, 20, 1730]
+    assert m.macro_precision(LECTURE).value == pytest.approx(0.325)
+    assert m.macro_recall(LECTURE).value == pytest.approx(0.7)
+    assert m.macro_f1(LECTURE).value == pytest.approx(0.442857, abs=5e-7)
+    assert m.macro_f1_of_means(LECTURE).value == pytest.approx(0.443902, abs=5e-7)
+    assert m.micro_precision(LECTURE) == pytest.approx(0.4)
+    assert m.micro_recall(LECTURE) == pytest.approx(0.833333, abs=5e-7)
+    assert m.micro_f1(LECTURE) == pytest.approx(0.540541, abs=5e-7)
+    assert m.pooled_accuracy(LECTURE) == pytest.approx(0.915)
+
+
+def test_denominators_of_the_macro_average():
+    """M-4: label 0 is present, label 1 only predicted, label 2 neither; means say how many they used."""
+    counts = m.LabelCounts(tp=[3, 0, 0], fp=[1, 1, 0], fn=[1, 0, 0], tn=[5, 9, 10])
+    assert m.macro_f1(counts) == m.MacroMean(0.75 / 3, 3)
+    assert m.macro_f1(counts, "present") == m.MacroMean(0.75, 1)
+    assert m.macro_f1(counts, "present_or_predicted") == m.MacroMean(0.75 / 2, 2)
+    assert m.macro_recall(counts, zero_division=np.nan) == m.MacroMean(0.75, 1)
+    assert m.macro_precision(counts, zero_division=np.nan) == m.MacroMean(0.75 / 2, 2)
+    assert m.macro_f1_of_means(counts, "present_or_predicted").labels == 2
+    with pytest.raises(UnknownNameError, match="Did you mean 'present'"):
+        m.macro_f1(counts, "presen")
+
+
+def test_nothing_predicted():
+    """M-3: nothing predicted gives precision 0; no label present leaves no macro average."""
+    counts = m.label_counts(T, np.zeros_like(T))
+    assert m.micro_precision(counts) == 0.0
+    assert m.micro_f1(counts) == 0.0
+    nothing = m.macro_f1(m.label_counts(np.zeros_like(T), np.zeros_like(T)), "present")
+    assert np.isnan(nothing.value)
+    assert nothing.labels == 0
+
+
+def test_zero_division_of_documents():
+    """M-1: both sets empty count 1, or what is asked for; one empty set counts 0 in any case."""
+    counts = m.document_counts([[0, 0], [1, 0], [0, 0]], [[0, 0], [0, 0], [0, 1]])
+    for measure in (m.jaccard, m.sample_precision, m.sample_recall, m.sample_f1):
+        assert measure(counts) == pytest.approx(1 / 3)
+        assert measure(counts, zero_division=0.0) == 0.0
+        assert measure(counts, zero_division=np.nan) == 0.0
+    alone = m.document_counts([[0, 0], [1, 1]], [[0, 0], [1, 1]])
+    assert m.sample_f1(alone, zero_division=np.nan) == 1.0
+    assert m.sample_f1(alone, zero_division=0.0) == 0.5
+
+
+def test_curve_areas():
+    """M-6: labels 1,0,1,1,0 with scores .9,.8,.7,.6,.55, and all scores equal."""
+    truth, scores = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.55]
+    assert m.average_precision(truth, scores) == pytest.approx((1 + 2 / 3 + 3 / 4) / 3)
+    assert m.average_precision(truth, scores) == pytest.approx(0.805556, abs=5e-7)
+    assert m.average_precision(truth, scores, "trapezoid") == pytest.approx(0.763889, abs=5e-7)
+    assert m.roc_auc(truth, scores) == pytest.approx(4 / 6)
+    assert m.roc_auc(truth, [0.3] * 5) == 0.5
+    assert m.average_precision(truth, [0.3] * 5) == pytest.approx(0.6)
+
+
+def test_undefined_areas():
+    """M-6: without a positive or without a negative the areas are nan, and averages skip them."""
+    for truth in ([0, 0], [1, 1], []):
+        assert np.isnan(m.roc_auc(truth, [0.1, 0.2][: len(truth)]))
+        assert np.isnan(m.average_precision(truth, [0.1, 0.2][: len(truth)]))
+    table = np.array([[0.9, 0.1, 0.5], [0.2, 0.3, 0.5]])
+    areas = m.roc_aucs([[1, 0, 1], [0, 0, 1]], table)
+    np.testing.assert_array_equal(areas, [1.0, np.nan, np.nan])
+    assert m.mean_defined(areas) == m.MacroMean(1.0, 1)
+    np.testing.assert_array_equal(m.roc_aucs([[1, 0, 1], [0, 0, 1]], sparse.csr_array(table)), areas)
+
+
+def test_curve_points_take_ties_together():
+    """M-6: one point per distinct score."""
+    curve = m.precision_recall_curve([1, 0, 1, 0], [0.8, 0.8, 0.4, 0.1])
+    assert curve.thresholds.tolist() == [0.8, 0.4, 0.1]
+    assert curve.precision.tolist() == [1 / 2, 2 / 3, 2 / 4]
+    assert curve.recall.tolist() == [1 / 2, 1.0, 1.0]
+    roc = m.roc_curve([1, 0, 1, 0], [0.8, 0.8, 0.4, 0.1])
+    assert roc.thresholds.tolist() == [np.inf, 0.8, 0.4, 0.1]
+    assert roc.false_positive_rate.tolist() == [0, 0.5, 0.5, 1]
+    assert roc.true_positive_rate.tolist() == [0, 0.5, 1, 1]
+
+
+def test_threshold_sweep():
+    """M-6: P, R and 0/1 loss over tau, for all documents and for labelled ones."""
+    truth = [[1, 0], [1, 1], [0, 0], [1, 0]]
+    scores = [[0.9, 0.4], [0.8, 0.3], [0.5, 0.1], [0.25, 0.4]]
+    sweep = m.threshold_sweep(truth, scores, [0.5, 0.2, 0.35])
+    # 0.5 -> {0}, {0}, {0}, {};  0.2 -> {0,1}, {0,1}, {0}, {0,1};  0.35 -> {0,1}, {0}, {0}, {1}
+    np.testing.assert_allclose(sweep.precision, [2 / 3, 4 / 7, 2 / 5])
+    np.testing.assert_allclose(sweep.recall, [2 / 4, 4 / 4, 2 / 4])
+    np.testing.assert_allclose(sweep.f1, [4 / 7, 8 / 11, 4 / 9])
+    np.testing.assert_allclose(sweep.zero_one_loss, [3 / 4, 3 / 4, 4 / 4])
+    labelled = m.threshold_sweep(truth, scores, [0.5, 0.2, 0.35], labelled_only=True)
+    np.testing.assert_allclose(labelled.precision, [2 / 2, 4 / 6, 2 / 4])
+    np.testing.assert_allclose(labelled.zero_one_loss, [2 / 3, 2 / 3, 3 / 3])
+    assert labelled.documents == 3
+
+
+def test_set_size_table():
+    """M-7: shares of |S| = 0, 1, 2, 3, more for |T| = 1, 2, 3."""
+    counts = m.DocumentCounts(
+        right=[1, 1, 0, 1, 2, 0], true=[1, 1, 1, 2, 2, 4], predicted=[1, 2, 0, 9, 2, 1], labels=20
+    )
+    table = m.set_size_table(counts)
+    assert table.documents.tolist() == [3, 2, 0]
+    np.testing.assert_allclose(table.shares[0], [1 / 3, 1 / 3, 1 / 3, 0, 0])
+    np.testing.assert_allclose(table.shares[1], [0, 0, 1 / 2, 0, 1 / 2])
+    assert np.isnan(table.shares[2]).all()
+    assert m.set_size_table(counts, count_empty=False).shares[0].tolist() == [0, 0.5, 0.5, 0, 0]
+    with pytest.raises(ParameterError, match="at least 1"):
+        m.set_size_table(counts, largest=0)
+
+
+def test_average_ranks():
+    """M-8: losses (.10,.08,.08,.05) rank (4,2.5,2.5,1)."""
+    assert m.ranks([0.10, 0.08, 0.08, 0.05]).tolist() == [4, 2.5, 2.5, 1]
+    assert m.ranks([0.10, 0.08, 0.08, 0.05], greater_is_better=True).tolist() == [1, 2.5, 2.5, 4]
+    assert m.average_ranks([[0.10, 0.08, 0.08, 0.05], [1, 2, 3, 4]]).tolist() == [2.5, 2.25, 2.75, 2.5]
+    with pytest.raises(DataError, match="nan"):
+        m.average_ranks([[0.1, np.nan]])
+
+
+def test_every_measure_states_its_convention():
+    assert set(m.conventions()) == set(m.MEASURES)
+    for name, measure in m.MEASURES.items():
+        assert measure.name == name
+        assert measure.convention.endswith(".")
+        assert measure.title
+        assert measure.source
+    titles = [measure.title for measure in m.MEASURES.values()]
+    assert len(set(titles)) == len(titles)
+
+
+def test_measures_that_are_losses_say_so():
+    losses = {name for name, measure in m.MEASURES.items() if measure.greater_is_better is False}
+    assert losses == {"hamming-loss", "zero-one-loss"}
+
+
+def test_wrong_input_is_answered_in_words():
+    with pytest.raises(UnknownNameError, match="Did you mean 'micro-f1'"):
+        m.measure_all(T, S, ["micro-f2"])
+    with pytest.raises(DataError, match=r"same documents and labels.*\(4, 3\) and \(4, 2\)"):
+        m.label_counts(T, S[:, :2])
+    with pytest.raises(DataError, match=r"holds 0\.5"):
+        m.label_counts(T, S * 0.5)
+    with pytest.raises(DataError, match="documents × labels"):
+        m.document_counts([1, 0], [1, 0])
+    with pytest.raises(DataError, match="3 labels cannot be added to counts of 2"):
+        m.label_counts(T, S) + m.label_counts(T[:, :2], S[:, :2])
+    with pytest.raises(DataError, match="number of labels in common"):
+        m.DocumentCounts.concatenate([m.document_counts(T, S), m.document_counts(T[:, :2], S[:, :2])])
+    with pytest.raises(DataError, match="nan"):
+        m.roc_auc([1, 0], [np.nan, 1])
+    with pytest.raises(DataError, match="one truth and one score"):
+        m.roc_auc([1, 0], [1.0])
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray])
+@pytest.mark.parametrize("dtype", [np.int8, np.bool_, np.float64])
+def test_every_form_of_matrix_counts_the_same(form, dtype):
+    counts = m.label_counts(form(T.astype(dtype)), form(S.astype(dtype)))
+    assert counts.tp.tolist() == [1, 1, 0]
+    assert counts.tn.tolist() == [2, 2, 2]
+
+
+def test_untidy_sparse_matrices_are_read_and_left_alone():
+    untidy = sparse.csr_array((np.array([1, 1, 0]), np.array([2, 0, 1]), np.array([0, 3, 3])), shape=(2, 3))
+    counts = m.document_counts(untidy, [[1, 0, 0], [0, 0, 0]])
+    assert counts.true.tolist() == [2, 0]
+    assert counts.right.tolist() == [1, 0]
+    assert untidy.indices.tolist() == [2, 0, 1]
+    assert untidy.data.tolist() == [1, 1, 0]

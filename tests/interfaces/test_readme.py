@@ -1,0 +1,58 @@
+"""The README does what it says: its Python runs, its commands run on its own table, its pages are up to date."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from manylabel.cli.run import run
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_python_example_runs(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-c", blocks("python")[0]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    labels, score = done.stdout.splitlines()
+    assert "environment/waste" in labels
+    assert float(score) > 0.6
+    assert (tmp_path / "townhall.manylabel").is_file()
+
+
+def test_the_commands_run_on_the_readers_own_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = blocks("text")[0]
+    header, *rows = table.splitlines()
+    Path("letters.csv").write_text("\n".join([header, *rows * 10]) + "\n")
+    Path("new.csv").write_text("text\nThe bus was late.\n")
+    commands = next(block for block in blocks("sh") if "manylabel train letters.csv" in block)
+    for line in commands.splitlines():
+        words = shlex.split(line.partition("#")[0])
+        if words and words[0] == "manylabel":
+            assert run(words[1:]) == 0, line
+    assert '"labels": ["buses"]' in capsys.readouterr().out
+
+
+def test_every_link_leads_somewhere() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    environment = {**os.environ, "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "build.py"), "--check"], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,85 @@
+"""What a user waits for: the first words, the first answer, and a model that is whole whatever happens."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from manylabel.classifier import TextClassifier
+from manylabel.cli.run import run
+
+COMMAND = [sys.executable, "-m", "manylabel"]
+
+
+def processor_seconds(arguments: list[str], tries: int = 3, given: bytes = b"") -> float:
+    """The least processor time of some runs; time on the clock would depend on what else the machine does."""
+    seconds = []
+    for _ in range(tries):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([*COMMAND, *arguments], check=True, capture_output=True, input=given)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(seconds)
+
+
+def small_model(path: Path) -> Path:
+    model = TextClassifier("nb-binary", model={"smoothing": "laplace"})
+    model.fit(["the late bus", "the bad road"], [["buses"], ["roads"]]).save(path)
+    return path
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"]])
+def test_help_and_version_answer_at_once(arguments: list[str]) -> None:
+    assert processor_seconds(arguments) < 0.6
+
+
+def test_version_says_which_kernels_are_active() -> None:
+    said = subprocess.run([*COMMAND, "--version"], check=True, capture_output=True, text=True).stdout
+    assert "kernels: compiled" in said or "kernels: plain Python" in said
+    plain = {**os.environ, "MANYLABEL_PLAIN": "1"}
+    said = subprocess.run([*COMMAND, "--version"], check=True, capture_output=True, text=True, env=plain).stdout
+    assert "kernels: plain Python" in said
+
+
+def test_the_first_answer_comes_within_two_seconds(tmp_path: Path) -> None:
+    model = small_model(tmp_path / "m.manylabel")
+    assert processor_seconds(["predict", str(model), "-"], given=b"late bus\n") < 2
+
+
+def test_standard_input_takes_lines_of_text_and_of_json(tmp_path: Path) -> None:
+    model = small_model(tmp_path / "m.manylabel")
+    given = 'the bus is late\n{"id": "x", "title": "bad", "body": "road"}\n'
+    done = subprocess.run([*COMMAND, "predict", str(model)], input=given, capture_output=True, text=True, check=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers == [{"id": "1", "labels": ["buses"]}, {"id": "x", "labels": ["roads"]}]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+def test_a_kill_at_any_moment_leaves_a_model_that_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["train", "townhall", "--model", "m.manylabel", "--method", "nb-unilabel"]) == 0
+    old = Path("m.manylabel").read_bytes()
+    assert run(["train", "townhall", "--model", "new.manylabel", "--method", "nb-binary"]) == 0
+    new = Path("new.manylabel").read_bytes()
+    arguments = [*COMMAND, "train", "townhall", "--model", "m.manylabel", "--method", "nb-binary"]
+    began = time.perf_counter()
+    subprocess.run(arguments, check=True, capture_output=True)
+    whole = time.perf_counter() - began
+    seen = set()
+    for step in range(12):
+        Path("m.manylabel").write_bytes(old)
+        running = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(whole * (0.3 + 0.07 * step))
+        running.kill()
+        running.wait()
+        left = Path("m.manylabel").read_bytes()
+        assert left in (old, new)
+        seen.add(left == new)
+        assert len(TextClassifier.load("m.manylabel").labels_) == 29
+    assert False in seen

@@ -1,0 +1,126 @@
+"""Wrong input: one sentence that names file, line and remedy, exit code 2, and nothing that was there is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from manylabel.cli.run import run
+
+GOOD = "text,labels\nlate bus,buses\nbad road,roads\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert run(list(arguments)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    said = captured.err.strip()
+    assert "Traceback" not in said
+    assert len(said.splitlines()) == 1
+    return said
+
+
+def test_missing_column(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text("subject,tags\nlate bus,buses\n")
+    said = complaint(capsys, "train", "a.csv", "--text-column", "content")
+    assert "a.csv" in said
+    assert "content" in said
+    assert "subject" in said
+
+
+def test_broken_utf8(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_bytes(b"text,labels\nlate bus,buses\ncaf\xe9,food\n")
+    said = complaint(capsys, "train", "a.csv")
+    assert "a.csv, line 3" in said
+    assert "--encoding" in said
+
+
+def test_truncated_model_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text(GOOD)
+    assert run(["train", "a.csv", "--method", "nb-binary"]) == 0
+    whole = Path("a.manylabel").read_bytes()
+    for length in (0, 5, 200, len(whole) // 2, len(whole) - 1):
+        Path("cut.manylabel").write_bytes(whole[:length])
+        for command in (["predict", "cut.manylabel", "a.csv"], ["inspect", "cut.manylabel"]):
+            said = complaint(capsys, *command)
+            assert "cut.manylabel" in said
+            assert "Train it again" in said
+
+
+def test_changed_model_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text(GOOD)
+    assert run(["train", "a.csv", "--method", "nb-binary"]) == 0
+    content = bytearray(Path("a.manylabel").read_bytes())
+    content[-3] ^= 1
+    Path("a.manylabel").write_bytes(content)
+    assert "checksum" in complaint(capsys, "predict", "a.manylabel", "a.csv")
+
+
+def test_arff_with_a_bad_value_on_line_12(capsys: pytest.CaptureFixture[str]) -> None:
+    head = "@relation 'mail: -C 2'\n@attribute buses {0,1}\n@attribute roads {0,1}\n" + "".join(
+        f"@attribute w{i} numeric\n" for i in range(4)
+    )
+    rows = ["1,0,1,0,0,2", "0,1,0,1,1,0", "1,1,1,1,0,0", "1,0,x,0,0,1"]
+    Path("a.arff").write_text(head + "@data\n" + "\n".join(rows) + "\n")
+    said = complaint(capsys, "train", "a.arff", "--method", "nb-binary")
+    assert "a.arff, line 12" in said
+    assert "x" in said
+
+
+def test_empty_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text("")
+    said = complaint(capsys, "train", "a.csv")
+    assert "a.csv" in said
+
+
+def test_unknown_method_offers_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text(GOOD)
+    said = complaint(capsys, "train", "a.csv", "--method", "nb-bin")
+    assert "Did you mean 'nb-binary'?" in said
+
+
+def test_unknown_setting_offers_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    said = complaint(capsys, "train", "townhall", "-s", "features.min_dff=2")
+    assert "Did you mean 'min_df'?" in said
+
+
+def test_no_such_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "nowhere.csv" in complaint(capsys, "train", "nowhere.csv")
+    assert "nowhere.manylabel" in complaint(capsys, "predict", "nowhere.manylabel", "townhall")
+
+
+def test_a_model_given_as_data_and_data_given_as_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text(GOOD)
+    assert "a.csv" in complaint(capsys, "predict", "a.csv", "a.csv")
+
+
+def test_failure_leaves_the_old_model(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text(GOOD)
+    assert run(["train", "a.csv", "--method", "nb-binary"]) == 0
+    before = Path("a.manylabel").read_bytes()
+    Path("a.csv").write_bytes(b"text,labels\n\xff,buses\n")
+    complaint(capsys, "train", "a.csv", "--method", "nb-binary")
+    assert Path("a.manylabel").read_bytes() == before
+    assert sorted(path.name for path in Path().iterdir()) == ["a.csv", "a.manylabel"]
+
+
+def test_skipping_bad_lines_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.jsonl").write_text(
+        '{"text": "late bus", "labels": ["buses"]}\n{"text": "bad\n{"text": "bad road", "labels": ["roads"]}\n'
+    )
+    assert "a.jsonl, line 2" in complaint(capsys, "train", "a.jsonl", "--method", "nb-binary")
+    assert run(["train", "a.jsonl", "--method", "nb-binary", "--on-error", "skip"]) == 0
+    said = capsys.readouterr().out
+    assert "1 bad lines were skipped" in said or "1 bad line was skipped" in said
+    assert "a.jsonl, line 2" in said
+
+
+def test_documents_without_labels_cannot_be_learned_from(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text("text\nlate bus\n")
+    assert "a.csv" in complaint(capsys, "train", "a.csv")

@@ -1,0 +1,163 @@
+"""Laws of the decision rules that hold for all scores, and exact search against trying everything."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from manylabel.decisions import (
+    AccumulatedPosterior,
+    GlobalThreshold,
+    PerLabelThreshold,
+    Proportional,
+    Threshold,
+    TopK,
+)
+from manylabel.decisions.accumulated_posterior import log_tails
+from manylabel.decisions.search import f1_cut
+from manylabel.estimator import Csr
+from manylabel.models.base import ScoreKind
+
+POSTERIOR, LOG_ODDS, SIMILARITY = ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS, ScoreKind.SIMILARITY
+OBJECTIVES = ("micro-f1", "exact-match", "break-even")
+GRID = st.sampled_from([-math.inf, -3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 2.5, 30.0])
+
+
+@st.composite
+def scored(draw: st.DrawFn, posterior: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Scores with many ties, and the truth; rows of posteriors sum to 1."""
+    shape = draw(st.integers(1, 6)), draw(st.integers(1 if not posterior else 2, 4))
+    truth = draw(hnp.arrays(np.int8, shape, elements=st.integers(0, 1)))
+    if not posterior:
+        return draw(hnp.arrays(np.float64, shape, elements=GRID)), truth
+    weights = draw(hnp.arrays(np.float64, shape, elements=st.sampled_from([0.0, 1.0, 2.0, 3.0, 10.0, 1e-20])))
+    total = weights.sum(axis=1, keepdims=True)
+    return weights / np.where(total == 0, 1, total), truth
+
+
+def _value(decided: np.ndarray, truth: np.ndarray, objective: str) -> float:
+    if objective == "exact-match":
+        return float(np.mean((decided == truth).all(axis=1)))
+    tp, given_, true = int((decided & truth).sum()), int(decided.sum()), int(truth.sum())
+    if objective == "micro-f1":
+        return 2 * tp / max(given_ + true, 1)
+    return -abs(tp / given_ - tp / true) if tp else -math.inf
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@given(scored())
+def test_global_search_equals_trying_everything(objective: Any, case: Any) -> None:
+    """The best value over all attained scores and one above them, at the smallest cut that attains it."""
+    scores, truth = case
+    possible = scores > -math.inf
+    if not possible.any() or (objective != "exact-match" and not truth[possible].any()):
+        return
+    rule = GlobalThreshold(objective).fit(scores, Csr(truth), SIMILARITY)
+    attained = np.unique(scores[possible])
+    beyond = [float(np.nextafter(attained[-1], math.inf))] if objective == "exact-match" else []
+    values = {cut: _value((scores >= cut) & possible, truth == 1, objective) for cut in [*attained, *beyond]}
+    best = max(values.values())
+    assert values[rule.cut_] == pytest.approx(best)
+    assert rule.cut_ == min(cut for cut, value in values.items() if value >= best - 1e-12)
+    assert _value(rule.decide(scores, SIMILARITY).toarray() == 1, truth == 1, objective) == pytest.approx(best)
+
+
+@given(scored())
+def test_label_search_equals_trying_everything(case: Any) -> None:
+    scores, truth = case[0][:, 0], case[1][:, 0] == 1
+    found = f1_cut(scores, truth)
+    cuts = [cut for cut in np.unique(scores) if cut > -math.inf]
+    if not truth[scores > -math.inf].any():
+        assert found is None
+        return
+    values = {cut: _value(scores >= cut, truth, "micro-f1") for cut in cuts}
+    assert found is not None
+    assert found.attained == pytest.approx(max(values.values()))
+    assert found.value == min(cut for cut in cuts if values[cut] >= max(values.values()) - 1e-12)
+
+
+@pytest.mark.parametrize("log_tail", [False, True])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@given(scored(posterior=True))
+def test_accumulated_search_equals_trying_everything(objective: Any, log_tail: bool, case: Any) -> None:
+    scores, truth = case
+    rule = AccumulatedPosterior("learn", objective, log_tail=log_tail).fit(scores, Csr(truth), POSTERIOR)
+    found = rule.decide(scores, POSTERIOR).toarray()
+    candidates = [0.0, *_attained(scores, log_tail)]
+    values = [
+        _value(
+            AccumulatedPosterior(tau, log_tail=log_tail).decide(scores, POSTERIOR).toarray() == 1, truth == 1, objective
+        )
+        for tau in candidates
+    ]
+    assert _value(found == 1, truth == 1, objective) == pytest.approx(max(values))
+
+
+def _attained(scores: np.ndarray, log_tail: bool) -> list[float]:
+    ordered = -np.sort(-scores, axis=1)
+    if not log_tail:
+        sums = np.unique(np.cumsum(ordered, axis=1))
+        return [float(tau) for tau in sums if tau < 1] + [math.nextafter(1.0, 0.0)]
+    return [float(tail) for tail in np.unique(log_tails(ordered)) if tail <= 0]  # −∞ gives every label
+
+
+@given(scored(), st.floats(0, 1), st.floats(0, 1))
+def test_raising_a_threshold_never_adds_a_label(case: Any, first: float, second: float) -> None:
+    scores, _ = case
+    low, high = sorted((first, second))
+    more = Threshold(low).decide(scores, LOG_ODDS).toarray()
+    fewer = Threshold(high).decide(scores, LOG_ODDS).toarray()
+    assert (fewer <= more).all()
+
+
+@given(scored(posterior=True), st.floats(0, 1), st.floats(0, 1))
+def test_raising_tau_never_removes_a_label(case: Any, first: float, second: float) -> None:
+    """A-5: |S| is non-decreasing in τ, and never empty where any label is possible."""
+    scores, _ = case
+    low, high = sorted((first, second))
+    fewer = AccumulatedPosterior(low).decide(scores, POSTERIOR).toarray()
+    more = AccumulatedPosterior(high).decide(scores, POSTERIOR).toarray()
+    assert (fewer <= more).all()
+    np.testing.assert_array_equal(fewer.any(axis=1), scores.any(axis=1))
+
+
+RULES = [
+    Threshold(0.0),
+    GlobalThreshold(),
+    GlobalThreshold("exact-match"),
+    PerLabelThreshold(),
+    PerLabelThreshold(shrinkage=0, floor=0.5),
+    TopK(2),
+    Proportional(),
+    Proportional(share=3, cut="batch"),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@given(scored())
+@settings(max_examples=30)
+def test_impossible_labels_are_never_given_and_fallback_fills_the_rest(rule: Any, case: Any) -> None:
+    scores, truth = case
+    plain = rule.fit(scores, Csr(truth), LOG_ODDS).decide(scores, LOG_ODDS).toarray()
+    assert not plain[np.isneginf(scores)].any()
+    filled = type(rule)(**{**rule.get_params(), "fallback": "argmax"}).fit(scores, Csr(truth), LOG_ODDS)
+    decided = filled.decide(scores, LOG_ODDS).toarray()
+    some = (scores > -math.inf).any(axis=1)
+    assert decided[some].any(axis=1).all()
+    np.testing.assert_array_equal(decided[plain.any(axis=1)], plain[plain.any(axis=1)])
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if not (isinstance(rule, Proportional) and rule.cut == "batch")], ids=repr
+)
+@given(scored())
+@settings(max_examples=20)
+def test_documents_are_decided_one_at_a_time(rule: Any, case: Any) -> None:
+    scores, truth = case
+    together = rule.fit(scores, Csr(truth), LOG_ODDS).decide(scores, LOG_ODDS).toarray()
+    alone = [rule.decide(row[np.newaxis], LOG_ODDS).toarray()[0] for row in scores]
+    np.testing.assert_array_equal(together, alone)

@@ -1,0 +1,129 @@
+"""Laws every measure keeps, whatever the label sets."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from manylabel import metrics as m
+
+FEW = settings(max_examples=60, deadline=None)
+CARDINALITIES = {"true-cardinality", "predicted-cardinality"}
+# averages over labels; all others do not know which label is which
+MACRO = {name for name, measure in m.MEASURES.items() if measure.over}
+
+
+@st.composite
+def pairs(draw):
+    shape = (draw(st.integers(1, 9)), draw(st.integers(1, 6)))
+    cells = hnp.arrays(np.int8, shape, elements=st.integers(0, 1))
+    return draw(cells), draw(cells)
+
+
+def same(a, b):
+    assert a.keys() == b.keys()
+    for name, value in a.items():
+        np.testing.assert_allclose(value, b[name], atol=1e-12, err_msg=name)
+
+
+@FEW
+@given(pairs())
+def test_measures_lie_between_0_and_1(pair):
+    for name, value in m.measure_all(*pair).items():
+        if name in CARDINALITIES:
+            assert 0 <= value <= pair[0].shape[1]
+        elif m.MEASURES[name].over in ("present", "present_or_predicted") and np.isnan(value):
+            assert not pair[0].any()
+        else:
+            assert 0 <= value <= 1, name
+
+
+@FEW
+@given(pairs())
+def test_perfect_prediction_is_perfect(pair):
+    truth = pair[0]
+    values = m.measure_all(truth, truth)
+    for name, measure in m.MEASURES.items():
+        if measure.greater_is_better is False:
+            assert values[name] == 0, name
+        elif measure.greater_is_better and not name.startswith(("micro", "macro")):
+            assert values[name] == 1, name
+    if truth.any():
+        assert values["micro-f1"] == values["macro-f1-present"] == 1
+    if truth.any(axis=0).all():
+        assert values["macro-f1"] == 1
+
+
+@FEW
+@given(pairs(), st.randoms(use_true_random=False))
+def test_permuting_labels_permutes_label_counts_and_nothing_else(pair, random):
+    order = list(range(pair[0].shape[1]))
+    random.shuffle(order)
+    before, after = m.label_counts(*pair), m.label_counts(pair[0][:, order], pair[1][:, order])
+    for part in ("tp", "fp", "fn", "tn"):
+        np.testing.assert_array_equal(getattr(after, part), getattr(before, part)[order])
+    same(m.measure_all(*pair), m.measure_all(pair[0][:, order], pair[1][:, order]))
+
+
+@FEW
+@given(pairs(), st.integers(0, 9))
+def test_batches_put_together_equal_all_at_once(pair, cut):
+    truth, guess = pair
+    parts = [m.count_all(truth[:cut], guess[:cut]), m.count_all(truth[cut:], guess[cut:])]
+    merged = m.Counts(
+        parts[0].labels + parts[1].labels, m.DocumentCounts.concatenate([part.documents for part in parts])
+    )
+    same(m.measure_counts(merged), m.measure_all(truth, guess))
+
+
+@FEW
+@given(pairs())
+def test_a_label_nobody_has_or_gets_changes_only_what_counts_all_labels(pair):
+    wider = [np.hstack([part, np.zeros((len(part), 1), dtype=np.int8)]) for part in pair]
+    unchanged = set(m.MEASURES) - {"hamming-loss", "label-accuracy"}
+    unchanged -= {name for name in MACRO if m.MEASURES[name].over == "all"}
+    same(m.measure_all(*pair, unchanged), m.measure_all(*wider, unchanged))
+
+
+@FEW
+@given(pairs())
+def test_swapping_truth_and_prediction_swaps_precision_and_recall(pair):
+    there, back = m.measure_all(*pair), m.measure_all(*reversed(pair))
+    for kind in ("micro", "macro", "sample"):
+        np.testing.assert_allclose(there[f"{kind}-precision"], back[f"{kind}-recall"])
+        np.testing.assert_allclose(there[f"{kind}-f1"], back[f"{kind}-f1"])
+    assert there["jaccard"] == back["jaccard"]
+
+
+@FEW
+@given(pairs(), st.data())
+def test_threshold_sweep_is_the_sweep_of_its_decisions(pair, data):
+    truth = pair[0]
+    levels = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+    scores = data.draw(hnp.arrays(np.float64, truth.shape, elements=levels))
+    thresholds = data.draw(st.permutations([-0.5, 0.0, 0.3, 0.5, 0.5, 0.75, 1.0, 1.5]))[: data.draw(st.integers(0, 8))]
+    labelled = data.draw(st.booleans())
+    fast = m.threshold_sweep(truth, scores, thresholds, labelled_only=labelled)
+    slow = m.decision_sweep(truth, lambda tau: scores >= tau, thresholds, labelled_only=labelled)
+    for part in ("thresholds", "right", "predicted", "exact", "true", "documents"):
+        np.testing.assert_array_equal(getattr(fast, part), getattr(slow, part), err_msg=part)
+    cut = data.draw(st.integers(0, len(truth)))
+    halves = [m.threshold_sweep(truth[rows], scores[rows], thresholds) for rows in (slice(cut), slice(cut, None))]
+    whole = m.threshold_sweep(truth, scores, thresholds)
+    np.testing.assert_array_equal((halves[0] + halves[1]).exact, whole.exact)
+    np.testing.assert_array_equal((halves[0] + halves[1]).right, whole.right)
+
+
+@FEW
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=30))
+def test_auc_is_the_chance_that_a_positive_scores_higher(items):
+    truth = np.array([positive for positive, _ in items]).astype(int)
+    scores = np.array([score for _, score in items], dtype=float)
+    ours = m.roc_auc(truth, scores)
+    high, low = scores[truth == 1], scores[truth == 0]
+    if not high.size or not low.size:
+        assert np.isnan(ours)
+        return
+    wins = (high[:, None] > low).mean() + (high[:, None] == low).mean() / 2
+    np.testing.assert_allclose(ours, wins)
+    np.testing.assert_allclose(m.roc_auc(1 - truth, scores), 1 - ours)

@@ -1,0 +1,222 @@
+"""Wrong inputs give one sentence with file, line and what to do; `skip` lists what it left out."""
+
+import gzip
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manylabel.data import read
+from manylabel.exceptions import (
+    DataError,
+    MissingDataError,
+    ParameterError,
+    UnknownFormatError,
+    UnknownNameError,
+)
+
+ARFF = """@relation mail
+@attribute one numeric
+@attribute two numeric
+@attribute class {red,green}
+
+@data
+1,0,red
+0,2,green
+3,1,red
+1,1,red
+1,2,green
+"""
+
+
+# name, content, line, words of the problem, words of the remedy
+CASES = {
+    "column": ("a.csv", "name,amount\nx,1\n", None,
+        "no column of texts; the columns are 'name', 'amount'", "--text-column"),
+    "cells": ("a.csv", "text,labels\nx,a\ny\n", 3, "has 1 cells where 2 are needed", "--delimiter"),
+    "quote": ("a.csv", 'text,labels\n"never closed,a\nb,c\n', 2, "never closed", '""'),
+    "twice": ("a.csv", "text,text\nx,a\n", 1, "names column 'text' twice", "Rename"),
+    "header": ("a.csv", "text,labels\n", None, "a header line but no documents", "at least one document"),
+    "marks": ("a.csv", "0,1,2\n1,x,0\n", 2, "'x' is not a number", "Correct"),
+    "width": ("a.csv", "0,1,2\n1,1\n", 2, "has 2 cells where the first row has 3", "Complete"),
+    "json": ("a.jsonl", '{"text": "x"}\n{"text": }\n', 2, "not JSON", "one JSON object"),
+    "object": ("a.jsonl", '{"text": "x"}\n["x"]\n', 2, "JSON list, not an object", '{"text"'),
+    "textless": ("a.jsonl", '{"text": "x"}\n{"labels": ["a"]}\n', 2, "no text", "Give it a text"),
+    "number": ("a.jsonl", '{"text": "x"}\n{"text": 3}\n', 2, "holds int '3'", "Give it a text"),
+    "surrogate": ("a.jsonl", '{"text": "x"}\n{"text": "\\ud800"}\n', 2, "surrogate pair", "both halves"),
+    "labels": ("a.jsonl", '{"text": "x", "labels": {"a": 1}}\n', 1, "labels are dict", "list of strings"),
+    "label": ("a.jsonl", '{"text": "x", "labels": [null]}\n', 1,
+        "label 'None' is not a string", "list of strings"),
+    "arff": ("a.arff", ARFF + "1,x,red\n", 12, "'x' is not a number (attribute 'two')", "Correct or remove"),
+    "missing": ("a.arff", ARFF + "?,1,red\n", 12, "'one' is missing (?)", "Correct or remove"),
+    "nominal": ("a.arff", ARFF + "1,1,blue\n", 12,
+        "'blue' is not a value of attribute 'class', which has red, green", "Correct"),
+    "short": ("a.arff", ARFF + "1,1\n", 12, "has 2 values where there are 3 attributes", "Correct"),
+    "brace": ("a.arff", ARFF + "{0 1\n", 12, "does not end with }", "Correct"),
+    "index": ("a.arff", ARFF + "{7 1}\n", 12, "no attribute 7: they are numbered 0 to 2", "Correct"),
+    "date": ("a.arff", "@relation r\n@attribute a date\n@data\n", 2, "that is understood", "numeric"),
+    "nodata": ("a.arff", "@relation r\n@attribute a numeric\n", None, "no @data line", "again"),
+    "whichlabels": ("a.arff", "@relation r\n@attribute a numeric\n@data\n1\n", None,
+        "not said", "--label-count"),
+    "pair": ("a.svm", "1 1:1\n2 1:x\n", 2, "'1:x' is not a pair", "Correct"),
+    "zero": ("a.svm", "1 0:1\n", 1, "Column 0 lies before the first column", "--zero-based"),
+    "names": ("a.svm", "x,y 1:1\n", 1, "'x,y' is not a list of label numbers", "Correct"),
+    "repeat": ("a.svm", "1 2:1 2:3\n", 1, "given twice", "Correct"),
+    "xmchead": ("a.xmc", "1 2 3:4\n", 1, "no header of three numbers", "--format libsvm"),
+    "xmclabel": ("a.xmc", "1 2 3\n3 0:1\n", 2, "Label 3 is not one of the 3 labels", "Correct"),
+    "xmccolumn": ("a.xmc", "1 2 3\n0 2:1\n", 2, "Column 2 lies beyond the 2 features", "Correct"),
+    "xmccount": ("a.xmc", "2 2 3\n0 1:1\n", 1, "announces 2 documents, but the file has 1", "header"),
+    "fasttext": ("a.ft", "__label__a x\n__label__ y\n", 2, "followed by no label", "behind the prefix"),
+    "lml": ("a.lml", "a\tx\nno tab here\n", 2, "has 1 columns, not 2", "--format tsv"),
+    "empty": ("a.csv", "", None, "The file is empty", "at least one document"),
+    "blank": ("a.jsonl", "\n \n", None, "The file is empty", "at least one document"),
+    "sgml": ("a.sgm", '<!DOCTYPE lewis SYSTEM "lewis.dtd">\n', None, "no <REUTERS> record", "archive"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+@pytest.mark.parametrize("case", CASES)
+def test_one_sentence_with_file_line_and_remedy(case, packed, tmp_path):
+    name, content, line, problem, remedy = CASES[case]
+    path = tmp_path / (name + (".gz" if packed else ""))
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    with pytest.raises(DataError) as caught:
+        read(path)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}, line {line}: " if line else f"{path}: ")
+    assert problem in sentence
+    assert remedy in sentence
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("case", ["cells", "json", "object", "textless", "arff", "pair", "fasttext", "lml", "width"])
+def test_skipping_lists_the_bad_lines_and_keeps_the_others(case, tmp_path):
+    name, content, line, problem, _ = CASES[case]
+    path = tmp_path / name
+    path.write_text(content)
+    reading = read(path, on_error="skip")
+    assert [(found.path, found.line) for found in reading.skipped] == [(str(path), line)]
+    assert problem in str(reading.skipped[0])
+    assert len(reading.corpus) >= 1
+
+
+def test_nothing_left_after_skipping_is_an_error(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("{]\n{]\n")
+    with pytest.raises(DataError, match=r"None of the documents could be read; 2 were skipped.*line 1"):
+        read(path, on_error="skip", format="jsonl")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.tsv", "a.lml", "a.ft"])
+def test_broken_utf8_names_line_byte_and_remedy(name, tmp_path):
+    rows = {
+        "a.csv": "text,labels\n{},a\n",
+        "a.tsv": "text\tlabels\n{}\ta\n",
+        "a.lml": "a\tfine words here\na\t{}\n",
+    }
+    content = rows.get(name, '{{"text": "{}"}}\n' if name == "a.jsonl" else "__label__a {}\n").format("caf\xe9")
+    path = tmp_path / name
+    path.write_bytes(content.encode("latin-1"))
+    line = content[: content.index("caf")].count("\n") + 1
+    with pytest.raises(DataError, match=rf"line {line}: Byte 0xe9 at position \d+ .*--encoding latin-1"):
+        read(path)
+    assert "café" in str(read(path, encoding="latin-1").corpus.texts)
+
+
+def test_skipping_a_broken_line_keeps_the_numbers_of_later_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,labels\nfine,a\nbad\xff,b\nshort\nalso fine,c\n")
+    reading = read(path, on_error="skip")
+    assert [problem.line for problem in reading.skipped] == [3, 4]
+    assert reading.corpus.ids == ["2", "5"]
+
+
+def test_unknown_encoding_option_format_and_mode(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\nx,a\n")
+    with pytest.raises(ParameterError, match="no encoding 'utf-9'"):
+        read(path, encoding="utf-9")
+    with pytest.raises(UnknownNameError, match=r"option of the csv format 'txt_column'. Did you mean 'text_column'"):
+        read(path, txt_column="text")
+    with pytest.raises(UnknownNameError, match="Did you mean 'arff'"):
+        read(path, format="arf")
+    with pytest.raises(ParameterError, match="on_error must be one of 'raise', 'skip'"):
+        read(path, on_error="ignore")
+
+
+def test_named_columns_that_are_not_there(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,labels\nx,a\n")
+    for option in ("text_column", "label_column", "title_column", "id_column", "split_column"):
+        with pytest.raises(DataError) as caught:
+            read(path, **{option: "nowhere"})
+        assert "There is no column 'nowhere'; the columns are 'text', 'labels'." in str(caught.value)
+        assert "--" + option.replace("_", "-") in str(caught.value)
+
+
+def test_label_columns_must_hold_0_and_1(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,toxic,mild\nx,1,0\ny,2,1\n")
+    with pytest.raises(DataError, match=r"line 3: Column 'toxic' holds '2' where 0 or 1"):
+        read(path, label_columns=["toxic", "mild"])
+
+
+def test_missing_files_and_folders(tmp_path):
+    with pytest.raises(MissingDataError, match="There is no file or folder"):
+        read(tmp_path / "nothing.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UnknownFormatError, match="it holds nothing"):
+        read(tmp_path / "empty")
+
+
+def test_a_cut_gzip_file(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"text": "x"}\n' * 5000)[:60])
+    with pytest.raises(DataError, match=r"gzip file is damaged.*again"):
+        read(path)
+
+
+def test_a_cut_archive(tmp_path):
+    path = tmp_path / "reuters.tar.gz"
+    path.write_bytes(gzip.compress(b"not an archive"))
+    with pytest.raises(DataError, match="archive cannot be read"):
+        read(path)
+
+
+def test_an_unrecognised_file_lists_the_formats(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("just some words\nand more\n")
+    with pytest.raises(UnknownFormatError, match=r"not recognised.*--format.*jsonl.*arff"):
+        read(path)
+
+
+class TestNpz:
+    def save(self, folder, X, Y):
+        sparse.save_npz(folder / "X.npz", sparse.csr_array(X))
+        sparse.save_npz(folder / "Y.npz", sparse.csr_array(Y))
+
+    def test_rows_must_agree(self, tmp_path):
+        self.save(tmp_path, np.eye(3), np.eye(2))
+        with pytest.raises(DataError, match=r"labels are of 2 documents, but X.npz holds 3"):
+            read(tmp_path)
+
+    def test_labels_are_0_and_1(self, tmp_path):
+        self.save(tmp_path, np.eye(2), 2 * np.eye(2))
+        with pytest.raises(DataError, match=r"holds 2.0 where only 0 and 1"):
+            read(tmp_path)
+
+    def test_values_are_finite(self, tmp_path):
+        self.save(tmp_path, np.full((2, 2), np.nan), np.eye(2))
+        with pytest.raises(DataError, match="not finite"):
+            read(tmp_path)
+
+    def test_pickles_are_refused(self, tmp_path):
+        np.savez(tmp_path / "X.npz", data=np.array([{"a": 1}], dtype=object))
+        with pytest.raises(DataError, match="not a sparse matrix"):
+            read(tmp_path / "X.npz")
+
+    def test_counts_missing_beside_labels(self, tmp_path):
+        self.save(tmp_path, np.eye(2), np.eye(2))
+        (tmp_path / "X.npz").unlink()
+        with pytest.raises(DataError, match="file of counts is missing"):
+            read(tmp_path / "Y.npz")
