@@ -30,5 +30,8 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --config pyproject.toml
 
+docs: setup
+	$(BIN)/python docs/build.py
+
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

@@ -207,9 +207,7 @@ def test_the_arrays_are_wide_enough_for_any_corpus() -> None:
 
 @pytest.mark.parametrize(("plain", "answer"), [("1", "plain Python"), ("0", None), ("", None)])
 def test_the_plain_twins_can_be_asked_for(plain: str, answer: str | None) -> None:
-    code = (
-        "from manylabel.kernels import active; from manylabel.kernels.text import COMPILED; print(active(), COMPILED)"
-    )
+    code = "from manylabel.kernels import active, text; print(active(), text.COMPILED)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
