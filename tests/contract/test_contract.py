@@ -1,6 +1,7 @@
 """One contract for every estimator: what scikit-learn, the model file and the tasks rely on.
 
-`ESTIMATORS` lists what is held to it; known exceptions are written down with their reasons.
+Every method of the catalogue is held to it, and the further settings in `ESTIMATORS`; known exceptions are written
+down with their reasons.
 """
 
 from typing import Any
@@ -12,11 +13,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
+from manylabel.catalog import METHODS
 from manylabel.decisions import (
     AccumulatedPosterior,
     DecidedModel,
     GlobalThreshold,
-    PerLabelThreshold,
     Proportional,
     SingleLabelWarning,
     Threshold,
@@ -25,18 +26,24 @@ from manylabel.decisions import (
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
 from manylabel.models.base import ScoreKind
+from manylabel.recipe import Recipe
 from manylabel.strategies.label_powerset import LabelPowerset
 
+
+def of_the_catalogue(name: str) -> DecidedModel:
+    recipe = Recipe.of(name)
+    return DecidedModel(recipe.build_model(), recipe.build_rule(), folds=2)
+
+
 ESTIMATORS: list[Any] = [
+    *(of_the_catalogue(name) for name in METHODS),
     MultinomialNaiveBayes(),
     MultinomialNaiveBayes(smoothing="laplace"),
     BinaryNaiveBayes(),
     BinaryNaiveBayes(smoothing="laplace"),
     LabelPowerset(MultinomialNaiveBayes()),
     DecidedModel(MultinomialNaiveBayes()),
-    DecidedModel(MultinomialNaiveBayes(), AccumulatedPosterior("learn"), folds=2),
     DecidedModel(BinaryNaiveBayes(), GlobalThreshold(), folds=2),
-    DecidedModel(BinaryNaiveBayes(), PerLabelThreshold(), folds=2),
     DecidedModel(BinaryNaiveBayes(), Proportional(), folds=2),
     DecidedModel(BinaryNaiveBayes(), Threshold(0.3, fallback="argmax")),
     DecidedModel(LabelPowerset(MultinomialNaiveBayes()), TopK(2)),

@@ -106,4 +106,5 @@ def middle_of_gap(scores: Floats, cuts: Floats) -> Floats:
     [0.7]
     """
     lower = np.where(scores < cuts, scores, -math.inf).max(axis=0, initial=-math.inf)
-    return np.where(np.isfinite(lower), (cuts + lower) / 2, cuts)
+    finite = np.isfinite(lower) & np.isfinite(cuts)
+    return np.where(finite, (np.where(finite, cuts, 0) + np.where(finite, lower, 0)) / 2, cuts)

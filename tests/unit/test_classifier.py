@@ -1,0 +1,127 @@
+"""`TextClassifier`: texts in, label names out, in whatever form labels came."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+from manylabel import TextClassifier, load_corpus
+from manylabel.catalog import METHODS
+from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
+
+TEXTS = ["the bus was late", "a hole in the road", "late bus, bad road", "good morning", "bus stop", "road works"] * 4
+LABELS = [["buses"], ["roads"], ["buses", "roads"], [], ["buses"], ["roads"]] * 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_lists_of_names_in_lists_of_names_out(method: str) -> None:
+    model = TextClassifier(method).fit(TEXTS, LABELS)
+    answer = model.predict(["the bus is late", ""])
+    assert "buses" in answer[0]
+    assert all(isinstance(names, list) for names in answer)
+    assert model.labels_ == ["buses", "roads"]
+    assert model.predict([]) == []
+
+
+def test_one_name_each_in_one_name_each_out() -> None:
+    model = TextClassifier("nb-unilabel").fit(["late bus", "bad road", "bus stop"], ["buses", "roads", "buses"])
+    assert model.predict(["the road"]) == ["roads"]
+
+
+def test_a_matrix_in_a_matrix_out() -> None:
+    Y = sparse.csr_array(np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]] * 4))
+    answer = TextClassifier("nb-binary").fit(TEXTS, Y).predict(TEXTS[:2])
+    assert answer.toarray().tolist() == [[1, 0], [0, 1]]
+
+
+def test_ready_made_counts_skip_the_vectoriser() -> None:
+    X = sparse.csr_array(np.array([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]))
+    labels = [["a"], ["b"], ["a", "b"], []]
+    model = TextClassifier("nb-binary", model={"smoothing": "laplace", "unlabelled": "negative"}).fit(X, labels)
+    assert model.predict(X) == labels  # METHODS A-6: a threshold of one half recovers Y
+    with pytest.raises(DataError, match="counts"):
+        model.predict(["some text"])
+    with pytest.raises(DataError, match="texts"):
+        TextClassifier("nb-binary").fit(TEXTS, LABELS).predict(X)
+
+
+def test_fields_may_be_told_apart() -> None:
+    texts = [{"title": "bus", "body": "road"}, {"title": "road", "body": "bus"}] * 5
+    model = TextClassifier("nb-binary", features={"fields": ["title", "body"]}, model={"smoothing": "laplace"})
+    model.fit(texts, [["buses"], ["roads"]] * 5)
+    assert model.predict(texts[:2]) == [["buses"], ["roads"]]
+    assert "title:bus" in model.vectorizer_.terms_
+
+
+def test_scores_thresholds_and_decisions_agree() -> None:
+    corpus = load_corpus("townhall").corpus
+    train, test = corpus.part("train"), corpus.part("test").subset(range(40))
+    model = TextClassifier("nb").fit(train.texts, train.label_sets)
+    scores = model.predict_scores(test.texts)
+    assert scores.shape == (40, 29)
+    assert np.all((scores >= 0) & (scores <= 1))
+    cuts = np.array(list(model.thresholds.values()))
+    expected = [
+        [name for name, score, cut in zip(model.labels_, row, cuts, strict=True) if score >= cut] for row in scores
+    ]
+    assert model.predict(test.texts) == expected
+    assert model.decide(scores) == expected
+
+
+def test_a_method_that_decides_by_itself_says_so() -> None:
+    model = TextClassifier("nb-powerset").fit(TEXTS, LABELS)
+    assert model.thresholds is None
+    with pytest.raises(DecisionError, match="decides by itself"):
+        model.decide(model.predict_scores(TEXTS[:1]))
+
+
+def test_batches_do_not_change_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = TextClassifier("nb").fit(TEXTS, LABELS)
+    whole = model.predict(TEXTS), model.predict_scores(TEXTS)
+    monkeypatch.setattr("manylabel.classifier.BATCH_BYTES", 8 * 2 * 5)
+    assert model.predict(TEXTS) == whole[0]
+    np.testing.assert_array_equal(model.predict_scores(TEXTS), whole[1])
+    assert [answer.labels for answer in model.iter_predictions(TEXTS)] == whole[0]
+
+
+def test_the_discount_is_estimated_before_rare_words_are_pruned() -> None:
+    corpus = load_corpus("townhall").corpus.part("train")
+    plain = TextClassifier("nb-unilabel").fit(corpus.texts, corpus.label_sets)
+    pruned = TextClassifier("nb-unilabel", features={"min_df": 2}).fit(corpus.texts, corpus.label_sets)
+    assert pruned.decided_.n_features_in_ < plain.decided_.n_features_in_
+    assert pruned.decided_.model_.discount_ == pytest.approx(plain.decided_.model_.discount_)
+
+
+def test_scikit_learns_tools_work() -> None:
+    model = TextClassifier("nb-binary")
+    assert clone(model).get_params() == model.get_params()
+    assert cross_val_score(model, TEXTS, LABELS, cv=KFold(3)).mean() > 0.7
+    search = GridSearchCV(model, {"decision": [{"value": 0.5}, {"value": 1.0}]}, cv=KFold(2)).fit(TEXTS, LABELS)
+    assert search.best_params_ == {"decision": {"value": 0.5}}
+
+
+def test_wrong_use_is_answered_with_a_sentence() -> None:
+    with pytest.raises(ParameterError, match="3 documents but labels for 2"):
+        TextClassifier().fit(TEXTS[:3], LABELS[:2])
+    with pytest.raises(DataError, match="nothing to learn"):
+        TextClassifier().fit(TEXTS[:3], [[], [], []])
+    with pytest.raises(DataError, match="document 1 has 'roads'"):
+        TextClassifier().fit(TEXTS[:2], [["buses"], "roads"])
+    with pytest.raises(UnknownNameError, match="Did you mean 'nb-app'"):
+        TextClassifier("nbapp").fit(TEXTS, LABELS)
+    with pytest.raises(UnknownNameError, match="Did you mean 'min_df'"):
+        TextClassifier(features={"mindf": 2}).fit(TEXTS, LABELS)
+    with pytest.raises(DataError, match="no documents"):
+        TextClassifier().fit([], np.zeros((0, 2), dtype=int))
+
+
+def test_nothing_is_answered_before_fit(tmp_path: Path) -> None:
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError, match="Call fit first"):
+        TextClassifier().predict(TEXTS)
+    with pytest.raises(NotFittedError):
+        TextClassifier().save(tmp_path / "m.manylabel")
