@@ -41,7 +41,7 @@ def test_ready_made_counts_skip_the_vectoriser() -> None:
     X = sparse.csr_array(np.array([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]))
     labels = [["a"], ["b"], ["a", "b"], []]
     model = TextClassifier("nb-binary", model={"smoothing": "laplace", "unlabelled": "negative"}).fit(X, labels)
-    assert model.predict(X) == labels  # METHODS A-6: a threshold of one half recovers Y
+    assert model.predict(X) == labels  # a threshold of one half recovers Y
     with pytest.raises(DataError, match="counts"):
         model.predict(["some text"])
     with pytest.raises(DataError, match="texts"):

@@ -22,6 +22,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import read_bytes
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.parameters import FLAG, SEED, Number, OneOf, Satisfies, check_parameter
+from manylabel.progress import track
 
 TOPIC_LIST = "all-topics-strings.lc.txt"
 LABEL_SETS = ("all135", "train115", "R90", "R10")
@@ -136,7 +137,7 @@ def _load(path: Path, problems: Problems) -> tuple[list[str] | None, list[Record
     """The list of topics, if it is there, and every story in the order of the files."""
     listed: list[str] | None = None
     records: list[Record] = []
-    for name, data in sorted(_files(path)):
+    for name, data in track("Reading stories", sorted(_files(path))):
         text = data.decode("latin-1")
         if name == TOPIC_LIST:
             listed = [line.strip() for line in text.splitlines() if line.strip()]
