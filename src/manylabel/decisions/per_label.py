@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule, floor
-from manylabel.decisions.search import label_cuts
 from manylabel.decisions.threshold import learned_cut
 from manylabel.estimator import Csr, Floats
+from manylabel.kernels.label_thresholds import label_cuts
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint, Number, OneOf
 

@@ -3,7 +3,8 @@
 The objectives are constant between attained scores, so the attained scores are all the candidates there are.
 Ties go to the smallest cut. A label is given when its score is at least the cut.
 
-Vilar, Castro & Sanchis 2004 learn their threshold but give no procedure; this is ours.
+Vilar, Castro & Sanchis 2004 learn their threshold but give no procedure; this is ours. The cuts of all labels, each on
+its own, come from `manylabel.kernels.label_thresholds`.
 """
 
 from __future__ import annotations
@@ -37,18 +38,6 @@ def f1_cut(scores: Floats, truth: Bools) -> Cut | None:
     """
     possible = scores > -math.inf  # a label that a fold never saw scores −∞ there
     return _counted_cut(scores[possible], truth[possible], int(truth.sum()), "micro-f1")
-
-
-def label_cuts(scores: Floats, Y: Csr) -> tuple[Floats, Floats]:
-    """The F1-best cut of each label on its own, and that F1; NaN for labels without positives."""
-    by_label = Y.tocsc()
-    cuts, attained = np.full(Y.shape[1], np.nan), np.full(Y.shape[1], np.nan)
-    for label in np.flatnonzero(np.diff(by_label.indptr)):
-        truth = np.zeros(Y.shape[0], dtype=np.bool_)
-        truth[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]] = True
-        if cut := f1_cut(scores[:, label], truth):
-            cuts[label], attained[label] = cut.value, cut.attained
-    return cuts, attained
 
 
 def pooled_cut(scores: Floats, Y: Csr, objective: Objective, above: float = -math.inf) -> Cut | None:

@@ -15,7 +15,7 @@ import importlib.util
 import os
 from types import ModuleType
 
-NAMES = ("tokens", "characters", "counting")
+NAMES = ("tokens", "characters", "counting", "neighbours", "tables", "mixture", "mixture_search", "thresholds")
 
 
 def compiled_module(name: str) -> ModuleType | None:
