@@ -74,7 +74,8 @@ def picture() -> str:
     with tempfile.TemporaryDirectory() as folder:
         shown = demo(Path(folder) / "demo.manylabel")
     console = Console(record=True, width=108, file=io.StringIO(), force_terminal=True, highlight=False)
-    draw(console, demo_page(shown.result, shown.split, shown.letters, "demo.manylabel"))
+    page = demo_page(shown.result, shown.split, shown.letters, "demo.manylabel", probabilities=shown.probabilities)
+    draw(console, page)
     return console.export_svg(title="manylabel demo", code_format=PICTURE, unique_id="demo")
 
 

@@ -40,7 +40,17 @@ _LETTERS = {"tokens": "letters"}
 _MULTINOMIAL = "manylabel.models.multinomial_nb:MultinomialNaiveBayes"
 _BINARY = "manylabel.models.binary_nb:BinaryNaiveBayes"
 
+_TFIDF = {"tf": "log", "idf": "smooth", "norm": "l2"}
+
 _ROWS = (
+    Method(
+        "svm",
+        "One linear support vector machine per label on tf-idf, a learned threshold for each label",
+        "manylabel.models.linear_svm:LinearSVM",
+        "manylabel",
+        weighting=_TFIDF,
+        decision="per-label",
+    ),
     Method(
         "nb-app",
         "Multinomial naive Bayes, labels taken until their posteriors add up to a learned threshold",
@@ -88,7 +98,7 @@ _ROWS = (
 )
 
 METHODS: Mapping[str, Method] = {row.name: row for row in _ROWS}
-DEFAULT_METHOD = "nb"
+DEFAULT_METHOD = "svm"
 
 OWN_RULE = "own"
 """The rule of a method that decides by itself: the most probable label set, say, which no score per label tells."""

@@ -109,6 +109,8 @@ class TextClassifier(Estimator):
         _check_same_length(documents, Y)
         X, counts_of_counts = self._fit_features(recipe, documents, Y)
         model = recipe.build_model()
+        if "n_jobs" in model.parameter_names():
+            model.set_params(n_jobs=self.n_jobs)
         fit_params = {"counts_of_counts": counts_of_counts} if counts_of_counts else {}
         decided = DecidedModel(model, recipe.build_rule(), folds=self.folds, seed=self.seed)
         with stage("Learning"):
@@ -196,6 +198,12 @@ class TextClassifier(Estimator):
         self.check_fitted()
         values = self.decided_.thresholds()
         return None if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
+
+    @property
+    def scores_are_probabilities(self) -> bool:
+        """Whether `predict_scores` gives probabilities (otherwise margins or similarities)."""
+        self.check_fitted()
+        return self.decided_.score_kind.is_probability
 
     def score(self, documents: Documents, labels: Any) -> float:
         """Micro-averaged F1 over all labels the classifier knows (for scikit-learn's model selection)."""

@@ -86,9 +86,12 @@ def test_single_precision_reaches_the_same_objective(documents: tuple[Any, Any])
         assert 0 <= a - b + 1e-7 * b <= 2e-7 * b
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
-def test_rcv1_same_objective_and_same_decisions(loss: Any) -> None:
-    """101 topics of RCV1: within 1e-5 of LinearSVC's objective, and not one decision on new documents differs."""
+@pytest.mark.parametrize(("loss", "gap"), [("squared_hinge", 1e-6), ("hinge", 3e-4)])
+def test_rcv1_same_objective_and_same_decisions(loss: Any, gap: float) -> None:
+    """101 topics of RCV1: LinearSVC's objective and its decisions on new documents.
+
+    The hinge is not smooth: violations within the tolerance add up linearly in its objective, for either solver.
+    """
     folder = Path(os.environ.get("MANYLABEL_DATA", "")) / "rcv1" / "sub1"
     if not os.environ.get("MANYLABEL_DATA") or not (folder / "first_X.npz").exists():
         pytest.skip("MANYLABEL_DATA does not point to a folder with rcv1/sub1")
@@ -101,8 +104,7 @@ def test_rcv1_same_objective_and_same_decisions(loss: Any) -> None:
         y = Y[:, [c]].toarray()[:, 0] > 0
         oracle = LinearSVC(loss=loss, tol=1e-4, max_iter=100_000, dual=True, random_state=0).fit(X, y)
         theirs = objective(X, y, oracle.coef_[0], float(oracle.intercept_[0]), loss)
-        assert objective(X, y, W[c], float(model.intercept_[c]), loss) <= theirs * (1 + 1e-5)
+        assert objective(X, y, W[c], float(model.intercept_[c]), loss) <= theirs * (1 + gap)
         their_scores = oracle.decision_function(new)
-        clear = np.abs(their_scores) > 2e-3
-        assert ((scores[:, c] > 0) == (their_scores > 0))[clear].all()
-        np.testing.assert_allclose(scores[:, c], their_scores, atol=2e-3)
+        assert ((scores[:, c] > 0) == (their_scores > 0)).all()
+        np.testing.assert_allclose(scores[:, c], their_scores, atol=1e-4 if loss == "squared_hinge" else 5e-3)

@@ -30,4 +30,4 @@ def demo(
     if json:
         show_json(shown.as_dict())
     else:
-        show(demo_page(shown.result, shown.split, shown.letters, str(model)))
+        show(demo_page(shown.result, shown.split, shown.letters, str(model), probabilities=shown.probabilities))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from manylabel.evaluation.result import Result
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table
 from manylabel.reports.result_page import labels_blocks, result_page
 
 
@@ -27,7 +27,12 @@ class Labelled(Protocol):
 
 
 def demo_page(
-    result: Result, split: str, letters: Sequence[tuple[dict[str, str], Labelled]], model: str
+    result: Result,
+    split: str,
+    letters: Sequence[tuple[dict[str, str], Labelled]],
+    model: str,
+    *,
+    probabilities: bool,
 ) -> list[Block]:
     """What was learned, how well, three letters labelled, and what to try next."""
     summary = [block for block in result_page([result], split, labels=0) if not _is_empty_table(block)]
@@ -42,7 +47,7 @@ def demo_page(
     ]
     for letter, answer in letters:
         blocks.append(Note(f"“{letter['title']}” {letter['body']}"))
-        blocks.append(_score_table(answer))
+        blocks.append(_score_table(answer, probabilities))
     blocks.append(summary[-1])
     blocks.append(Heading("What to try next"))
     blocks.append(
@@ -60,12 +65,22 @@ def _is_empty_table(block: Block) -> bool:
     return isinstance(block, Table) and not block.rows
 
 
-def _score_table(answer: Labelled) -> Table:
+def _score_table(answer: Labelled, probabilities: bool) -> Table:
+    kind: Kind = "share" if probabilities else "margin"
     rows: list[list[Cell]] = [
-        ["✓" if name in answer.labels else "", name, score, score, answer.thresholds.get(name)]
+        [
+            "✓" if name in answer.labels else "",
+            name,
+            score,
+            score if probabilities else margin_bar(score),
+            answer.thresholds.get(name),
+        ]
         for name, score in answer.scores.items()
     ]
-    return Table(
-        [Column(""), Column("label"), Column("score", "share"), Column("", "bar"), Column("needs", "share")],
-        rows,
-    )
+    columns = [Column(""), Column("label"), Column("score", kind), Column("", "bar"), Column("needs", kind)]
+    return Table(columns, rows)
+
+
+def margin_bar(margin: float) -> float:
+    """A margin on the scale from −1, where a label is clearly out, to +1, where it is clearly in."""
+    return (margin + 1) / 2

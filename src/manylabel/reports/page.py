@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Cell = str | int | float | None
-Kind = Literal["text", "count", "share", "number", "bar"]
+Kind = Literal["text", "count", "share", "margin", "number", "bar"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ def cell_text(cell: Cell, kind: Kind) -> str:
         return cell
     if kind == "share":
         return f"{100 * cell:.1f} %"
+    if kind == "margin":
+        return f"{cell:+.2f}"
     if kind == "count":
         return f"{cell:,}"
     if kind == "bar":

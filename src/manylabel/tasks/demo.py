@@ -42,6 +42,7 @@ class Shown:
     split: str
     letters: list[tuple[dict[str, str], Answer]]
     model: Path
+    probabilities: bool
 
     def as_dict(self) -> dict[str, Any]:
         """The demonstration as plain data."""
@@ -56,4 +57,10 @@ def demo(model: Path, *, method: str = DEFAULT_METHOD, seed: int = 0) -> Shown:
     evaluated = evaluate_model(source, model)
     texts: list[tuple[str, Text]] = [(letter["title"], letter) for letter in LETTERS]
     answers = list(predict_stream(trained.classifier, texts, runners_up=2))
-    return Shown(evaluated.results[0], evaluated.split, list(zip(LETTERS, answers, strict=True)), model)
+    return Shown(
+        evaluated.results[0],
+        evaluated.split,
+        list(zip(LETTERS, answers, strict=True)),
+        model,
+        trained.classifier.scores_are_probabilities,
+    )

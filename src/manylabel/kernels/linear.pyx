@@ -1,0 +1,339 @@
+"""Compiled twin of `manylabel.kernels.linear_reference.solve_labels`: linear classifiers of many labels on one CSR.
+
+Each label is solved by coordinate descent on a working set of documents. A thread holds up to eight labels at a time,
+so that one product with the weights of all of them finds the documents that each working set still lacks.
+"""
+
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
+
+from manylabel.kernels.linear_steps cimport (
+    DONE, HINGE, IDLE, LANES, LOGISTIC, SOLVE, START, Label, Rows, gather, real, scatter, solve_set, take,
+)
+
+import numpy as np
+
+cdef enum:
+    NEW_A_ROUND = 2     # labels a thread takes at most in one round, so that threads share the costly ones
+
+cdef struct Lists:      # of documents, for every label
+    const int64_t* positive_starts
+    const int32_t* positive_docs
+    const int64_t* excluded_starts
+    const int32_t* excluded_docs
+    const int64_t* initial_starts
+    const int32_t* initial_docs
+    const double* initial_alpha
+
+
+cdef void product(const real* values, const Rows* rows, const real* weights, real* scores) noexcept nogil:
+    """scores (lanes × documents) = weights (terms × lanes)ᵀ · Xᵀ; what a lane gets does not depend on the others."""
+    cdef int64_t i, k
+    cdef int c
+    cdef real[LANES] sums
+    cdef const real* row
+    cdef real value
+    for i in range(rows.n):
+        for c in range(LANES):
+            sums[c] = 0
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            row = weights + <int64_t>rows.indices[k] * LANES
+            value = values[k]
+            for c in range(LANES):
+                sums[c] += row[c] * value
+        for c in range(LANES):
+            scores[c * rows.n + i] = sums[c]
+
+
+cdef real kth_largest(real* a, int64_t n, int64_t k) noexcept nogil:
+    """Hoare's selection; reorders `a`."""
+    cdef int64_t low = 0, high = n - 1, i, j
+    cdef real pivot, kept
+    k -= 1
+    while low < high:
+        pivot = a[(low + high) >> 1]
+        i = low
+        j = high
+        while i <= j:
+            while a[i] > pivot:
+                i += 1
+            while a[j] < pivot:
+                j -= 1
+            if i <= j:
+                kept = a[i]
+                a[i] = a[j]
+                a[j] = kept
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return a[k]
+
+
+cdef void begin(const real* values, const Rows* rows, const Lists* lists, Label* label) noexcept nogil:
+    """An empty solution whose working set holds the positives, and what a former solution leaned on."""
+    cdef int64_t k, i, c = label.number
+    memset(label.w, 0, rows.d * sizeof(double))
+    memset(label.member, 0, rows.n)
+    label.size = 0
+    label.epochs = 0
+    label.offset = 0
+    label.total = 0
+    label.last_total = INFINITY
+    label.inner_eps = 1e-2
+    for i in range(rows.n):
+        if rows.weights[i] <= 0:
+            label.member[i] = 2
+    for k in range(lists.positive_starts[c], lists.positive_starts[c + 1]):
+        join(label, lists.positive_docs[k])
+    label.positives = label.size
+    for k in range(lists.excluded_starts[c], lists.excluded_starts[c + 1]):
+        if label.member[lists.excluded_docs[k]] == 0:
+            label.member[lists.excluded_docs[k]] = 2
+    label.stage = START
+    label.eps = 2
+    if rows.loss == LOGISTIC:
+        for i in range(rows.n):
+            join(label, i)
+        label.stage = SOLVE
+        label.eps = rows.tol
+    if lists.initial_starts[c] < lists.initial_starts[c + 1]:
+        resume(lists, label)
+        label.stage = SOLVE
+        label.eps = max(rows.tol, 0.1)
+    bound(values, rows, label)
+
+
+cdef inline void join(Label* label, int64_t doc) noexcept nogil:
+    if label.member[doc] == 0:
+        label.member[doc] = 1
+        label.docs[label.size] = <int32_t>doc
+        label.alpha[label.size] = 0
+        label.size += 1
+
+
+cdef void resume(const Lists* lists, Label* label) noexcept nogil:
+    """Take over a former solution's α; its documents ascend."""
+    cdef int64_t k, j, c = label.number
+    for k in range(lists.initial_starts[c], lists.initial_starts[c + 1]):
+        join(label, lists.initial_docs[k])
+    for j in range(label.size):
+        k = place(lists.initial_docs, lists.initial_starts[c], lists.initial_starts[c + 1], label.docs[j])
+        if k >= 0:
+            label.alpha[j] = lists.initial_alpha[k]
+
+
+cdef int64_t place(const int32_t* docs, int64_t low, int64_t high, int32_t doc) noexcept nogil:
+    cdef int64_t middle
+    while low < high:
+        middle = (low + high) >> 1
+        if docs[middle] < doc:
+            low = middle + 1
+        elif docs[middle] > doc:
+            high = middle
+        else:
+            return middle
+    return -1
+
+
+cdef void bound(const real* values, const Rows* rows, Label* label) noexcept nogil:
+    """Bring α into its bounds and w in line with it."""
+    cdef int64_t j, i, start
+    cdef double cost, y
+    for j in range(label.size):
+        i = label.docs[j]
+        y = 1 if j < label.positives else -1
+        cost = rows.weights[i] * (label.cost_pos if j < label.positives else label.cost_neg)
+        if rows.loss == HINGE:
+            label.alpha[j] = min(label.alpha[j], cost)
+        elif rows.loss == LOGISTIC:
+            label.alpha[j] = max(min(1e-3 * cost, 1e-8), min(label.alpha[j], cost - min(1e-3 * cost, 1e-8)))
+        if label.alpha[j] > 0:
+            start = rows.indptr[i]
+            scatter(values + start, rows.indices + start, rows.indptr[i + 1] - start, y * label.alpha[j], label.w)
+            label.total += y * label.alpha[j]
+
+
+cdef void add_centroid(const real* values, const Rows* rows, const Label* label, real* weights) noexcept nogil:
+    """Put the sum of the positives into the label's lane."""
+    cdef int64_t j, k
+    for k in range(rows.d):
+        weights[k * LANES] = 0
+    for j in range(label.positives):
+        for k in range(rows.indptr[label.docs[j]], rows.indptr[label.docs[j] + 1]):
+            weights[<int64_t>rows.indices[k] * LANES] += values[k]
+
+
+cdef double add_worst(const Rows* rows, Label* label, const real* scores, real limit, int64_t most,
+                      real* room) noexcept nogil:
+    """Add the `most` outside documents (all negative) of highest score above a limit; that score, −∞ if there is none."""
+    cdef int64_t i, count = 0, end
+    cdef real worst = -INFINITY, least = limit
+    for i in range(rows.n):
+        if scores[i] > limit and label.member[i] == 0:
+            room[count] = scores[i]
+            count += 1
+            if scores[i] > worst:
+                worst = scores[i]
+    if count > most:
+        least = kth_largest(room, count, most)
+    end = label.size + most
+    if count:
+        for i in range(rows.n):
+            if label.member[i] == 0 and scores[i] > limit and scores[i] >= least and label.size < end:
+                join(label, i)
+    return worst
+
+
+cdef void judge(const Rows* rows, Label* label, const real* scores, real* room) noexcept nogil:
+    """After a product: widen the working set, or tighten its tolerance, or be done."""
+    cdef double bias = label.offset + label.beta * label.total, worst
+    # What stays outside adds up linearly in the hinge's objective, and only by its squares in the other one.
+    cdef double limit = (0.1 * rows.tol if rows.loss == HINGE else rows.tol) - 1 - bias
+    if label.stage == START:
+        add_worst(rows, label, scores, -INFINITY, <int64_t>(2 * (<double>rows.n) ** 0.5) + 2 * label.positives, room)
+        label.stage = SOLVE
+        return
+    if label.epochs >= rows.max_epochs:
+        label.stage = DONE
+        return
+    worst = 1 + bias + add_worst(rows, label, scores, limit, label.size // 2 + 10, room)
+    if worst > -INFINITY:
+        label.eps = max(rows.tol, min(label.eps, 0.5 * worst))
+    elif label.eps > rows.tol:
+        label.eps = rows.tol
+    else:
+        settle_bias(rows, label)
+
+
+cdef void settle_bias(const Rows* rows, Label* label) noexcept nogil:
+    """Be done, unless the bias is free and Σ α y is not yet 0: then take a step of the method of multipliers."""
+    cdef double off = fabs(label.total), step = label.beta * label.total
+    if not label.free_bias or (fabs(step) <= rows.tol and off <= rows.tol):
+        label.stage = DONE
+        return
+    label.offset += step
+    if off > 0.25 * label.last_total:
+        label.beta *= 4
+    label.last_total = off
+
+
+cdef int fill(const real* values, const Rows* rows, const Lists* lists, Label* labels, int places, const int32_t[::1] order,
+              const double[::1] costs, const double[::1] ratios, const uint64_t[::1] seeds,
+              double beta, bint free_bias, real* weights, int64_t* counter) noexcept nogil:
+    """Give waiting labels to empty places; how many places are taken then."""
+    cdef int c, busy = 0, taken = 0
+    cdef int64_t at
+    for c in range(places):
+        if labels[c].stage == IDLE and taken < NEW_A_ROUND:
+            at = take(counter)
+            if at < order.shape[0]:
+                taken += 1
+                labels[c].number = order[at]
+                labels[c].cost_neg = costs[order[at]]
+                labels[c].cost_pos = costs[order[at]] * ratios[order[at]]
+                labels[c].random = seeds[order[at]]
+                labels[c].beta = beta
+                labels[c].free_bias = free_bias
+                begin(values, rows, lists, &labels[c])
+                if labels[c].stage == START:
+                    add_centroid(values, rows, &labels[c], weights + c)
+        busy += labels[c].stage != IDLE
+    return busy
+
+
+cdef void work(const real* values, const Rows* rows, Label* labels, int places, real* weights, real* scores,
+               real* room, int32_t* order, const int32_t* stop) noexcept nogil:
+    """One round: solve every label's working set, multiply once, and judge every label by its scores."""
+    cdef int c
+    cdef int64_t k
+    cdef bint needed = False
+    for c in range(places):
+        if labels[c].stage == SOLVE:
+            solve_set(values, rows, &labels[c], order, stop)
+            for k in range(rows.d):
+                weights[k * LANES + c] = <real>labels[c].w[k]
+        # The logistic loss has every document in its set from the start: there is nothing to look for.
+        needed |= labels[c].stage != IDLE and rows.loss != LOGISTIC
+    if needed and not stop[0]:
+        product(values, rows, weights, scores)
+    for c in range(places):
+        if labels[c].stage != IDLE:
+            judge(rows, &labels[c], scores + c * rows.n, room)
+
+
+cdef void recompute(const real* values, const Rows* rows, Label* label) noexcept nogil:
+    """w = Σ α y x afresh: a term that only left traces of rounding behind gets its exact 0."""
+    memset(label.w, 0, rows.d * sizeof(double))
+    label.total = 0
+    bound(values, rows, label)
+
+
+def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr, int64_t n_columns,
+                 const double[::1] squares, const double[::1] weights,
+                 const int64_t[::1] positive_starts, const int32_t[::1] positive_docs,
+                 const int64_t[::1] excluded_starts, const int32_t[::1] excluded_docs,
+                 const int64_t[::1] initial_starts, const int32_t[::1] initial_docs, const double[::1] initial_alpha,
+                 const int32_t[::1] order, const double[::1] costs, const double[::1] ratios, const uint64_t[::1] seeds,
+                 int loss, double beta, bint free_bias, double tol, int64_t max_epochs, int places,
+                 int64_t[::1] counter, int64_t[::1] finished, int32_t[::1] stop):
+    """See the plain twin. `counter` hands out the labels of `order` to all threads; `stop` ends all of them early."""
+    cdef int c, busy
+    cdef Rows rows
+    cdef Lists lists
+    cdef Label[LANES] labels
+    cdef const real* values = &data[0]
+    dtype = np.float32 if real is float else np.float64
+    rows.n, rows.d = indptr.shape[0] - 1, n_columns
+    rows.indptr, rows.indices = &indptr[0], &indices[0]
+    rows.squares, rows.weights = &squares[0], &weights[0]
+    rows.loss, rows.tol, rows.max_epochs = loss, tol, max_epochs
+    lists.positive_starts, lists.positive_docs = &positive_starts[0], &positive_docs[0]
+    lists.excluded_starts, lists.excluded_docs = &excluded_starts[0], &excluded_docs[0]
+    lists.initial_starts, lists.initial_docs = &initial_starts[0], &initial_docs[0]
+    lists.initial_alpha = &initial_alpha[0]
+    # Untouched pages of an empty array take no memory, so every label may have room for all documents.
+    cdef int32_t[:, ::1] docs = np.empty((places, rows.n), dtype=np.int32)
+    cdef double[:, ::1] alpha = np.empty((places, rows.n))
+    cdef uint8_t[:, ::1] member = np.empty((places, rows.n), dtype=np.uint8)
+    cdef double[:, ::1] w = np.empty((places, rows.d))
+    cdef real[::1] lanes = np.zeros(rows.d * LANES, dtype=dtype)
+    cdef real[::1] scores = np.zeros(rows.n * LANES, dtype=dtype)
+    cdef real[::1] room = np.empty(rows.n, dtype=dtype)
+    cdef int32_t[::1] visits = np.empty(rows.n, dtype=np.int32)
+    for c in range(places):
+        labels[c].stage = IDLE
+        labels[c].docs, labels[c].alpha = &docs[c, 0], &alpha[c, 0]
+        labels[c].member, labels[c].w = &member[c, 0], &w[c, 0]
+    results = []
+    while not stop[0]:
+        with nogil:
+            busy = fill(values, &rows, &lists, labels, places, order, costs, ratios, seeds, beta, free_bias,
+                        &lanes[0], &counter[0])
+            if busy:
+                work(values, &rows, labels, places, &lanes[0], &scores[0], &room[0], &visits[0], &stop[0])
+        if not busy:
+            break
+        for c in range(places):
+            if labels[c].stage == DONE and not stop[0]:
+                recompute(values, &rows, &labels[c])
+                results.append(collected(&labels[c], max_epochs, np.asarray(w[c])))
+                labels[c].stage = IDLE
+                take(&finished[0])
+    return results
+
+
+cdef tuple collected(Label* label, int64_t max_epochs, w):
+    """The label's number, terms and weights, bias, documents and α, epochs, and whether it converged."""
+    columns = np.flatnonzero(w)
+    docs = np.asarray(<int32_t[:label.size]>label.docs)
+    alpha = np.asarray(<double[:label.size]>label.alpha)
+    support = np.flatnonzero(alpha)
+    bias = label.offset + label.beta * label.total
+    return (label.number, columns.astype(np.int32), w[columns], bias, docs[support], alpha[support], label.epochs,
+            label.epochs < max_epochs)

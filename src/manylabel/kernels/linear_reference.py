@@ -1,0 +1,370 @@
+"""The plain twin of `linear.pyx`: one linear classifier a label by dual coordinate descent on working sets.
+
+For each label, with y = ±1 and costs C_i:
+
+    hinge      min_α ½ αᵀQα − Σ α,  0 ≤ α_i ≤ C_i,                    Q_ij = y_i y_j (x_i·x_j + β)
+    squared    the same with Q_ii + 1/(2 C_i) and no upper bound
+    logistic   min_α ½ αᵀQα + Σ α_i log α_i + (C_i − α_i) log(C_i − α_i),  0 < α_i < C_i
+
+where w = Σ α y x and the bias is β Σ α y (β is the square of the constant feature, 0 without a bias). A free bias
+asks for Σ α y = 0: the method of multipliers adds β Σ α y to the bias until it is.
+
+A label's working set begins with its positives and the negatives nearest to their centroid. It is solved loosely, all
+documents are scored, the worst violators join (at most half the set's size), and the tolerance follows the worst
+violation down. Sources: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008 (steps and shrinking), Yu, Huang & Lin 2011
+(logistic loss).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HINGE, SQUARED, LOGISTIC = 0, 1, 2
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+UInt64s = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+Solved = tuple[int, Int32s, Floats, float, Int32s, Floats, int, bool]
+"""A label's number, its columns and weights, bias, support documents and their α, epochs, whether it converged."""
+
+_MASK = (1 << 64) - 1
+
+
+@dataclass(slots=True)
+class Rows:
+    """The documents, shared by all labels."""
+
+    data: npt.NDArray[Any]
+    indices: Int32s
+    indptr: Int64s
+    n_columns: int
+    squares: Floats
+    weights: Floats
+    loss: int
+    tol: float
+    max_epochs: int
+
+    @property
+    def n(self) -> int:
+        """How many documents there are."""
+        return len(self.indptr) - 1
+
+    def row(self, i: int) -> slice:
+        """Where document i lies in the arrays."""
+        return slice(int(self.indptr[i]), int(self.indptr[i + 1]))
+
+    def scores(self, w: Floats) -> Floats:
+        """X w, summed in the precision of the data, term by term as the compiled kernel sums."""
+        result = np.zeros(self.n, dtype=self.data.dtype)
+        lengths = np.diff(self.indptr)
+        weights = w.astype(self.data.dtype)
+        for k in range(int(lengths.max(initial=0))):
+            rows = np.flatnonzero(lengths > k)
+            at = self.indptr[rows] + k
+            result[rows] += weights[self.indices[at]] * self.data[at]
+        return result.astype(np.float64)
+
+
+@dataclass(slots=True)
+class Label:
+    """The state of one label's problem."""
+
+    rows: Rows
+    number: int
+    cost_pos: float
+    cost_neg: float
+    beta: float
+    free_bias: bool
+    random: int
+    positives: int = 0
+    epochs: int = 0
+    offset: float = 0.0
+    total: float = 0.0
+    last_total: float = math.inf
+    eps: float = 2.0
+    inner_eps: float = 1e-2
+    docs: list[int] = field(default_factory=list)
+    alpha: list[float] = field(default_factory=list)
+    member: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
+    w: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def bias(self) -> float:
+        """The bias at this point."""
+        return self.offset + self.beta * self.total
+
+    def join(self, doc: int) -> None:
+        """Put a document into the working set unless it is in, or left out for good."""
+        if self.member[doc] == 0:
+            self.member[doc] = 1
+            self.docs.append(doc)
+            self.alpha.append(0.0)
+
+    def sign_and_cost(self, j: int) -> tuple[int, float]:
+        """The sign y and cost C of the j-th member; positives come first."""
+        positive = j < self.positives
+        weight = float(self.rows.weights[self.docs[j]])
+        return (1, weight * self.cost_pos) if positive else (-1, weight * self.cost_neg)
+
+    def dot(self, i: int) -> float:
+        """The product w · x_i, in the four sums of the compiled kernel."""
+        row = self.rows.row(i)
+        parts = self.w[self.rows.indices[row]] * self.rows.data[row].astype(np.float64)
+        whole = len(parts) // 4 * 4
+        sums = [0.0] * 4
+        for k in range(whole):
+            sums[k % 4] += float(parts[k])
+        for k in range(whole, len(parts)):
+            sums[0] += float(parts[k])
+        return (sums[0] + sums[1]) + (sums[2] + sums[3])
+
+    def move(self, i: int, by: float) -> None:
+        """Add by · x_i to w, and the bias with it."""
+        row = self.rows.row(i)
+        self.w[self.rows.indices[row]] += by * self.rows.data[row].astype(np.float64)
+        self.total += by
+
+    def shuffle(self, order: list[int], active: int) -> None:
+        """Fisher and Yates's shuffle by Marsaglia's xorshift."""
+        r = self.random
+        for i in range(active):
+            r ^= (r << 13) & _MASK
+            r ^= r >> 7
+            r ^= (r << 17) & _MASK
+            j = i + (((r >> 32) * (active - i)) >> 32)
+            order[i], order[j] = order[j], order[i]
+        self.random = r
+
+
+def solve_labels(
+    data: npt.NDArray[Any], indices: Int32s, indptr: Int64s, n_columns: int, squares: Floats, weights: Floats,
+    positive_starts: Int64s, positive_docs: Int32s, excluded_starts: Int64s, excluded_docs: Int32s,
+    initial_starts: Int64s, initial_docs: Int32s, initial_alpha: Floats,
+    order: Int32s, costs: Floats, ratios: Floats, seeds: UInt64s,
+    loss: int, beta: float, free_bias: bool, tol: float, max_epochs: int, places: int,
+    counter: Int64s, finished: Int64s, stop: Int32s,
+) -> list[Solved]:  # fmt: skip
+    """Solve the labels of `order` that `counter` hands out, until it has none left or `stop` is set.
+
+    `costs` and `ratios` are C and J of every label; `weights` multiply the costs, and a document of weight 0 is left
+    out. Positive, excluded and initial documents stand in lists, label after label. The compiled kernel solves up to
+    `places` labels side by side, which changes no result.
+    """
+    rows = Rows(data, indices, indptr, n_columns, squares, weights, loss, tol, max_epochs)
+    results: list[Solved] = []
+    while counter[0] < len(order) and not stop[0]:
+        c = int(order[counter[0]])
+        counter[0] += 1
+        label = Label(rows, c, float(costs[c] * ratios[c]), float(costs[c]), beta, free_bias, int(seeds[c]))
+        excluded = excluded_docs[excluded_starts[c] : excluded_starts[c + 1]]
+        former = slice(int(initial_starts[c]), int(initial_starts[c + 1]))
+        begin(label, positive_docs[positive_starts[c] : positive_starts[c + 1]], excluded)
+        resume(label, dict(zip(initial_docs[former].tolist(), initial_alpha[former].tolist(), strict=True)))
+        if solve(label, stop):
+            results.append(collected(label))
+            finished[0] += 1
+    return results
+
+
+def begin(label: Label, positives: Int32s, excluded: Int32s) -> None:
+    """The first working set: the positives and, but for the logistic loss, no negatives yet."""
+    rows = label.rows
+    label.w = np.zeros(rows.n_columns)
+    label.member = np.where(rows.weights > 0, 0, 2).astype(np.uint8)
+    for doc in positives.tolist():
+        label.join(doc)
+    label.positives = len(label.docs)
+    label.member[excluded[label.member[excluded] == 0]] = 2
+    if rows.loss == LOGISTIC:
+        for doc in range(rows.n):
+            label.join(doc)
+        label.eps = rows.tol
+
+
+def resume(label: Label, former: dict[int, float]) -> None:
+    """Take over a former α; without one, start from 0 with the negatives nearest to the positives' centroid."""
+    rows = label.rows
+    for doc in former:
+        label.join(doc)
+    if former:
+        label.alpha = [former.get(doc, 0.0) for doc in label.docs]
+        label.eps = max(rows.tol, 0.1)
+    bound(label)
+    if not former and rows.loss != LOGISTIC:
+        centroid = np.zeros(rows.n_columns, dtype=rows.data.dtype)
+        for doc in label.docs:
+            centroid[rows.indices[rows.row(doc)]] += rows.data[rows.row(doc)]
+        most = int(2 * math.sqrt(rows.n)) + 2 * label.positives
+        add_worst(label, rows.scores(centroid.astype(np.float64)), -math.inf, most)
+
+
+def bound(label: Label) -> None:
+    """Bring α into its bounds and w in line with it."""
+    for j, doc in enumerate(label.docs):
+        y, cost = label.sign_and_cost(j)
+        if label.rows.loss == HINGE:
+            label.alpha[j] = min(label.alpha[j], cost)
+        elif label.rows.loss == LOGISTIC:
+            edge = min(1e-3 * cost, 1e-8)
+            label.alpha[j] = max(edge, min(label.alpha[j], cost - edge))
+        if label.alpha[j] > 0:
+            label.move(doc, y * label.alpha[j])
+
+
+def solve(label: Label, stop: Int32s) -> bool:
+    """Widen the working set and tighten its tolerance until nothing violates; False where it was stopped."""
+    rows = label.rows
+    while True:
+        solve_set(label, stop)
+        if stop[0]:
+            return False
+        if label.epochs >= rows.max_epochs:
+            return True
+        worst = -math.inf
+        if rows.loss != LOGISTIC:
+            # What stays outside adds up linearly in the hinge's objective, and only by its squares in the other one.
+            allowed = 0.1 * rows.tol if rows.loss == HINGE else rows.tol
+            limit = float(rows.data.dtype.type(allowed - 1 - label.bias))
+            worst = 1 + label.bias + add_worst(label, rows.scores(label.w), limit, len(label.docs) // 2 + 10)
+        if worst > -math.inf:
+            label.eps = max(rows.tol, min(label.eps, 0.5 * worst))
+        elif label.eps > rows.tol:
+            label.eps = rows.tol
+        elif bias_is_settled(label):
+            return True
+
+
+def add_worst(label: Label, scores: Floats, limit: float, most: int) -> float:
+    """Add the `most` outside documents (all negative) of highest score above a limit; that score, −∞ if none."""
+    outside = np.flatnonzero((label.member == 0) & (scores > limit))
+    if len(outside) == 0:
+        return -math.inf
+    worst = float(scores[outside].max())
+    if len(outside) > most:
+        least = np.sort(scores[outside])[-most]
+        outside = outside[scores[outside] >= least][:most]
+    for doc in outside.tolist():
+        label.join(doc)
+    return worst
+
+
+def bias_is_settled(label: Label) -> bool:
+    """True unless the bias is free and Σ α y is not yet 0: then a step of the method of multipliers is taken."""
+    tol, off, step = label.rows.tol, abs(label.total), label.beta * label.total
+    if not label.free_bias or (abs(step) <= tol and off <= tol):
+        return True
+    label.offset += step
+    if off > 0.25 * label.last_total:
+        label.beta *= 4
+    label.last_total = off
+    return False
+
+
+def solve_set(label: Label, stop: Int32s) -> None:
+    """Coordinate descent on the working set until its violations are within the label's tolerance."""
+    rows, order, active = label.rows, list(range(len(label.docs))), len(label.docs)
+    high, low = math.inf, -math.inf
+    while label.epochs < rows.max_epochs and not stop[0]:
+        label.shuffle(order, active)
+        label.epochs += 1
+        if rows.loss == LOGISTIC:
+            violation = sweep_logistic(label, order)
+        else:
+            violation, active, high, low = sweep(label, order, active, high, low)
+        if violation <= label.eps:
+            if active == len(label.docs) or label.eps > rows.tol:
+                return
+            active, high, low = len(label.docs), math.inf, -math.inf
+
+
+def sweep(
+    label: Label, order: list[int], active: int, old_high: float, old_low: float
+) -> tuple[float, int, float, float]:
+    """One epoch with shrinking over the first `active` of `order`: range of violations, what is left, new limits."""
+    s, high, low = 0, -math.inf, math.inf
+    while s < active:
+        j = order[s]
+        alpha, (_, cost) = label.alpha[j], label.sign_and_cost(j)
+        upper = cost if label.rows.loss == HINGE else math.inf
+        gradient = gradient_at(label, j)
+        if (alpha == 0 and gradient > old_high) or (alpha == upper and gradient < old_low):
+            active -= 1
+            order[s], order[active] = order[active], order[s]
+            continue
+        inside = (alpha != 0 or gradient <= 0) and (alpha != upper or gradient >= 0)
+        violation = gradient if inside else 0.0
+        high, low = max(high, violation), min(low, violation)
+        if abs(violation) > 1e-12:
+            step(label, j, gradient, upper)
+        s += 1
+    spread = high - low if high >= low else 0.0
+    return spread, active, high if high > 0 else math.inf, low if low < 0 else -math.inf
+
+
+def gradient_at(label: Label, j: int) -> float:
+    """Of the dual objective with respect to α_j: y f(x) − 1, and α/(2C) for the squared hinge."""
+    y, cost = label.sign_and_cost(j)
+    diagonal = 0.0 if label.rows.loss == HINGE else 0.5 / cost
+    return y * (label.dot(label.docs[j]) + label.offset + label.beta * label.total) - 1 + diagonal * label.alpha[j]
+
+
+def step(label: Label, j: int, gradient: float, upper: float) -> None:
+    """Minimise over α_j alone."""
+    y, cost = label.sign_and_cost(j)
+    doc, alpha = label.docs[j], label.alpha[j]
+    curve = (0.0 if label.rows.loss == HINGE else 0.5 / cost) + float(label.rows.squares[doc]) + label.beta
+    moved = alpha - gradient / curve if curve > 0 else (0.0 if gradient > 0 else upper)
+    label.alpha[j] = min(max(moved, 0.0), upper)
+    label.move(doc, (label.alpha[j] - alpha) * y)
+
+
+def sweep_logistic(label: Label, order: list[int]) -> float:
+    """One epoch for the logistic loss (Yu, Huang & Lin 2011, algorithm 5); the largest gradient."""
+    newton, largest = 0, 0.0
+    for j in order:
+        y, cost = label.sign_and_cost(j)
+        doc = label.docs[j]
+        curve = float(label.rows.squares[doc]) + label.beta
+        slope = y * (label.dot(doc) + label.bias)
+        sign = 1 if 0.5 * curve * (cost - 2 * label.alpha[j]) + slope >= 0 else -1
+        old = label.alpha[j] if sign > 0 else cost - label.alpha[j]
+        z = 0.1 * old if cost - old < 0.5 * cost else old
+        gradient = curve * (z - old) + sign * slope + math.log(z / (cost - z))
+        largest, steps = max(largest, abs(gradient)), 0
+        while abs(gradient) >= label.inner_eps and steps < 100:
+            there = z - gradient / (curve + cost / ((cost - z) * z))
+            z = there if 0 < there < cost else 0.1 * z
+            gradient = curve * (z - old) + sign * slope + math.log(z / (cost - z))
+            steps += 1
+        newton += steps
+        if steps:
+            label.alpha[j] = z if sign > 0 else cost - z
+            label.move(doc, sign * (z - old) * y)
+    if newton <= len(order) // 10:
+        label.inner_eps = max(1e-12, 0.1 * label.inner_eps)
+    return largest
+
+
+def collected(label: Label) -> Solved:
+    """What `solve_labels` returns of a label; w is computed afresh from α."""
+    label.w, label.total = np.zeros(label.rows.n_columns), 0.0
+    bound(label)
+    columns, alpha = np.flatnonzero(label.w), np.array(label.alpha)
+    support, docs = np.flatnonzero(alpha), np.array(label.docs, dtype=np.int32)
+    converged = label.epochs < label.rows.max_epochs
+    weights = label.w[columns]
+    return (
+        label.number,
+        columns.astype(np.int32),
+        weights,
+        label.bias,
+        docs[support],
+        alpha[support],
+        label.epochs,
+        converged,
+    )

@@ -1,0 +1,241 @@
+"""Linear classifiers of all labels on one shared sparse matrix.
+
+Threads take labels from one counter; each label's result depends on its own seed alone, so that every number of threads
+gives the same bits.
+
+The terms are renumbered by falling document frequency, so that the weights that are read most lie side by side, and
+terms that never occur take no place. docs/decisions/0010-linear-svm-solver.md tells why the solver is what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel import kernels
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError, ParameterError
+from manylabel.kernels import linear_reference
+from manylabel.kernels.canonical import canonical
+from manylabel.kernels.linear_reference import HINGE, LOGISTIC, SQUARED, Int32s, Int64s, Solved
+from manylabel.kernels.threads import available_threads
+from manylabel.progress import stage
+
+Loss = Literal["squared_hinge", "hinge", "logistic"]
+Bias = Literal["regularised", "free", "none"]
+LOSSES: dict[str, int] = {"hinge": HINGE, "squared_hinge": SQUARED, "logistic": LOGISTIC}
+LANES = 8
+SINGLE_TOLERANCE = 1e-5
+SINGLE_SQUARES = 1e4
+MAX_DOCUMENTS = 2**31 - 1
+
+solve_labels: Callable[..., list[Solved]] = getattr(
+    kernels._compiled("linear"), "solve_labels", linear_reference.solve_labels
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearFit:
+    """The classifiers of all labels: scores = X · weights + intercept."""
+
+    weights: Csr | npt.NDArray[Any]
+    """Terms × labels; CSR or dense, whichever is smaller."""
+    intercept: Floats
+    epochs: Ints
+    """Of coordinate descent, for each label; 0 for a label that has only one class."""
+    converged: npt.NDArray[np.bool_]
+    dual: Csr
+    """α ≥ 0, documents × labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """X as the kernel reads it."""
+
+    data: npt.NDArray[Any]
+    indices: Int32s
+    indptr: Int64s
+    squares: Floats
+    used: Ints
+    """The column of X behind each renumbered one."""
+
+    @classmethod
+    def of(cls, X: Csr, tol: float) -> Documents:
+        """Renumbered columns; single precision unless the tolerance or the size of the values asks for double."""
+        X = canonical(X)
+        if X.shape[0] > MAX_DOCUMENTS:
+            raise DataError(f"A linear classifier learns from at most {MAX_DOCUMENTS} documents, not {X.shape[0]}.")
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        used = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        rank = np.zeros(X.shape[1], dtype=np.int32)
+        rank[used] = np.arange(len(used), dtype=np.int32)
+        double = X.data.astype(np.float64, copy=False)
+        pattern = Csr((double * double, X.indices, X.indptr), shape=X.shape)
+        squares = np.asarray(pattern.sum(axis=1), dtype=np.float64)
+        single = tol >= SINGLE_TOLERANCE and squares.max(initial=0.0) <= SINGLE_SQUARES
+        data = np.ascontiguousarray(X.data, dtype=np.float32 if single else np.float64)
+        return cls(data, rank[X.indices], X.indptr.astype(np.int64), squares, used.astype(np.int64))
+
+
+def fit_linear(
+    X: Csr,
+    Y: Csr,
+    *,
+    loss: Loss = "squared_hinge",
+    C: float | Floats = 1.0,
+    J: float | Floats = 1.0,
+    bias: Bias = "regularised",
+    intercept_scaling: float = 1.0,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    sample_weight: Floats | None = None,
+    excluded: Csr | None = None,
+    initial: Csr | None = None,
+) -> LinearFit:
+    """One linear classifier a label, min ½‖w‖² (+ ½ b²/s²) + Σ_i C_i loss(y_i (w·x_i + b)), all on one X.
+
+    C_i = C · sample_weight_i, times J for the label's positives; `C` and `J` may differ from label to label. `excluded`
+    (documents × labels) names negatives that a label leaves out. `initial` (documents × labels) is the α of a former
+    fit; its documents are the first of this one's. A label without positives scores −1, one without negatives +1.
+
+    >>> X = Csr(np.array([[3.0], [2.0], [0.0]]))
+    >>> fit = fit_linear(X, Csr(np.array([[1], [0], [0]])), loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=9999)
+    >>> fit.weights.round(4).tolist(), fit.intercept.round(4).tolist()
+    ([[2.0]], [-5.0])
+    """
+    n, n_labels = Y.shape
+    rows = Documents.of(X, tol)
+    weights = np.ones(n) if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+    positives = _lists(Y, n, n_labels)
+    left_out = _lists(excluded, n, n_labels)
+    former = _lists(initial, n, n_labels)
+    constants = _one_class(Y, excluded, weights)
+    order = np.argsort(-np.diff(positives[0]), kind="stable").astype(np.int32)
+    order = np.ascontiguousarray(order[np.isnan(constants[order])])
+    solved = _in_threads(
+        order, n_jobs,
+        rows.data, rows.indices, rows.indptr, len(rows.used), rows.squares, weights,
+        *positives[:2], *left_out[:2], *former, order,
+        _per_label("C", C, n_labels), _per_label("J", J, n_labels), _seeds(seed, n_labels),
+        LOSSES[loss], 1.0 if bias == "free" else float(intercept_scaling) ** 2 * (bias != "none"), bias == "free",
+        tol, max_iter,
+    )  # fmt: skip
+    return _assemble(solved, rows, constants, X.shape)
+
+
+def _in_threads(order: Int32s, n_jobs: int | None, *arguments: Any) -> list[Solved]:
+    """Run the kernel on several threads that take labels from one counter; Ctrl-C stops them at their next epoch."""
+    threads = max(1, min(available_threads(n_jobs), len(order)))
+    places = max(1, min(LANES, -(-len(order) // threads)))
+    counter, finished, stop = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int32)
+    results: list[Solved] = []
+    if len(order) == 0:
+        return results
+    with stage("Training", len(order)) as advance, ThreadPoolExecutor(threads) as pool:
+        try:
+            running: set[Future[list[Solved]]] = {
+                pool.submit(solve_labels, *arguments, places, counter, finished, stop) for _ in range(threads)
+            }
+            reported = 0
+            while running:
+                done, running = wait(running, timeout=0.1)
+                for future in done:
+                    results.extend(future.result())
+                advance(int(finished[0]) - reported)
+                reported = int(finished[0])
+        finally:
+            stop[0] = 1
+    return results
+
+
+def _assemble(solved: list[Solved], rows: Documents, constants: Floats, shape: tuple[int, int]) -> LinearFit:
+    n_labels = len(constants)
+    intercept, epochs = np.nan_to_num(constants), np.zeros(n_labels, dtype=np.int64)
+    converged = np.ones(n_labels, dtype=np.bool_)
+    by_label = {result[0]: result for result in solved}
+    found = [by_label[c] for c in sorted(by_label)]
+    for number, _, _, b, _, _, n_epochs, settled in found:
+        intercept[number], epochs[number], converged[number] = b, n_epochs, settled
+    columns = _columns(shape[1], n_labels, [(r[0], rows.used[r[1]], r[2].astype(rows.data.dtype)) for r in found])
+    dual = _columns(shape[0], n_labels, [(r[0], r[4], r[5]) for r in found])
+    return LinearFit(_smaller(columns), intercept, epochs, converged, dual)
+
+
+def _columns(n_rows: int, n_columns: int, filled: list[tuple[int, Any, Any]]) -> Csr:
+    """A CSR matrix from some of its columns, each a list of rows and values."""
+    lengths = np.zeros(n_columns, dtype=np.int64)
+    for number, index, _ in filled:
+        lengths[number] = len(index)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    narrow = indptr[-1] <= MAX_DOCUMENTS and max(n_rows, n_columns) <= MAX_DOCUMENTS
+    kind: type[np.int32] | type[np.int64] = np.int32 if narrow else np.int64
+    index = np.concatenate([np.zeros(0, dtype=kind), *(rows.astype(kind) for _, rows, _ in filled)])
+    values = np.concatenate([values for _, _, values in filled]) if filled else np.zeros(0)
+    # The columns of a matrix are the rows of its transpose; converting that sorts the labels of each row.
+    by_label = Csr((values, index, indptr.astype(kind)), shape=(n_columns, n_rows))
+    return Csr(by_label.T.tocsr())
+
+
+def _smaller(weights: Csr) -> Csr | npt.NDArray[Any]:
+    """The weights, sparse or dense, whichever takes fewer bytes."""
+    size = weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
+    dense = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
+    return weights.toarray() if dense < size else weights
+
+
+def _lists(table: Csr | None, n_documents: int, n_labels: int) -> tuple[Int64s, Int32s, Floats]:
+    """Starts, documents (ascending) and values of a documents × labels table, label after label."""
+    if table is None:
+        return np.zeros(n_labels + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+    if table.shape[0] > n_documents or table.shape[1] != n_labels:
+        raise DataError(
+            f"A table of documents × labels has shape {table.shape}, but there are {n_documents} documents and "
+            f"{n_labels} labels."
+        )
+    columns = canonical(table, keep_zeros=False).tocsc()
+    values = columns.data.astype(np.float64)
+    return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), values
+
+
+def _one_class(Y: Csr, excluded: Csr | None, weights: Floats) -> Floats:
+    """−1 for a label without positives, +1 for one without negatives, NaN for all others."""
+    counted = (weights > 0).astype(np.float64)
+    carried = _ones(Y)
+    positive = carried.T @ counted
+    negative = counted.sum() - positive
+    if excluded is not None:
+        outside = _ones(excluded)
+        negative = negative - (outside.T @ counted - outside.multiply(carried).T @ counted)
+    return np.where(positive == 0, -1.0, np.where(negative <= 0, 1.0, np.nan))
+
+
+def _ones(table: Csr) -> Csr:
+    """1 where the table is not 0."""
+    kept = canonical(table, keep_zeros=False)
+    return Csr((np.ones(kept.nnz), kept.indices, kept.indptr), shape=kept.shape)
+
+
+def _per_label(name: str, value: float | Floats, n_labels: int) -> Floats:
+    values = np.asarray(value, dtype=np.float64)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_labels):
+        raise ParameterError(f"{name} must be one number or one for each of the {n_labels} labels, not {values.shape}.")
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ParameterError(f"{name} must be above 0 for every label.")
+    return np.ascontiguousarray(np.broadcast_to(values, n_labels))
+
+
+def _seeds(seed: int, n_labels: int) -> npt.NDArray[np.uint64]:
+    """One number a label by Steele, Lea & Flood's SplitMix; never 0, where a xorshift would stay for ever."""
+    with np.errstate(over="ignore"):
+        x = np.arange(1, n_labels + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed % 2**64)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+    return np.asarray(np.maximum(x, np.uint64(1)), dtype=np.uint64)

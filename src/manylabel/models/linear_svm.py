@@ -1,0 +1,212 @@
+"""Linear support vector machines and logistic regression, one against the rest, all labels at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError
+from manylabel.kernels.linear_solvers import LinearFit, fit_linear
+from manylabel.models.base import MultiLabelModel
+from manylabel.models.score_kinds import ManylabelWarning, ScoreKind
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
+
+_POSITIVE = Number(low=0, open_low=True)
+_COSTS = AnyOf(
+    _POSITIVE, Satisfies("one such number for each label", lambda v: isinstance(v, (list, tuple, np.ndarray)))
+)
+
+
+class LinearSVM(MultiLabelModel):
+    """Margins w·x + b of one linear classifier a label, each trained against the rest of the documents.
+
+    min ½‖w‖² + C Σ_i c_i loss(y_i (w·x_i + b)),   c_i = J for the label's positives, 1 for all others
+
+    squared_hinge   max(0, 1 − m)²          hinge   max(0, 1 − m)          logistic   log(1 + e^−m): scores are log-odds
+
+    `bias` is ``"regularised"`` (a constant feature of value `intercept_scaling`, which adds ½ (b / scaling)² to the
+    objective, as LIBLINEAR), ``"free"`` (not in the objective, as SVM-light) or ``"none"``. `C` and `J` are numbers, or
+    one number for each label. `sample_weight` multiplies C document by document. A label without positives scores −1,
+    one without negatives +1, with w = 0.
+
+    `tol` bounds the largest violation of the optimality conditions, in units of the margin. `keep_dual` keeps the dual
+    coefficients α as `dual_coef_` (documents × labels); `fit(..., initial=α)` starts from them, with another C, after
+    other exclusions, or with documents appended. `warm_start` does both from one `fit` to the next.
+
+    Source: Godbole & Sarawagi 2004, section 3; Manning, Raghavan & Schütze 2008, chapter 15; the solver is described in
+    `manylabel.kernels.linear_reference`. It computes in single precision from `tol` 1e-5 on, and the result does not
+    depend on the number of threads.
+
+    >>> X, Y = np.array([[3.0], [2.0], [0.0]]), np.array([[1], [0], [0]])
+    >>> model = LinearSVM(loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=10_000).fit(X, Y)
+    >>> model.coef_.round(4).tolist(), model.intercept_.round(4).tolist()
+    ([[2.0]], [-5.0])
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "loss": OneOf("squared_hinge", "hinge", "logistic"),
+        "C": _COSTS,
+        "J": _COSTS,
+        "bias": OneOf("regularised", "free", "none"),
+        "intercept_scaling": _POSITIVE,
+        "tol": _POSITIVE,
+        "max_iter": Number(low=1, whole=True),
+        "seed": Number(low=0, whole=True),
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+        "keep_dual": FLAG,
+        "warm_start": FLAG,
+    }
+
+    weights_: Csr | npt.NDArray[Any]
+    """Terms × labels, sparse or dense, whichever is smaller."""
+    intercept_: Floats
+    n_iter_: Ints
+    dual_coef_: Csr
+
+    def __init__(
+        self,
+        loss: Literal["squared_hinge", "hinge", "logistic"] = "squared_hinge",
+        C: float | npt.ArrayLike = 1.0,
+        J: float | npt.ArrayLike = 1.0,
+        bias: Literal["regularised", "free", "none"] = "regularised",
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        keep_dual: bool = False,
+        warm_start: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.J = J
+        self.bias = bias
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self.keep_dual = keep_dual
+        self.warm_start = warm_start
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """Log-odds for the logistic loss, margins otherwise."""
+        return ScoreKind.LOG_ODDS if self.loss == "logistic" else ScoreKind.MARGIN
+
+    # --- learning ---------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: object,
+        Y: object = None,
+        sample_weight: npt.ArrayLike | None = None,
+        excluded: object = None,
+        initial: object = None,
+        *,
+        y: object = None,
+    ) -> Self:
+        """Learn one classifier a label; `y` is scikit-learn's name for `Y`.
+
+        `excluded` (documents × labels, 0 and 1) names documents a label leaves out unless they carry it. `initial`
+        (documents × labels) holds the dual coefficients to start from; its documents are the first ones of `X`.
+        """
+        former = initial
+        if former is None and self.warm_start:
+            former = vars(self).get("dual_coef_")
+        features, targets = self.check_training(X, y if Y is None else Y)
+        weights = _check_weights(sample_weight, features.shape[0])
+        fits = former is not None and _fits(former, targets.Y.shape)
+        if initial is not None and not fits:
+            raise DataError(
+                f"LinearSVM: initial has shape {_shape(initial)}, but there are {targets.Y.shape[0]} documents (it may "
+                f"have fewer) and {targets.Y.shape[1]} labels."
+            )
+        self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None)
+        return self
+
+    def learn(self, X: Csr, Y: Csr) -> None:
+        """Learn from checked data without weights or exclusions."""
+        self._learn(X, Y, None, None, None)
+
+    def _learn(self, X: Csr, Y: Csr, weights: Floats | None, excluded: Csr | None, initial: Csr | None) -> None:
+        found = fit_linear(
+            X, Y, loss=self.loss, C=np.asarray(self.C, dtype=np.float64), J=np.asarray(self.J, dtype=np.float64),
+            bias=self.bias, intercept_scaling=self.intercept_scaling, tol=self.tol, max_iter=self.max_iter,
+            seed=self.seed, n_jobs=self.n_jobs, sample_weight=weights, excluded=excluded, initial=initial,
+        )  # fmt: skip
+        self._warn(found)
+        self.weights_, self.intercept_, self.n_iter_ = found.weights, found.intercept, found.epochs
+        if self.keep_dual or self.warm_start:
+            self.dual_coef_ = found.dual
+
+    def _warn(self, found: LinearFit) -> None:
+        if late := int(np.count_nonzero(~found.converged)):
+            warnings.warn(
+                f"LinearSVM: {late} of {len(found.converged)} labels were not within tol={self.tol:g} after "
+                f"max_iter={self.max_iter} epochs. Raise max_iter, or lower C, or scale the documents to unit length.",
+                ManylabelWarning,
+                stacklevel=4,
+            )
+
+    # --- scoring ----------------------------------------------------------------------------------------------
+
+    def score_batch(self, X: Csr) -> Floats:
+        """X · weights + intercept."""
+        # In the precision of the weights: SciPy would otherwise copy all of them to double at every call.
+        rows = Csr((X.data.astype(self.weights_.dtype, copy=False), X.indices, X.indptr), shape=X.shape)
+        product = rows @ self.weights_
+        scores = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        return np.asarray(scores, dtype=np.float64) + self.intercept_
+
+    @property
+    def coef_(self) -> Csr | npt.NDArray[Any]:
+        """The weights as scikit-learn lays them out, labels × terms."""
+        self.check_fitted()
+        if isinstance(self.weights_, np.ndarray):
+            return self.weights_.T
+        return Csr(self.weights_.T.tocsr())
+
+
+def _shape(table: Any) -> tuple[int, int]:
+    found = getattr(table, "shape", None) or np.shape(table)
+    return (int(found[0]), int(found[1])) if len(found) == 2 else (-1, -1)
+
+
+def _fits(table: object, shape: tuple[int, int]) -> bool:
+    """Whether a table of a former fit has the same labels and no more documents."""
+    n_documents, n_labels = _shape(table)
+    return 0 <= n_documents <= shape[0] and n_labels == shape[1]
+
+
+def _table(table: Any) -> Csr | None:
+    if table is None:
+        return None
+    found = Csr(table)
+    if found.nnz and (not np.isfinite(found.data).all() or found.data.min() < 0):
+        raise DataError("LinearSVM: excluded and initial hold numbers of 0 or more, documents × labels.")
+    return found
+
+
+def _check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_documents, float(weights))
+    if weights.shape != (n_documents,):
+        raise DataError(
+            f"LinearSVM: sample_weight has shape {weights.shape}, but there are {n_documents} documents. "
+            "Sample weights must be 1D array or scalar."
+        )
+    if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
+        raise DataError("LinearSVM: sample_weight must hold finite numbers of 0 or more.")
+    if not weights.any():
+        raise DataError("LinearSVM: every sample_weight is zero, so there is nothing to learn from.")
+    return weights
