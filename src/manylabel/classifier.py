@@ -18,11 +18,14 @@ from manylabel.data.labels import LabelSets, label_matrix, label_names, label_se
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DataError, DecisionError, ModelFileError, ParameterError
 from manylabel.models.score_kinds import display, undisplay
+from manylabel.one_document import OneDocument
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
 Documents = Sequence[Text] | Csr
 BATCH_BYTES = 64 << 20
+SHORT_WAY = 16
+"""Up to so many documents are answered one by one, which costs less than building matrices for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class TextClassifier(Estimator):
         decided = DecidedModel(model, recipe.build_rule(), folds=self.folds, seed=self.seed)
         with stage("Learning"):
             decided.fit(X, Y, **fit_params)
+        self._forget_short_way()
         self.labels_ = names
         self.label_form_ = form
         self.decided_ = decided
@@ -144,6 +148,10 @@ class TextClassifier(Estimator):
     def predict(self, documents: Documents) -> Any:
         """The labels of each document, in the form they were given to `fit`: lists of names by default."""
         self.check_fitted()
+        if self.label_form_ == "sets" and not hasattr(documents, "shape") and len(documents) <= SHORT_WAY:
+            short = self._short_way()
+            if short is not None:
+                return [[self.labels_[column] for column in short.labels(text)] for text in documents]
         parts = list(self.iter_label_matrices(documents))
         S = stack(parts, len(self.labels_))
         if self.label_form_ == "matrix":
@@ -176,6 +184,16 @@ class TextClassifier(Estimator):
             sets = label_sets(self._decide(X, scores), self.labels_)
             for names, row in zip(sets, self._display(scores), strict=True):
                 yield Prediction(names, row, thresholds)
+
+    def _short_way(self) -> OneDocument | None:
+        """The way for single documents, made when it is first asked for; None where there is none."""
+        if "_one_document" not in self.__dict__:
+            self.__dict__["_one_document"] = OneDocument.of(self.vectorizer_, self.weighting_, self.decided_)
+        found: OneDocument | None = self.__dict__["_one_document"]
+        return found
+
+    def _forget_short_way(self) -> None:
+        self.__dict__.pop("_one_document", None)
 
     def iter_label_matrices(self, documents: Documents) -> Iterator[Csr]:
         """The predicted label sets as 0/1 matrices, batch by batch."""

@@ -80,7 +80,7 @@ class Estimator:
     @property
     def is_fitted(self) -> bool:
         """Whether `fit` has learned anything yet."""
-        return bool(self.learned_state())
+        return any(name.endswith("_") and not name.startswith("_") for name in vars(self))
 
     def check_fitted(self) -> None:
         """Raise scikit-learn's `NotFittedError` before `fit`."""

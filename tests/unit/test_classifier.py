@@ -125,3 +125,27 @@ def test_nothing_is_answered_before_fit(tmp_path: Path) -> None:
         TextClassifier().predict(TEXTS)
     with pytest.raises(NotFittedError):
         TextClassifier().save(tmp_path / "m.manylabel")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "features", [{}, {"tokens": "letters", "stop_words": "english"}, {"tokens": r"[a-z]{3,}", "min_df": 2}]
+)
+def test_one_document_is_answered_as_many_are(
+    method: str, features: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = load_corpus("townhall").corpus.subset(range(200))
+    model = TextClassifier(method, features=features).fit(corpus.texts, corpus.label_sets)
+    texts = [*corpus.texts[:40], "", "ÉÀ 日本 İ", "zzz"]
+    short = model._short_way()
+    if short is not None:
+        long = model.decided_.score_batch(model.transform(texts))
+        np.testing.assert_allclose([short.scores(text) for text in texts], long, rtol=1e-12, atol=1e-12)
+    one_by_one = [model.predict([text])[0] for text in texts]
+    monkeypatch.setattr("manylabel.classifier.SHORT_WAY", 0)
+    assert model.predict(texts) == one_by_one
+
+
+def test_linear_models_have_a_short_way() -> None:
+    for method in ("svm", "nb", "nb-app", "nb-binary"):
+        assert TextClassifier(method).fit(TEXTS, LABELS)._short_way() is not None

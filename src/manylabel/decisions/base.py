@@ -69,6 +69,10 @@ class DecisionRule(Estimator):
 
     def decide(self, scores: Floats, kind: ScoreKind) -> Csr:
         """The label sets of a batch of documents as 0/1 CSR."""
+        return Csr(self.decide_dense(scores, kind).astype(np.int8))
+
+    def decide_dense(self, scores: Floats, kind: ScoreKind) -> Bools:
+        """The label sets of a batch of documents, documents × labels."""
         self.check_kind(kind)
         if self.learns:
             self.check_fitted()
@@ -84,7 +88,7 @@ class DecisionRule(Estimator):
         if self.fallback == "argmax":
             empty = ~chosen.any(axis=1)
             chosen[empty] = best_label(scores[empty], above=floor(kind))
-        return Csr(chosen.astype(np.int8))
+        return chosen
 
     def check_kind(self, kind: ScoreKind) -> None:
         """Refuse scores of a kind the rule cannot read."""

@@ -10,7 +10,7 @@ import numpy as np
 from manylabel.decisions.base import DecisionRule
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.progress import track
@@ -83,11 +83,15 @@ class DecidedModel(MultiLabelModel):
         """The model's scores."""
         return self.model_.score_batch(X)
 
+    def document_scorer(self) -> DocumentScorer | None:
+        """The model's."""
+        return self.model_.document_scorer()
+
     def natural_decision(self, scores: Floats) -> Bools:
         """What the rule decides."""
         if self.rule_ is None:
             return self.model_.natural_decision(scores)
-        return self.rule_.decide(scores, self.score_kind).toarray().astype(np.bool_)
+        return self.rule_.decide_dense(scores, self.score_kind)
 
     def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
         """Label sets by the rule, in batches that keep within `working_memory` bytes."""

@@ -70,19 +70,37 @@ class Weighting(Estimator):
         """The weighted documents."""
         self.check_fitted()
         X = self._checked(X)
-        values = X.data.astype(self.dtype)
-        if self.tf == "log":
-            values[values > 0] = 1 + np.log(values[values > 0])
-        elif self.tf == "binary":
-            values = (values != 0).astype(self.dtype)
-        if self.idf != "none":
-            values *= self.inverse_document_frequency.astype(self.dtype)[X.indices]
-        if self.norm is not None:
-            rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-            values /= _lengths(values, rows, X.shape[0], self.norm).astype(self.dtype)[rows]
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        values = self._weigh(X.indices, X.data.astype(self.dtype), rows, X.shape[0])
         weighted = Csr((values, X.indices, X.indptr), shape=X.shape)
         weighted.has_sorted_indices = X.has_sorted_indices
         return weighted
+
+    def weigh_one(self, terms: npt.NDArray[np.int32], counts: Floats) -> npt.NDArray[Any]:
+        """The weights of one document's terms, each named once: what `transform` gives, without a matrix."""
+        rows = np.zeros(len(terms), dtype=np.int64)
+        return self._weigh(terms, counts.astype(self.dtype), rows, 1)
+
+    def _weigh(self, terms: npt.NDArray[Any], values: npt.NDArray[Any], rows: Ints, n_rows: int) -> npt.NDArray[Any]:
+        """The formula over the terms of all documents; `rows` says whose each is, `values` is overwritten."""
+        if self.tf == "log":
+            positive = values > 0
+            values[positive] = 1 + np.log(values[positive])
+        elif self.tf == "binary":
+            values = (values != 0).astype(self.dtype)
+        if self.idf != "none":
+            values *= self._idf()[terms]
+        if self.norm is not None:
+            values /= _lengths(values, rows, n_rows, self.norm).astype(self.dtype)[rows]
+        return values
+
+    def _idf(self) -> npt.NDArray[Any]:
+        """The idf in the type of the weights, kept until something else is learned or set."""
+        key = (self.idf, self.dtype, self.n_documents_, id(self.document_frequency_))
+        kept: tuple[object, npt.NDArray[Any]] | None = getattr(self, "_kept_idf", None)
+        if kept is None or kept[0] != key:
+            kept = self._kept_idf = (key, self.inverse_document_frequency.astype(self.dtype))
+        return kept[1]
 
     def fit_transform(self, X: Any, y: object = None) -> Csr:
         """Learn from the documents, then weigh them."""

@@ -7,7 +7,7 @@ the single-label case, batches and scikit-learn's contract are done here once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ WORKING_MEMORY = 256 * 2**20
 """Bytes a batch of dense scores may take when a whole corpus is predicted."""
 
 AnyEstimator = TypeVar("AnyEstimator")
+DocumentScorer: TypeAlias = Callable[[npt.NDArray[np.int32], Floats], Floats]
 
 
 def row_batches(n_rows: int, n_columns: int, working_memory: int = WORKING_MEMORY) -> Iterator[slice]:
@@ -102,6 +103,13 @@ class MultiLabelModel(Estimator):
     def score_batch(self, X: Csr) -> Floats:
         """Scores, documents × labels, of checked documents."""
         raise NotImplementedError
+
+    def document_scorer(self) -> DocumentScorer | None:
+        """A function that scores one document given as its terms (sorted) and values, without building a matrix.
+
+        It must agree with `score_batch`. None where a method has no such short cut.
+        """
+        return None
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels given when no decision rule was learned; see `natural_decisions`."""

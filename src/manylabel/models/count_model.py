@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.models.base import MultiLabelModel
+from manylabel.kernels.label_tables import score_one
+from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.counting import LabelTermCounts, count, merge
 from manylabel.models.inputs import check_features, check_targets
 from manylabel.models.linear_scores import LinearScores
@@ -146,9 +147,30 @@ class CountModel(MultiLabelModel):
         self.check_fitted()
         return LinearScores.from_learned(self)
 
+    def document_scorer(self) -> DocumentScorer | None:
+        """Background and difference of the document's terms only; None where a method scores in its own way."""
+        if type(self).score_batch is not CountModel.score_batch:
+            return None
+        linear, finish = self.linear, self.finish_scores
+        table = (linear.difference.indptr, linear.difference.indices, linear.difference.data)
+
+        def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+            scores = np.zeros(len(linear.intercept))
+            score_one(terms, values, *table, scores)
+            scores += (values @ linear.background[terms]) @ linear.loadings
+            scores += linear.intercept
+            finished: Floats = finish(scores[np.newaxis])[0]
+            return finished
+
+        return score
+
     def score_batch(self, X: Csr) -> Floats:
-        """The linear scores: intercept + X · weights."""
-        return self.linear(X)
+        """The linear scores intercept + X · weights, finished."""
+        return self.finish_scores(self.linear(X))
+
+    def finish_scores(self, linear: Floats) -> Floats:
+        """What a method makes of the linear scores; here they are the scores."""
+        return linear
 
 
 def _or_none_given(counts: Ints | None) -> Ints:

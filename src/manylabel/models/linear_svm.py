@@ -12,8 +12,9 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
+from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.linear_solvers import LinearFit, fit_linear
-from manylabel.models.base import MultiLabelModel
+from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.score_kinds import ManylabelWarning, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 
@@ -158,12 +159,24 @@ class LinearSVM(MultiLabelModel):
     # --- scoring ----------------------------------------------------------------------------------------------
 
     def score_batch(self, X: Csr) -> Floats:
-        """X · weights + intercept."""
-        # In the precision of the weights: SciPy would otherwise copy all of them to double at every call.
-        rows = Csr((X.data.astype(self.weights_.dtype, copy=False), X.indices, X.indptr), shape=X.shape)
-        product = rows @ self.weights_
+        """X · weights + intercept, summed in double precision."""
+        product = X.astype(np.float64) @ self.weights_.astype(np.float64)
         scores = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        return np.asarray(scores, dtype=np.float64) + self.intercept_
+        return np.asarray(scores + self.intercept_, dtype=np.float64)
+
+    def document_scorer(self) -> DocumentScorer:
+        """Gather the rows of the document's terms from the stacked weights; the sums are those of `score_batch`."""
+        weights, intercept = self.weights_, self.intercept_
+        table: tuple[Any, Any, Any] = (None, None, weights)
+        if not isinstance(weights, np.ndarray):
+            table = (weights.indptr, weights.indices, weights.data)
+
+        def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+            scores = np.zeros(len(intercept))
+            score_one(terms, values, *table, scores)
+            return scores + intercept
+
+        return score
 
     @property
     def coef_(self) -> Csr | npt.NDArray[Any]:

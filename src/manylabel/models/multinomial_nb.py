@@ -112,12 +112,11 @@ class MultinomialNaiveBayes(CountModel):
         """The joint log p(c) p(x|c) without the multinomial coefficient; one column more with `no_class`."""
         return self.linear(self.features(X))
 
-    def score_batch(self, X: Csr) -> Floats:
-        """Posterior probabilities of the labels."""
-        joint = self.linear(X)
+    def finish_scores(self, linear: Floats) -> Floats:
+        """Posterior probabilities of the labels from the joint log-probabilities."""
         if not np.isfinite(self.intercept_).any():
-            return np.zeros((X.shape[0], self.n_labels_))
-        shares = posteriors(joint)
+            return np.zeros((len(linear), self.n_labels_))
+        shares = posteriors(linear)
         return _without_last(shares) if self.no_class else shares
 
     def decision_function(self, X: object) -> Floats:
