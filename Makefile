@@ -30,8 +30,13 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --config pyproject.toml
 
+# Against the peers, in an environment of its own. QUICK=1 for a short run, ONLY="svm knn" for some of it.
+bench:
+	$(PYTHON) -m benchmarks.environment
+	benchmarks/.venv/bin/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
+
 docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
+	rm -rf $(VENV) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
