@@ -15,7 +15,7 @@ import importlib.util
 import os
 from types import ModuleType
 
-NAMES = ("tokens", "characters", "counting", "neighbours", "tables", "mixture", "mixture_search", "thresholds")
+NAMES = ("tokens", "characters", "counting", "neighbours", "tables", "mixture", "mixture_search", "thresholds", "linear")
 
 
 def compiled_module(name: str) -> ModuleType | None:
@@ -38,4 +38,3 @@ def _plain_twins_wanted() -> bool:
     return os.environ.get("MANYLABEL_PLAIN", "") not in ("", "0")
 
 
-_compiled = compiled_module

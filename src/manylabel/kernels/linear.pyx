@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from manylabel.kernels.linear_steps cimport (
-    DONE, HINGE, IDLE, LANES, LOGISTIC, SOLVE, START, Label, Rows, gather, real, scatter, solve_set, take,
+    DONE, HINGE, IDLE, LANES, LOGISTIC, SOLVE, START, Label, Rows, cost_of, real, scatter, solve_set, take,
 )
 
 import numpy as np
@@ -148,7 +148,7 @@ cdef void bound(const real* values, const Rows* rows, Label* label) noexcept nog
     for j in range(label.size):
         i = label.docs[j]
         y = 1 if j < label.positives else -1
-        cost = rows.weights[i] * (label.cost_pos if j < label.positives else label.cost_neg)
+        cost = cost_of(rows, label, j)
         if rows.loss == HINGE:
             label.alpha[j] = min(label.alpha[j], cost)
         elif rows.loss == LOGISTIC:
@@ -196,7 +196,7 @@ cdef void judge(const Rows* rows, Label* label, const real* scores, real* room) 
     # What stays outside adds up linearly in the hinge's objective, and only by its squares in the other one.
     cdef double limit = (0.1 * rows.tol if rows.loss == HINGE else rows.tol) - 1 - bias
     if label.stage == START:
-        add_worst(rows, label, scores, -INFINITY, <int64_t>(2 * (<double>rows.n) ** 0.5) + 2 * label.positives, room)
+        add_worst(rows, label, scores, -INFINITY, <int64_t>((<double>rows.n) ** 0.5) + label.positives, room)
         label.stage = SOLVE
         return
     if label.epochs >= rows.max_epochs:
@@ -283,12 +283,8 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
                  int loss, double beta, bint free_bias, double tol, int64_t max_epochs, int places,
                  int64_t[::1] counter, int64_t[::1] finished, int32_t[::1] stop):
     """See the plain twin. `counter` hands out the labels of `order` to all threads; `stop` ends all of them early."""
-    cdef int c, busy
     cdef Rows rows
     cdef Lists lists
-    cdef Label[LANES] labels
-    cdef const real* values = &data[0]
-    dtype = np.float32 if real is float else np.float64
     rows.n, rows.d = indptr.shape[0] - 1, n_columns
     rows.indptr, rows.indices = &indptr[0], &indices[0]
     rows.squares, rows.weights = &squares[0], &weights[0]
@@ -297,6 +293,16 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
     lists.excluded_starts, lists.excluded_docs = &excluded_starts[0], &excluded_docs[0]
     lists.initial_starts, lists.initial_docs = &initial_starts[0], &initial_docs[0]
     lists.initial_alpha = &initial_alpha[0]
+    return run(&data[0], &rows, &lists, order, costs, ratios, seeds, beta, free_bias, places, counter, finished, stop)
+
+
+cdef list run(const real* values, const Rows* rows, const Lists* lists, const int32_t[::1] order,
+              const double[::1] costs, const double[::1] ratios, const uint64_t[::1] seeds, double beta,
+              bint free_bias, int places, int64_t[::1] counter, int64_t[::1] finished, int32_t[::1] stop):
+    """Round after round until no label is left."""
+    cdef int c, busy
+    cdef Label[LANES] labels
+    dtype = np.float32 if real is float else np.float64
     # Untouched pages of an empty array take no memory, so every label may have room for all documents.
     cdef int32_t[:, ::1] docs = np.empty((places, rows.n), dtype=np.int32)
     cdef double[:, ::1] alpha = np.empty((places, rows.n))
@@ -313,16 +319,16 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
     results = []
     while not stop[0]:
         with nogil:
-            busy = fill(values, &rows, &lists, labels, places, order, costs, ratios, seeds, beta, free_bias,
+            busy = fill(values, rows, lists, labels, places, order, costs, ratios, seeds, beta, free_bias,
                         &lanes[0], &counter[0])
             if busy:
-                work(values, &rows, labels, places, &lanes[0], &scores[0], &room[0], &visits[0], &stop[0])
+                work(values, rows, labels, places, &lanes[0], &scores[0], &room[0], &visits[0], &stop[0])
         if not busy:
             break
         for c in range(places):
             if labels[c].stage == DONE and not stop[0]:
-                recompute(values, &rows, &labels[c])
-                results.append(collected(&labels[c], max_epochs, np.asarray(w[c])))
+                recompute(values, rows, &labels[c])
+                results.append(collected(&labels[c], rows.max_epochs, np.asarray(w[c])))
                 labels[c].stage = IDLE
                 take(&finished[0])
     return results

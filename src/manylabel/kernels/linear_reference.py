@@ -199,7 +199,7 @@ def resume(label: Label, former: dict[int, float]) -> None:
         centroid = np.zeros(rows.n_columns, dtype=rows.data.dtype)
         for doc in label.docs:
             centroid[rows.indices[rows.row(doc)]] += rows.data[rows.row(doc)]
-        most = int(2 * math.sqrt(rows.n)) + 2 * label.positives
+        most = int(math.sqrt(rows.n)) + label.positives
         add_worst(label, rows.scores(centroid.astype(np.float64)), -math.inf, most)
 
 

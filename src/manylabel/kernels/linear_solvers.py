@@ -35,7 +35,7 @@ SINGLE_SQUARES = 1e4
 MAX_DOCUMENTS = 2**31 - 1
 
 solve_labels: Callable[..., list[Solved]] = getattr(
-    kernels._compiled("linear"), "solve_labels", linear_reference.solve_labels
+    kernels.compiled_module("linear"), "solve_labels", linear_reference.solve_labels
 )
 
 

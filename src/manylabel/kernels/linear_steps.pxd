@@ -114,28 +114,47 @@ cdef inline void shuffle(Label* label, int32_t* order, int64_t active) noexcept 
     label.random = r
 
 
+cdef inline double gradient_at(const real* values, const Rows* rows, const Label* label, int64_t j) noexcept nogil:
+    """Of the dual objective with respect to α_j: y f(x) − 1, and α/(2C) for the squared hinge."""
+    cdef int64_t i = label.docs[j], start = rows.indptr[i]
+    cdef double y = 1 if j < label.positives else -1
+    cdef double f = gather(values + start, rows.indices + start, rows.indptr[i + 1] - start, label.w)
+    f = y * (f + label.offset + label.beta * label.total) - 1
+    return f if rows.loss == HINGE else f + 0.5 / cost_of(rows, label, j) * label.alpha[j]
+
+
+cdef inline double cost_of(const Rows* rows, const Label* label, int64_t j) noexcept nogil:
+    return rows.weights[label.docs[j]] * (label.cost_pos if j < label.positives else label.cost_neg)
+
+
+cdef inline void step(const real* values, const Rows* rows, Label* label, int64_t j, double gradient,
+                      double upper) noexcept nogil:
+    """Minimise over α_j alone."""
+    cdef int64_t i = label.docs[j], start = rows.indptr[i]
+    cdef double curve = 0 if rows.loss == HINGE else 0.5 / cost_of(rows, label, j), alpha = label.alpha[j], moved
+    curve += rows.squares[i] + label.beta
+    moved = alpha - gradient / curve if curve > 0 else (0 if gradient > 0 else upper)
+    moved = 0 if moved < 0 else (upper if moved > upper else moved)
+    label.alpha[j] = moved
+    moved = (moved - alpha) * (1 if j < label.positives else -1)
+    scatter(values + start, rows.indices + start, rows.indptr[i + 1] - start, moved, label.w)
+    label.total += moved
+
+
 cdef inline double sweep(const real* values, const Rows* rows, Label* label, int32_t* order, int64_t* active,
-                  double* highest, double* lowest) noexcept nogil:
+                         double* highest, double* lowest) noexcept nogil:
     """One epoch of coordinate descent with shrinking over the first `active` of `order`; the range of violations."""
-    cdef int64_t s = 0, j, i, start, length
-    cdef double y, cost, upper, diagonal, alpha, gradient, violation, moved, old_high = highest[0], old_low = lowest[0]
-    cdef double high = -INFINITY, low = INFINITY
+    cdef int64_t s = 0, j
+    cdef double alpha, gradient, violation, upper, high = -INFINITY, low = INFINITY
     cdef int32_t kept
     while s < active[0]:
         j = order[s]
-        i = label.docs[j]
-        start = rows.indptr[i]
-        length = rows.indptr[i + 1] - start
         if s + 1 < active[0]:
             fetch_row(values, rows, label.docs[order[s + 1]])
-        y = 1 if j < label.positives else -1
-        cost = rows.weights[i] * (label.cost_pos if j < label.positives else label.cost_neg)
-        upper = cost if rows.loss == HINGE else INFINITY
-        diagonal = 0 if rows.loss == HINGE else 0.5 / cost
         alpha = label.alpha[j]
-        gradient = gather(values + start, rows.indices + start, length, label.w)
-        gradient = y * (gradient + label.offset + label.beta * label.total) - 1 + diagonal * alpha
-        if (alpha == 0 and gradient > old_high) or (alpha == upper and gradient < old_low):
+        upper = cost_of(rows, label, j) if rows.loss == HINGE else INFINITY
+        gradient = gradient_at(values, rows, label, j)
+        if (alpha == 0 and gradient > highest[0]) or (alpha == upper and gradient < lowest[0]):
             active[0] -= 1
             kept = order[s]
             order[s] = order[active[0]]
@@ -147,13 +166,7 @@ cdef inline double sweep(const real* values, const Rows* rows, Label* label, int
         high = violation if violation > high else high
         low = violation if violation < low else low
         if fabs(violation) > 1e-12:
-            diagonal += rows.squares[i] + label.beta
-            moved = alpha - gradient / diagonal if diagonal > 0 else (0 if gradient > 0 else upper)
-            moved = 0 if moved < 0 else (upper if moved > upper else moved)
-            label.alpha[j] = moved
-            moved = (moved - alpha) * y
-            scatter(values + start, rows.indices + start, length, moved, label.w)
-            label.total += moved
+            step(values, rows, label, j, gradient, upper)
         s += 1
     highest[0] = high if high > 0 else INFINITY
     lowest[0] = low if low < 0 else -INFINITY
@@ -178,7 +191,7 @@ cdef inline double sweep_logistic(const real* values, const Rows* rows, Label* l
         if s + 1 < label.size:
             fetch_row(values, rows, label.docs[order[s + 1]])
         y = 1 if j < label.positives else -1
-        cost = rows.weights[i] * (label.cost_pos if j < label.positives else label.cost_neg)
+        cost = cost_of(rows, label, j)
         curve = rows.squares[i] + label.beta
         slope = gather(values + start, rows.indices + start, length, label.w)
         slope = y * (slope + label.offset + label.beta * label.total)
