@@ -20,7 +20,7 @@ from manylabel.progress import reporting_to
 
 LOSSES = ["squared_hinge", "hinge", "logistic"]
 BIASES = ["regularised", "free", "none"]
-compiled = pytest.mark.skipif(kernels._compiled("linear") is None, reason="the kernel is not compiled")
+compiled = pytest.mark.skipif(kernels.compiled_module("linear") is None, reason="the kernel is not compiled")
 
 
 def problem(n: int = 80, d: int = 40, n_labels: int = 5, seed: int = 0) -> tuple[Csr, Csr]:
