@@ -18,6 +18,7 @@ from manylabel.exceptions import UnknownNameError
 Settings = Mapping[str, Any]
 
 VILAR = "Vilar, Castro & Sanchis 2004"
+UEDA = "Ueda & Saito 2002"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,36 @@ _ROWS = (
         f"{VILAR}, section 4",
         inner=_MULTINOMIAL,
         features=_LETTERS,
+    ),
+    Method(
+        "nb-em",
+        "Multinomial naive Bayes that also learns from documents without a label, by expectation maximisation",
+        "manylabel.models.semi_supervised_nb:SemiSupervisedNaiveBayes",
+        "Nigam, McCallum, Thrun & Mitchell 2000",
+        settings={"alpha": 0.01},
+        decision="accumulated-posterior",
+        decision_settings={"threshold": "learn"},
+    ),
+    Method(
+        "pmm1",
+        "Parametric mixture model 1: words of several labels mix evenly; greedy search for the label set",
+        "manylabel.models.pmm1:PMM1",
+        UEDA,
+    ),
+    Method(
+        "pmm2",
+        "Parametric mixture model 2: words of several labels mix pair by pair; greedy search for the label set",
+        "manylabel.models.pmm2:PMM2",
+        UEDA,
+    ),
+    Method(
+        "pmm",
+        "Parametric mixture model 1 on documents of equal length, one learned threshold, never without a label",
+        "manylabel.models.pmm1:PMM1",
+        "manylabel",
+        settings={"equal_lengths": True},
+        decision="global",
+        decision_settings={"fallback": "argmax"},
     ),
     Method(
         "nb",

@@ -12,6 +12,8 @@ from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
 
+pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
+
 TEXTS = ["the bus was late", "a hole in the road", "late bus, bad road", "good morning", "bus stop", "road works"] * 4
 LABELS = [["buses"], ["roads"], ["buses", "roads"], [], ["buses"], ["roads"]] * 4
 

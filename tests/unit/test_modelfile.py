@@ -15,6 +15,8 @@ from manylabel.exceptions import MissingDataError, ModelFileError
 from manylabel.features import Vectorizer
 from manylabel.modelfile import load, open_model, save
 
+pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
+
 
 @pytest.fixture(scope="module")
 def letters():

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 
 
@@ -21,7 +22,10 @@ def run(arguments: Sequence[str]) -> int:
 
     debug = "--debug" in arguments
     try:
-        code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = say_warning  # type: ignore[assignment]
+            code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
         sys.stdout.flush()
         return int(code) if isinstance(code, int) else 0
     except typer.Exit as stop:
@@ -47,6 +51,11 @@ def run(arguments: Sequence[str]) -> int:
             raise
         fault = f"something went wrong inside manylabel ({type(error).__name__}: {error})."
         return complain(f"{fault} Run it again with --debug to see where.", 1)
+
+
+def say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as a sentence for the person at the keyboard, without the place in the code it came from."""
+    sys.stderr.write(f"manylabel: warning: {message}\n")
 
 
 def usage_error(bad_parameter: type[Exception]) -> type[Exception]:

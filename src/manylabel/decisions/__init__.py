@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
-from manylabel.decisions.base import DecisionRule, SingleLabelWarning
+from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.decided import DecidedModel, out_of_fold_scores
 from manylabel.decisions.natural import Natural
 from manylabel.decisions.per_label import PerLabelThreshold
@@ -15,6 +15,7 @@ from manylabel.decisions.proportional import Proportional
 from manylabel.decisions.table import RULES, find_rule
 from manylabel.decisions.threshold import GlobalThreshold, Threshold
 from manylabel.decisions.top_k import TopK
+from manylabel.models.score_kinds import SingleLabelWarning
 
 __all__ = [
     "RULES",

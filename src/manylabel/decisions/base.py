@@ -10,14 +10,10 @@ import numpy as np
 
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError
-from manylabel.models.score_kinds import Bools, ManylabelWarning, ScoreKind, best_label
+from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label
 from manylabel.parameters import OneOf
 
 FALLBACK = OneOf("none", "argmax")
-
-
-class SingleLabelWarning(ManylabelWarning):
-    """Posteriors over one label are always 1, so the label is always given."""
 
 
 class DecisionRule(Estimator):

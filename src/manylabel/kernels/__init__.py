@@ -15,7 +15,17 @@ import importlib.util
 import os
 from types import ModuleType
 
-NAMES = ("tokens", "characters", "counting", "neighbours", "tables", "mixture", "mixture_search", "thresholds", "linear")
+NAMES = (
+    "tokens",
+    "characters",
+    "counting",
+    "neighbours",
+    "tables",
+    "mixture",
+    "mixture_search",
+    "thresholds",
+    "linear",
+)
 
 
 def compiled_module(name: str) -> ModuleType | None:
@@ -36,5 +46,3 @@ def active() -> str:
 
 def _plain_twins_wanted() -> bool:
     return os.environ.get("MANYLABEL_PLAIN", "") not in ("", "0")
-
-

@@ -55,7 +55,11 @@ class CountModel(MultiLabelModel):
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Count, then apply the formula."""
-        self._learn_table(count(X, Y))
+        self._learn_table(self.count(X, Y))
+
+    def count(self, X: Csr, Y: Csr) -> LabelTermCounts:
+        """The additive table this method is a formula of: the words of X by the labels of Y."""
+        return count(X, Y)
 
     def partial_fit(
         self,
@@ -89,7 +93,7 @@ class CountModel(MultiLabelModel):
                 "`classes` is not the same as on the last call to partial_fit: "
                 f"{targets.classes!r}, not {self.classes_!r}."
             )
-        piece = count(features, targets.Y)
+        piece = self.count(features, targets.Y)
         self._learn_table(piece if first else merge(self.table, piece))
         return self
 

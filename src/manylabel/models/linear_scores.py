@@ -27,8 +27,8 @@ class LinearScores:
 
     intercept: Floats
     """Per label; may be ±∞ for a label never or always given."""
-    background: Floats
-    """Terms × a few."""
+    background: Floats | Csr
+    """Terms × a few; sparse where each term has its place in one of many groups."""
     loadings: Floats
     """A few × labels."""
     difference: Csr
@@ -37,7 +37,7 @@ class LinearScores:
     def __call__(self, X: Csr) -> Floats:
         """The scores intercept + X · (background · loadings + difference), documents × labels."""
         scores = self._difference_part(X)
-        scores += (X @ self.background) @ self.loadings
+        scores += np.asarray((X @ self.background) @ self.loadings)
         scores += self.intercept
         return scores
 

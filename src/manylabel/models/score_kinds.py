@@ -20,6 +20,10 @@ class ManylabelWarning(UserWarning):
     """Every warning manylabel gives on purpose."""
 
 
+class SingleLabelWarning(ManylabelWarning):
+    """A method that gives every document a label has only one to give, and so always gives it."""
+
+
 class ScoreKind(StrEnum):
     """What a model's scores are. A decision rule refuses a kind it cannot read."""
 

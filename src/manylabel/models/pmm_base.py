@@ -1,0 +1,296 @@
+"""What both parametric mixture models of Ueda & Saito 2002 share: learning, searching, scoring and explaining."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError, ParameterError
+from manylabel.kernels.mixture_sets import WordTable, find_sets, word_table
+from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, group_documents, objective, step
+from manylabel.kernels.threads import in_threads
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
+from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.pmm_search import Candidates, ExhaustiveSearch, GreedySearch, Table, blocks, exhaustive, greedy
+from manylabel.models.score_kinds import ManylabelWarning, ScoreKind, SingleLabelWarning
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
+from manylabel.progress import stage
+
+MOST_LABELS_FOR_ALL_SETS = 15
+
+Prior = Literal["labels", "sizes", "labels and sizes"] | None
+
+
+class UnlabelledDocumentsWarning(ManylabelWarning):
+    """Training documents without a label were left out."""
+
+
+class ParametricMixture(MultiLabelModel):
+    """A document with labels S has the words of a mixture φ(S) = Σ_{l in S} e_l θ_l of its labels' words.
+
+    A method says how θ (and α) are learned from counts grouped by label set: `learn_mixture`.
+    """
+
+    score_kind = ScoreKind.MARGIN
+    needs_counts: ClassVar[bool] = True
+    shared_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "xi": Number(low=1),
+        "tol": Number(low=0),
+        "max_iter": Number(low=1, whole=True),
+        "seed": Number(low=0, whole=True),
+        "search": OneOf("greedy", "exhaustive"),
+        "max_labels": AnyOf(OneOf(None), Number(low=1, whole=True)),
+        "prior": OneOf(None, "labels", "sizes", "labels and sizes"),
+        "equal_lengths": FLAG,
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+    }
+
+    xi: float
+    tol: float
+    max_iter: int
+    seed: int
+    search: Literal["greedy", "exhaustive"]
+    max_labels: int | None
+    prior: Prior
+    equal_lengths: bool
+    n_jobs: int | None
+
+    theta_: Csr
+    """θ, terms × labels, where the label was seen with the term."""
+    background_: Floats
+    """θ of each label for every other term."""
+    label_documents_: Ints
+    """Training documents with the label."""
+    size_documents_: Ints
+    """Training documents by the number of their labels, from 0."""
+    mean_length_: float
+    """Words of a training document, on average."""
+    objective_: Floats
+    """J at the start and after each step."""
+    n_iter_: int
+    converged_: bool
+
+    def learn_mixture(self, grouped: GroupedCounts) -> Mixture:
+        """θ and α from grouped counts; also sets what the steps tell (`objective_` …)."""
+        raise NotImplementedError
+
+    # --- learning -------------------------------------------------------------------------------------------------
+
+    def learn(self, X: Csr, Y: Csr) -> None:
+        """Leave documents without a label out, add up the others by label set, and climb."""
+        sizes = np.diff(Y.indptr)
+        if not sizes.all():
+            X, Y = self._labelled(X, Y, sizes)
+        if Y.shape[1] == 1 and self.label_form_ != "single":
+            warnings.warn(
+                f"{type(self).__name__}: every document gets at least one label, so with one label all get it. Use a "
+                "method that decides label by label, for example BinaryNaiveBayes.",
+                SingleLabelWarning,
+                stacklevel=3,
+            )
+        self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+        self.size_documents_ = np.bincount(np.diff(Y.indptr), minlength=2).astype(np.int64)
+        self._check_search()
+        self.mean_length_ = _mean_length(X)
+        grouped = group_documents(self._scaled(X), Y, n_jobs=self.n_jobs)
+        mixture = self.learn_mixture(grouped)
+        cells = Csr((mixture.theta, grouped.cells.labels, grouped.cells.starts), shape=(X.shape[1], Y.shape[1]))
+        self.theta_, self.background_ = cells, mixture.background
+
+    def _labelled(self, X: Csr, Y: Csr, sizes: Any) -> tuple[Csr, Csr]:
+        rows = np.flatnonzero(sizes)
+        if not len(rows):
+            raise DataError(
+                f"{type(self).__name__}: none of the {len(sizes)} training documents has a label, so there is nothing "
+                "to learn from."
+            )
+        warnings.warn(
+            f"{type(self).__name__}: {len(sizes) - len(rows)} of {len(sizes)} training documents have no label and are "
+            "left out, since a mixture needs at least one.",
+            UnlabelledDocumentsWarning,
+            stacklevel=4,
+        )
+        return Csr(X[rows]), Csr(Y[rows])
+
+    def _check_search(self) -> None:
+        n_labels = int(np.count_nonzero(self.label_documents_))
+        if self.search == "exhaustive" and n_labels > MOST_LABELS_FOR_ALL_SETS:
+            raise ParameterError(
+                f"{type(self).__name__}: search='exhaustive' looks at every set of labels and allows "
+                f"{MOST_LABELS_FOR_ALL_SETS} labels at most, but there are {n_labels}. Use search='greedy'."
+            )
+
+    def climb(
+        self,
+        grouped: GroupedCounts,
+        mixture: Mixture,
+        *,
+        most: int,
+        zeta: float = 2.0,
+        pairs: LabelPairs | None = None,
+    ) -> Mixture:
+        """Steps until J rises by no more than its `tol`-th part, `most` at most; notes J before and after each."""
+        reached: list[float] = []
+        self.converged_ = False
+        with stage(f"Learning {type(self).__name__}") as advance:
+            for _ in range(most):
+                better, value = step(grouped, mixture, xi=self.xi, zeta=zeta, pairs=pairs, n_jobs=self.n_jobs)
+                reached.append(value)
+                self.converged_ = len(reached) > 1 and abs(value - reached[-2]) <= self.tol * abs(value)
+                if self.converged_:
+                    break
+                mixture = better
+                advance(1)
+            else:
+                reached.append(objective(grouped, mixture, xi=self.xi, zeta=zeta, pairs=pairs, n_jobs=self.n_jobs))
+        self.objective_, self.n_iter_ = np.array(reached), len(reached) - 1
+        return mixture
+
+    # --- the learned mixture as the searches read it ------------------------------------------------------------------
+
+    def _scaled(self, X: Csr) -> Csr:
+        """With `equal_lengths`, every document with words at the mean length of the training documents."""
+        if not self.equal_lengths:
+            return X
+        lengths = np.asarray(X.sum(axis=1), dtype=np.float64)
+        factors = self.mean_length_ / np.where(lengths > 0, lengths, 1.0)
+        return Csr((X.data * np.repeat(factors, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
+
+    def _alpha(self) -> Csr | None:
+        """α of pairs that share a training document, labels × labels; none: ½ everywhere."""
+        return None
+
+    def _word_table(self) -> WordTable:
+        """The mixture as the kernel reads it, made once for each `fit`."""
+        made: tuple[Csr, WordTable] | None = vars(self).get("_made")
+        if made is None or made[0] is not self.theta_:
+            allowed = self.label_documents_ > 0
+            made = (self.theta_, word_table(self.theta_, self.background_, alpha=self._alpha(), allowed=allowed))
+            self._made = made
+        return made[1]
+
+    def _table(self, X: Csr) -> Table:
+        """θ of each stored word of X under every label."""
+        cells = self.theta_[X.indices]
+        theta = np.tile(self.background_, (X.nnz, 1))
+        theta[np.repeat(np.arange(X.nnz), np.diff(cells.indptr)), cells.indices] = cells.data
+        alpha = self._alpha()
+        lean = None if alpha is None else Csr((alpha.data - 0.5, alpha.indices, alpha.indptr), shape=alpha.shape)
+        return Table(theta, lean)
+
+    def _candidates(self) -> Candidates:
+        most = 1 if self.label_form_ == "single" else min(self.max_labels or self.n_labels_, self.n_labels_)
+        labels = sizes = None
+        if self.prior is not None and "labels" in self.prior:
+            share = (self.label_documents_ + 0.5) / (self.size_documents_.sum() + 1.0)
+            labels = np.log(share) - np.log1p(-share)
+        if self.prior is not None and "sizes" in self.prior:
+            seen = np.zeros(self.n_labels_ + 1)
+            seen[: len(self.size_documents_)] = self.size_documents_
+            sizes = np.log((seen + 1.0) / (seen.sum() + self.n_labels_))
+        return Candidates(self.label_documents_ > 0, most, labels, sizes)
+
+    def _search(self, X: Csr) -> GreedySearch | ExhaustiveSearch:
+        run = greedy if self.search == "greedy" else exhaustive
+        return run(X, self._table(X), self._candidates())
+
+    # --- answering ----------------------------------------------------------------------------------------------------
+
+    def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
+        """The label set of each document by the model's own search; class values where `y` was 1-D."""
+        features = self.features(X)
+        if self.label_form_ == "single" or self.search != "greedy" or self.prior is not None:
+            return super().predict(features, working_memory=working_memory)
+        found = find_sets(self._word_table(), self._scaled(features), max_labels=self.max_labels, n_jobs=self.n_jobs)
+        return self.in_fitted_form([self._with_empty(features, found.sets)])
+
+    def _with_empty(self, X: Csr, sets: Csr) -> Csr:
+        """The sets, documents without words having the most frequent label."""
+        empty = np.diff(X.indptr) == 0
+        if not empty.any():
+            return sets
+        indptr = np.concatenate([[0], np.cumsum(empty)])
+        usual = np.full(indptr[-1], self.label_documents_.argmax())
+        return Csr(sets + Csr((np.ones(indptr[-1], np.int8), usual, indptr), shape=sets.shape))
+
+    def score_batch(self, X: Csr) -> Floats:
+        """How much better the best set with the label explains the words than the best without it, in logs."""
+        scores = np.empty((X.shape[0], self.n_labels_))
+        filled = np.flatnonzero(np.diff(X.indptr))
+        if len(filled) < X.shape[0]:
+            scores[:] = self._scores_without_words()
+        x = self._scaled(X if len(filled) == X.shape[0] else Csr(X[filled]))
+
+        def score(rows: slice) -> None:
+            scores[filled[rows]] = self._search(Csr(x[rows])).scores()
+
+        in_threads(score, blocks(x, self.n_labels_), self.n_jobs)
+        return scores
+
+    def _scores_without_words(self) -> Floats:
+        """Every set explains an empty document as well: the most frequent label leads, the others follow by log n_l."""
+        with np.errstate(divide="ignore"):
+            scores = np.log(self.label_documents_) - np.log(self.label_documents_.max())
+        scores = np.minimum(scores, -1e-12)
+        scores[self.label_documents_.argmax()] = 1e-12
+        return np.asarray(scores)
+
+    # --- explaining ---------------------------------------------------------------------------------------------------
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+
+        x_i log φ_i(S) / φ_i(R), S the best set with the label and R the best without it: the words' shares sum to the
+        score, up to the prior's part in it. A label never seen, or without a rival, has no evidence.
+        """
+        document, wanted = asked_for(self, x, labels)
+        values = np.zeros((len(wanted), document.nnz))
+        if document.nnz:
+            scaled = self._scaled(document)
+            table, found = self._table(scaled), self._search(scaled)
+            for row, label in enumerate(wanted.tolist()):
+                if self.label_documents_[label]:
+                    values[row] = scaled.data * _log_ratio(table, *found.best_sets(0, label))
+        return evidence_table(document, values)
+
+
+def _log_ratio(table: Table, with_label: list[int], without: list[int]) -> Floats:
+    """The log-ratio log φ(with)/φ(without) on each word; 0 where either set is missing."""
+    if not with_label or not without:
+        return np.zeros(len(table.theta))
+    sets = np.zeros((2, table.theta.shape[1]), dtype=np.bool_)
+    sets[0, with_label] = sets[1, without] = True
+    with np.errstate(divide="ignore"):
+        logs = np.log(table.theta @ table.shares(sets).T)
+    both = np.isneginf(logs).all(axis=1)
+    return np.where(both, 0.0, np.where(both, 0.0, logs[:, 0]) - np.where(both, 0.0, logs[:, 1]))
+
+
+def random_start(grouped: GroupedCounts, generator: np.random.Generator) -> Mixture:
+    """A random θ that sums to 1 for each label: exponential weights, one of them for all words never seen with it."""
+    weights = generator.standard_exponential(len(grouped.cells.labels)) + 1e-3
+    rest = generator.standard_exponential(grouped.n_labels) + 1e-3
+    return _normalised(grouped, weights, rest)
+
+
+def uniform_start(grouped: GroupedCounts) -> Mixture:
+    """θ = 1/V."""
+    return _normalised(grouped, np.ones(len(grouped.cells.labels)), np.ones(grouped.n_labels))
+
+
+def _normalised(grouped: GroupedCounts, weights: Floats, rest: Floats) -> Mixture:
+    labels = grouped.cells.labels
+    seen = np.bincount(labels, weights=weights, minlength=grouped.n_labels)
+    total = seen + (grouped.n_terms - grouped.label_cells) * rest
+    return Mixture(weights / total[labels], rest / total)
+
+
+def _mean_length(X: Csr) -> float:
+    """Mean words of the documents that have any."""
+    filled = int(np.count_nonzero(np.diff(X.indptr)))
+    return float(X.data.sum()) / filled if filled else 1.0
