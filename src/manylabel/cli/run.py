@@ -24,7 +24,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = say_warning  # type: ignore[assignment]
+            warnings.showwarning = say_warning
             code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
         sys.stdout.flush()
         return int(code) if isinstance(code, int) else 0
