@@ -2,17 +2,15 @@
 
 Calling a vectoriser, a sparse product and a decision rule costs about a millisecond of bookkeeping whatever the length
 of the text; for a single document the work itself is a tenth of that. So the fitted parts of a classifier are asked
-once for what they know (the column of each word, the weights of each term, the cuts), and a document is then counted in
-a dictionary, weighed, scored by gathering the rows of its terms, and decided. The answers are those of the long way.
+once for what they know (the column of each word, the weights of each term, the cuts), and a document is then counted,
+weighed, scored by gathering the rows of its terms, and decided. The answers are those of the long way.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Self
 
 import numpy as np
@@ -22,17 +20,16 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer, Weighting
 from manylabel.features.texts import Text
+from manylabel.kernels import text as kernels
+from manylabel.kernels.text_reference import Tokens
 from manylabel.models.base import DocumentScorer, ScoreKind
-
-_PATTERNS = {("words", True): r"\b\w\w+\b", ("words", False): r"\b\w\w+\b", ("letters", True): "[a-z]+"}
 
 
 @dataclass(frozen=True, slots=True)
 class OneDocument:
     """The short way from a text to its scores."""
 
-    find_tokens: Callable[[str], list[str]]
-    lowercase: bool
+    tokenize: Callable[[str], Tokens]
     columns: dict[str, int]
     weighting: Weighting | None
     score: DocumentScorer
@@ -47,12 +44,8 @@ class OneDocument:
         score = decided.document_scorer()
         if score is None:
             return None
-        lowercase = bool(vectorizer.lowercase)
-        default = "[A-Za-z]+" if vectorizer.tokens == "letters" else vectorizer.tokens
-        pattern = _PATTERNS.get((vectorizer.tokens, lowercase), default)
-        find_tokens = re.compile(pattern).findall
         columns = vectorizer.vocabulary_
-        return cls(find_tokens, lowercase, columns, weighting, score, decided.rule_, decided.score_kind)
+        return cls(_tokenizer(vectorizer), columns, weighting, score, decided.rule_, decided.score_kind)
 
     def labels(self, text: Text) -> list[int]:
         """The columns of the labels given to one text."""
@@ -62,15 +55,23 @@ class OneDocument:
     def scores(self, text: Text) -> Floats:
         """The scores of one text for all labels."""
         whole = text if isinstance(text, str) else "\n".join(text.values())
-        tokens = self.find_tokens(whole.lower() if self.lowercase else whole)
-        counts = Counter(map(self.columns.get, tokens, repeat(-1)))
-        counts.pop(-1, None)
-        columns = sorted(counts)
-        terms = np.array(columns, dtype=np.int32)
-        values = np.array([counts[column] for column in columns], dtype=np.float64)
+        ids, _, words = self.tokenize(whole)
+        columns = np.array([self.columns.get(word, -1) for word in words], dtype=np.int32)
+        order = columns.argsort()
+        order = order[columns[order].searchsorted(0) :]
+        terms, values = columns[order], np.bincount(ids, minlength=len(words))[order].astype(np.float64)
         if self.weighting is not None:
             values = self.weighting.weigh_one(terms, values)
         return self.score(terms, values)
+
+
+def _tokenizer(vectorizer: Vectorizer) -> Callable[[str], Tokens]:
+    """The words of one text as numbers, their starts (unused here) and the distinct words."""
+    mode, lowercase = vectorizer.tokens, bool(vectorizer.lowercase)
+    if mode in ("words", "letters"):
+        return lambda text: kernels.tokenize([text], mode, lowercase)
+    find = re.compile(mode).findall
+    return lambda text: kernels.intern_tokens([find(text.lower() if lowercase else text)])
 
 
 def _is_plain(vectorizer: Vectorizer) -> bool:

@@ -77,9 +77,17 @@ class Weighting(Estimator):
         return weighted
 
     def weigh_one(self, terms: npt.NDArray[np.int32], counts: Floats) -> npt.NDArray[Any]:
-        """The weights of one document's terms, each named once: what `transform` gives, without a matrix."""
-        rows = np.zeros(len(terms), dtype=np.int64)
-        return self._weigh(terms, counts.astype(self.dtype), rows, 1)
+        """The weights of one document's terms, each named once, its counts above 0: what `transform` gives, to the bit."""
+        values: npt.NDArray[Any] = counts.astype(self.dtype)
+        if self.tf == "log":
+            values = 1 + np.log(values)
+        elif self.tf == "binary":
+            values = np.ones_like(values)
+        if self.idf != "none":
+            values *= self._idf()[terms]
+        if self.norm is not None and len(values):
+            values /= _lengths(values, np.zeros(len(values), dtype=np.int64), 1, self.norm).astype(self.dtype)[0]
+        return values
 
     def _weigh(self, terms: npt.NDArray[Any], values: npt.NDArray[Any], rows: Ints, n_rows: int) -> npt.NDArray[Any]:
         """The formula over the terms of all documents; `rows` says whose each is, `values` is overwritten."""
