@@ -77,7 +77,7 @@ class Weighting(Estimator):
         return weighted
 
     def weigh_one(self, terms: npt.NDArray[np.int32], counts: Floats) -> npt.NDArray[Any]:
-        """The weights of one document's terms, each named once, its counts above 0: what `transform` gives, to the bit."""
+        """The weights of one document's terms, each named once and counted at least once: the bits of `transform`."""
         values: npt.NDArray[Any] = counts.astype(self.dtype)
         if self.tf == "log":
             values = 1 + np.log(values)
