@@ -66,7 +66,7 @@ class Row:
         if self.goal is None:
             return ""
         asked = f"≥ {self.goal.ratio:g}×" + (", no more memory" if self.goal.no_more_memory else "")
-        got = self.ratio("first")
+        got = self.ratio("later" if self.goal.later else "first")
         if got is None:
             return f"{asked}: not measured"
         if not self.equal:

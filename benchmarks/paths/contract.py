@@ -50,13 +50,16 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """How many times as fast as a peer we mean to be on the first call, each with its number of threads."""
+    """How many times as fast as a peer we mean to be, each with its number of threads: on the first call in a fresh
+    process, or, for what a running service does again and again, on later calls.
+    """
 
     against: str
     ratio: float
     our_threads: int
     peer_threads: int = 1
     no_more_memory: bool = False
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

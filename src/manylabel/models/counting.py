@@ -13,6 +13,7 @@ import numpy as np
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
+from manylabel.kernels.label_tables import count_terms_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,7 @@ class LabelTermCounts:
 
 def count(X: Csr, Y: Csr) -> LabelTermCounts:
     """Count the terms of X by the labels of Y: N_c, N_cw = YᵀX, and those of unlabelled documents."""
-    ones = Csr((np.ones(Y.nnz), Y.indices, Y.indptr), shape=Y.shape)
-    label_terms = Csr(ones.T.tocsr() @ X)
-    label_terms.sort_indices()  # SciPy's products come unsorted; sorted tables merge and compare faster
+    label_terms = count_terms_by(Y, X)
     sizes = np.diff(Y.indptr)
     unlabelled = sizes == 0
     total = _column_sums(X)
