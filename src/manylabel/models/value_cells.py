@@ -1,0 +1,250 @@
+"""Documents as values of features (word i in frequency bin j), and the counts of these values by label.
+
+A *cell* is one value of one feature that training has seen: a present word in one of its bins, or, where absence is
+evidence too (the categorical reading, and label indicators always), a word that is absent. Cells are numbered column
+by column, absence first. A document is coded as a sparse row over the cells: 1 (or the frequency) at the value of each
+present word, and −1 at the absence cell of that word, because the sum over all absence cells is part of the intercept.
+So every reading of value-weighted naive Bayes is linear in the coded row, and absent words cost nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.features.discretize import FrequencyBins, Scope, bin_numbers
+from manylabel.models.linear_scores import rows_of
+
+Event = Literal["exponent", "categorical", "multinomial"]
+Frequency = Literal["bin", "value"]
+Bools = npt.NDArray[np.bool_]
+Columns = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCoder:
+    """How a document becomes a row over the cells."""
+
+    event: Event
+    frequency: Frequency
+    n_bins: int
+    binary_columns: int
+    low: Floats
+    high: Floats
+    cells: npt.NDArray[np.int32]
+    """Columns × bins: the cell of each value, −1 for a value that has none. Bin 0 is absence."""
+
+    @property
+    def is_indicator(self) -> Bools:
+        """Which columns are label indicators, features of the two values 0 and 1."""
+        return np.arange(len(self.low)) >= self._first_indicator
+
+    @property
+    def is_categorical(self) -> Bools:
+        """Which columns count absence as a value of its own."""
+        return self.is_indicator | (self.event == "categorical")
+
+    @property
+    def _first_indicator(self) -> int:
+        return len(self.low) - self.binary_columns
+
+    def frequencies(self, columns: Columns, values: Floats, bins: Ints) -> Floats:
+        """The frequency f of each value: its bin number, or the value itself; 1 for an indicator."""
+        f = bins.astype(np.float64) if self.frequency == "bin" else values
+        return np.where(columns >= self._first_indicator, 1.0, f)
+
+    def bins(self, columns: Columns, values: Floats) -> Ints:
+        """The bin of each value."""
+        return bin_numbers(values, self.low[columns], self.high[columns], self.n_bins)
+
+    def cells_of(self, columns: Columns, values: Floats) -> tuple[npt.NDArray[np.int32], Floats]:
+        """The one or two cells each value of a document touches, values × 1 or 2, and what stands there.
+
+        The second number is that of the value's own cell, the first its absence cell where absence may be evidence;
+        so each row of cells rises. −1 stands for no cell.
+        """
+        bins = self.bins(columns, values)
+        present = self.cells[columns, bins]
+        amounts = self.frequencies(columns, values, bins) if self.event == "multinomial" else np.ones(len(columns))
+        if self.event != "categorical" and not self.binary_columns:
+            return present[:, np.newaxis], amounts[:, np.newaxis]
+        cells = np.column_stack([self.cells[columns, 0], present])
+        return cells, np.column_stack([np.full(len(columns), -1.0), amounts])
+
+    def code(self, X: Csr) -> Csr:
+        """Documents × cells."""
+        cells, amounts = self.cells_of(X.indices, X.data)
+        kept = cells.ravel() >= 0
+        indptr = np.concatenate([[0], np.cumsum(kept)])[cells.shape[1] * X.indptr]
+        return Csr((amounts.ravel()[kept], cells.ravel()[kept], indptr), shape=(X.shape[0], self.n_cells))
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return int(self.cells.max(initial=-1)) + 1
+
+
+def learn_coder(
+    X: Csr,
+    copies: Floats,
+    *,
+    event: Event,
+    frequency: Frequency,
+    n_bins: int,
+    scope: Scope,
+    binary_columns: int,
+    every_bin: bool,
+) -> ValueCoder:
+    """The intervals and the cells of training documents; `copies` says how often each document counts.
+
+    A column that no document has gets no cell, so that it never matters. `every_bin` gives a cell to all bins of the
+    other columns, and not only to those that occur.
+    """
+    n_columns = X.shape[1]
+    n_words = n_columns - binary_columns
+    indicator = np.arange(n_columns) >= n_words
+    low, high = np.ones(n_columns), np.ones(n_columns)
+    low[:n_words], high[:n_words] = FrequencyBins(n_bins, scope).fit(X[:, :n_words]).intervals()
+    bins = bin_numbers(X.data, low[X.indices], high[X.indices], n_bins)
+    place = X.indices.astype(np.int64) * n_bins + bins
+    seen = np.bincount(place, weights=copies[rows_of(X)], minlength=n_columns * n_bins).reshape(n_columns, n_bins)
+    documents = seen.sum(axis=1)
+    exists = seen > 0
+    exists[:, 0] = documents < copies.sum()
+    if every_bin:
+        exists[:] = True
+        exists[indicator, 2:] = False
+    exists[:, 0] &= indicator | (event == "categorical")
+    exists[documents == 0] = False
+    cells = np.where(exists, np.cumsum(exists).reshape(exists.shape) - 1, -1).astype(np.int32)
+    return ValueCoder(event, frequency, n_bins, binary_columns, low, high, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The columns each label was seen with, and all cells of these columns: what differs from label to label.
+
+    An *entry* is a label and a cell of such a column, whether or not the label was seen with that very value.
+    """
+
+    label: Ints
+    column: Ints
+    frequency: Floats
+    """F_ic: the frequency of the word in the label's documents."""
+    entry_pair: Ints
+    entry_cell: Ints
+    entry_documents: Floats
+    """n_ac: documents of the label with the value."""
+
+    @property
+    def entry_label(self) -> Ints:
+        """The label of each entry."""
+        return self.label[self.entry_pair]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCounts:
+    """Documents by cell and label: all that value-weighted naive Bayes is a formula of."""
+
+    n_documents: float
+    """N: documents, each counted once for each of its labels where labels are classes."""
+    label_documents: Floats
+    """N_c"""
+    cell_column: Ints
+    cell_bin: Ints
+    cell_documents: Floats
+    """n_a"""
+    column_frequency: Floats
+    """F_i: the frequency of each word in all documents."""
+    label_frequency: Floats
+    """F_c: the words of each label's documents."""
+    n_words: int
+    """V: words that training has seen; 1 where it saw none, so that logarithms stay finite."""
+    n_bins: int
+    is_indicator: Bools
+    is_categorical: Bools
+    pairs: Pairs
+
+    @property
+    def absent(self) -> Bools:
+        """Which cells are absence."""
+        return np.asarray(self.cell_bin == 0)
+
+    @property
+    def n_values(self) -> Floats:
+        """B of each cell's feature: the bins of a word, 2 for an indicator."""
+        return np.where(self.is_indicator[self.cell_column], 2.0, float(self.n_bins))
+
+
+def count_values(X: Csr, Y: Csr, coder: ValueCoder, copies: Floats, own_columns: bool = False) -> ValueCounts:
+    """Count the cells of X by the labels of Y.
+
+    With `own_columns` the last columns are the labels themselves, and each label gets a pair with its own column
+    whether seen with it or not, so that it can be left out.
+    """
+    weights = copies[rows_of(X)]
+    bins = coder.bins(X.indices, X.data)
+    f = np.where(coder.is_indicator[X.indices], 0.0, coder.frequencies(X.indices, X.data, bins))
+    cells = coder.cells[X.indices, bins]
+    column_documents = np.bincount(X.indices, weights=weights, minlength=X.shape[1])
+    present = np.bincount(cells, weights=weights, minlength=coder.n_cells)
+    column, cell_bin = np.nonzero(coder.cells >= 0)
+    n_documents = float(copies.sum())
+    by_label = Csr(Csr((np.ones(Y.nnz), Y.indices, Y.indptr), shape=Y.shape).T.tocsr())
+    return ValueCounts(
+        n_documents=n_documents,
+        label_documents=np.diff(by_label.indptr).astype(np.float64),
+        cell_column=column,
+        cell_bin=cell_bin,
+        cell_documents=np.where(cell_bin == 0, n_documents - column_documents[column], present),
+        column_frequency=np.asarray(np.bincount(X.indices, weights=weights * f, minlength=X.shape[1]), np.float64),
+        label_frequency=by_label @ np.bincount(rows_of(X), weights=f, minlength=X.shape[0]),
+        n_words=max(1, int(np.count_nonzero(column_documents[~coder.is_indicator]))),
+        n_bins=coder.n_bins,
+        is_indicator=coder.is_indicator,
+        is_categorical=coder.is_categorical,
+        pairs=_pairs(X, by_label, column, cell_bin, cells, f, own_columns),
+    )
+
+
+def _pairs(
+    X: Csr, by_label: Csr, column: Ints, cell_bin: Ints, cells: npt.NDArray[Any], f: Floats, own_columns: bool
+) -> Pairs:
+    n_labels, n_columns, n_cells = by_label.shape[0], X.shape[1], len(column)
+
+    def by_key(values: Floats, indices: npt.NDArray[Any], width: int) -> tuple[Ints, Floats]:
+        table = Csr(by_label @ Csr((values, indices, X.indptr), shape=(X.shape[0], width)))
+        table.sort_indices()
+        return rows_of(table) * width + table.indices, table.data
+
+    seen, documents = by_key(np.ones(X.nnz), X.indices, n_columns)
+    pairs = seen
+    if own_columns:
+        own = np.arange(n_labels) * n_columns + np.arange(n_columns - n_labels, n_columns)
+        pairs = np.union1d(seen, own)
+    label, of_column = np.divmod(pairs, max(n_columns, 1))
+    start = np.searchsorted(column, np.arange(n_columns + 1))
+    size = np.diff(start)[of_column]
+    entry_pair = np.repeat(np.arange(len(pairs)), size)
+    entry_cell = start[of_column][entry_pair] + np.arange(len(entry_pair)) - np.repeat(np.cumsum(size) - size, size)
+    present = _at(label[entry_pair] * n_cells + entry_cell, *by_key(np.ones(X.nnz), cells, n_cells))
+    missing = np.diff(by_label.indptr)[label] - _at(pairs, seen, documents)
+    return Pairs(
+        label=label,
+        column=of_column,
+        frequency=_at(pairs, *by_key(f, X.indices, n_columns)),
+        entry_pair=entry_pair,
+        entry_cell=entry_cell,
+        entry_documents=np.where(cell_bin[entry_cell] == 0, missing[entry_pair], present),
+    )
+
+
+def _at(keys: Ints, known: Ints, values: Floats) -> Floats:
+    """The values at some sorted keys; 0 at keys that are not known. All known keys are among them."""
+    found = np.zeros(len(keys))
+    found[np.searchsorted(keys, known)] = values
+    return found

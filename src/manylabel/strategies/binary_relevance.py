@@ -1,0 +1,117 @@
+"""Each label on its own: one two-class problem a label, over any model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.kernels.threads import in_threads
+from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+from manylabel.progress import stage
+from manylabel.strategies.binary_relevance_problem import (
+    BASE_MODEL,
+    carriers,
+    constant_labels,
+    constant_score,
+    fit_problem,
+    problem_decisions,
+    problem_kind,
+    problem_scores,
+    scores_labels_alone,
+    wants_counts,
+)
+
+
+class BinaryRelevance(MultiLabelModel):
+    """One two-class problem a label, learned independently of all others.
+
+    A model of ours that already treats each label alone (`BinaryNaiveBayes`, `LinearSVM`, `ValueWeightedNaiveBayes`)
+    is fitted once on all labels. Any other, and any classifier of scikit-learn with `decision_function` or
+    `predict_proba`, is copied once a label, on one shared X and up to `n_jobs` threads (1; None or −1: one a core).
+    Scores are log-odds where the model gives probabilities, margins otherwise. A label that every training document
+    has, or none, is constant: ±∞ as log-odds, ±1 as a margin.
+
+    Source: Manning, Raghavan & Schütze 2008, section 14.5; Lee 2018 takes it as the start of co-training.
+
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> X = np.array([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]])
+    >>> Y = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0]])
+    >>> model = BinaryRelevance(MultinomialNB()).fit(X, Y)
+    >>> model.predict_proba(X).round(6).tolist()[0]
+    [0.901112, 0.201995, 0.0]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": BASE_MODEL,
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+    }
+    model_: MultiLabelModel
+    """The one model of all labels, where the model treats each label alone."""
+    models_: list[Any]
+    """Otherwise, the models of the labels that are not constant."""
+    learned_labels_: Ints
+    """The label of each of them."""
+    always_: Bools
+    """Labels that every training document has."""
+
+    def __init__(self, model: Any, n_jobs: int | None = 1) -> None:
+        self.model = model
+        self.n_jobs = n_jobs
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """Log-odds where the model gives probabilities, margins otherwise."""
+        return problem_kind(self.model)
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether the model needs non-negative input."""
+        return wants_counts(self.model)
+
+    def fit(self, X: object, Y: object, **options: Any) -> Self:
+        """Learn each label; `options` go to the model's `fit`."""
+        features, targets = self.check_training(X, Y)
+        if scores_labels_alone(self.model):
+            self.model_ = unfitted_copy(self.model).fit(features, targets.Y, **options)
+            return self
+        constant = constant_labels(targets.Y)
+        by_label = sparse.csc_array(targets.Y)
+        self.learned_labels_ = np.flatnonzero(~constant)
+        self.always_ = constant & (np.diff(by_label.indptr) > 0)
+        with stage("Learning labels", len(self.learned_labels_)) as advance:
+
+            def learn_label(label: int) -> Any:
+                fitted = fit_problem(self.model, features, carriers(by_label, label), **options)
+                advance(1)
+                return fitted
+
+            self.models_ = in_threads(learn_label, self.learned_labels_.tolist(), self.n_jobs)
+        return self
+
+    def score_batch(self, X: Csr) -> Floats:
+        """The score of every label by its own model."""
+        if hasattr(self, "model_"):
+            return self.model_.score_batch(X)
+        never, always = (constant_score(self.score_kind, given) for given in (False, True))
+        scores = np.tile(np.where(self.always_, always, never), (X.shape[0], 1))
+        if X.shape[0] == 0:
+            return scores
+        found = in_threads(lambda fitted: problem_scores(fitted, X), self.models_, self.n_jobs)
+        for label, column in zip(self.learned_labels_.tolist(), found, strict=True):
+            scores[:, label] = column
+        return scores
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """What each label's model decides by itself."""
+        if hasattr(self, "model_"):
+            return self.model_.natural_decision(scores)
+        chosen = np.tile(self.always_, (scores.shape[0], 1))
+        for label, fitted in zip(self.learned_labels_.tolist(), self.models_, strict=True):
+            chosen[:, label] = problem_decisions(fitted, scores[:, label])
+        return chosen

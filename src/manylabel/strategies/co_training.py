@@ -1,0 +1,258 @@
+"""Words and labels as two views of a document that correct each other until its label set stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches
+from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
+from manylabel.progress import track
+from manylabel.strategies.binary_relevance import BinaryRelevance
+from manylabel.strategies.binary_relevance_problem import (
+    BASE_MODEL,
+    constant_labels,
+    constant_score,
+    documents_per_label,
+    for_rows,
+    problem_kind,
+    wants_counts,
+)
+from manylabel.strategies.classifier_chain import stratified_folds
+from manylabel.strategies.co_training_loop import Outcome, Rules, View, take_turns
+from manylabel.strategies.co_training_report import CoTrainingReport
+from manylabel.strategies.co_training_views import fit_view, make_view
+from manylabel.strategies.label_order import ORDER, label_order
+
+
+class CoTraining(MultiLabelModel):
+    """Modified co-training: two views of a document hand its label set to and fro, starting from binary relevance.
+
+    start   each label from the words alone (binary relevance)
+    DC      each label from all other labels (dependency classifier)
+    FC      each label from the words and all other labels (feature classifier)
+
+    lv ← start;  repeat: dc ← DC(lv), fc ← FC(words, dc);  until fc was seen before, or `max_rounds` rounds;  answer fc
+
+    Source: Lee 2018, section 4, over value-weighted naive Bayes. No unlabelled documents are used: the views are
+    learned once, and alternate when a document is to be labelled. The paper's formulas are lost; its reading is
+    ``use_dc=True, fc="separate", labels="true", update="synchronous"``. The defaults are what works on data: a feature
+    classifier learned jointly on words and labels, the labels in training being those that binary relevance gives to
+    documents it did not see, updated one after the other, without the dependency classifier (`use_dc`).
+
+    fc        ``"joint"``: one model of words and labels. ``"separate"``: the score of DC plus that of the words, the
+              prior counted once, log P(c) + Σ labels + Σ words.
+    labels    label columns in training: ``"true"`` ones trust labels more than predicted ones deserve;
+              ``"out-of-fold"`` ones (`folds` parts) are as faulty as those met in prediction.
+    update    ``"synchronous"``: all labels of a view at once, from one state; a pair of labels that depend on each
+              other may swap for ever. ``"sequential"``: one after the other in the order `sweep`, see
+              `manylabel.strategies.label_order`.
+    order     ``"DC-FC"`` or ``"FC-DC"``; the last one answers.
+    on_cycle  where a label set comes back after several rounds, answer with the ``"last"`` one or with the ``"best"``,
+              for which the feature classifier's scores are farthest from 0 in sum.
+
+    `model` is the model of the words and of the feature classifier, `label_model` that of DC (None: the same): any
+    model of ours, or a classifier of scikit-learn, as the paper suggests for future work. A label is given where its
+    score is above 0. Scores are those of the view that answers: log-odds, or margins. With one label, or all but one
+    constant, this is binary relevance.
+
+    >>> from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
+    >>> X = np.array([[1], [1], [0], [0], [0], [1], [1], [0]])
+    >>> Y = np.array([[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 0], [1, 0], [0, 1]])
+    >>> words = ValueWeightedNaiveBayes("categorical", "kl", norm="none", n_bins=2, refine="none")
+    >>> model = CoTraining(words, fc="separate", use_dc=True, labels="true", update="synchronous").fit(X, Y)
+    >>> answer, report = model.predict_with_report(np.array([[1]]))
+    >>> answer.tolist(), report.iterations.tolist()
+    ([[1, 0]], [1])
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": BASE_MODEL,
+        "label_model": AnyOf(OneOf(None), BASE_MODEL),
+        "fc": OneOf("joint", "separate"),
+        "use_dc": FLAG,
+        "order": OneOf("DC-FC", "FC-DC"),
+        "update": OneOf("sequential", "synchronous"),
+        "sweep": ORDER,
+        "labels": OneOf("out-of-fold", "true"),
+        "folds": Number(low=2, whole=True),
+        "max_rounds": Number(low=1, whole=True),
+        "on_cycle": OneOf("last", "best"),
+        "label_scale": Number(low=0, open_low=True),
+        "seed": Number(low=0, whole=True),
+    }
+    words_: BinaryRelevance
+    """Each label from the words alone; of the labels that are not constant, as all that follows."""
+    fc_: list[Any]
+    """The feature classifier, as `fit_view` gives it; none for ``fc="separate"``."""
+    dc_: list[Any]
+    """The dependency classifier, where it is used."""
+    sweep_: Ints
+    prior_: Floats
+    """What the words and the labels both know before they see a document, taken off once where they are added."""
+    learned_labels_: Ints
+    """The labels that are neither on all training documents nor on none."""
+    always_: Bools
+    """Labels that every training document has."""
+
+    def __init__(
+        self,
+        model: Any,
+        label_model: Any = None,
+        fc: Literal["joint", "separate"] = "joint",
+        use_dc: bool = False,
+        order: Literal["DC-FC", "FC-DC"] = "DC-FC",
+        update: Literal["sequential", "synchronous"] = "sequential",
+        sweep: Literal["random", "given", "frequency", "dependency"] | Sequence[int] = "frequency",
+        labels: Literal["out-of-fold", "true"] = "out-of-fold",
+        folds: int = 5,
+        max_rounds: int = 20,
+        on_cycle: Literal["last", "best"] = "last",
+        label_scale: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        self.model = model
+        self.label_model = label_model
+        self.fc = fc
+        self.use_dc = use_dc
+        self.order = order
+        self.update: Literal["sequential", "synchronous"] = update
+        self.sweep = sweep
+        self.labels = labels
+        self.folds = folds
+        self.max_rounds = max_rounds
+        self.on_cycle = on_cycle
+        self.label_scale = label_scale
+        self.seed = seed
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """Log-odds where the model gives probabilities, margins otherwise."""
+        return problem_kind(self.model)
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether the model needs non-negative input."""
+        return wants_counts(self.model)
+
+    # --- learning ---------------------------------------------------------------------------------------------
+
+    def fit(self, X: object, Y: object, **options: Any) -> Self:
+        """Learn the start and both views; `options` go to the `fit` of the model of the words."""
+        features, targets = self.check_training(X, Y)
+        constant = constant_labels(targets.Y)
+        self.learned_labels_ = np.flatnonzero(~constant)
+        self.always_ = constant & (documents_per_label(targets.Y) > 0)
+        self.sweep_ = label_order(self.sweep, targets.Y, self.seed)
+        self.sweep_ = _renumbered(self.sweep_, self.learned_labels_)
+        if not len(self.learned_labels_):
+            return self
+        learned = Csr(targets.Y[:, self.learned_labels_])
+        self.words_ = BinaryRelevance(self.model).fit(features, learned, **options)
+        self.prior_ = self._prior(learned)
+        if len(self.learned_labels_) > 1:
+            self._learn_views(features, learned, options)
+        return self
+
+    def _learn_views(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> None:
+        shown = Y if self.labels == "true" else self._given_out_of_fold(X, Y, options)
+        self.fc_, self.dc_ = [], []
+        if self.fc == "joint":
+            self.fc_ = fit_view(self.model, X, shown, Y, self.label_scale, **options)
+        if self.use_dc or self.fc == "separate":
+            self.dc_ = fit_view(self._label_model, None, shown, Y, self.label_scale)
+
+    @property
+    def _label_model(self) -> Any:
+        return self.model if self.label_model is None else self.label_model
+
+    def _prior(self, Y: Csr) -> Floats:
+        """Log-odds of the labels before a document is seen, smoothed as the model does it; none for margins."""
+        if self.score_kind is ScoreKind.MARGIN:
+            return np.zeros(Y.shape[1])
+        added = 1.0 if getattr(self.model, "prior", "ml") == "add-one" else 0.0
+        documents = documents_per_label(Y)
+        return np.asarray(np.log(documents + added) - np.log(Y.shape[0] - documents + added))
+
+    def _given_out_of_fold(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> Csr:
+        """The labels that the start gives to documents it did not see, documents × labels."""
+        splits = stratified_folds(Y, self.folds, self.seed)
+        if not splits:
+            return Y
+        parts, rows = [], []
+        for train, test in track("Labelling documents out of fold", splits):
+            start = BinaryRelevance(self.model).fit(Csr(X[train]), Csr(Y[train]), **for_rows(options, train))
+            parts += [Csr(scores > 0) for _, scores in start.score_in_batches(Csr(X[test]))]
+            rows.append(test)
+        given = Csr(sparse.vstack(parts, format="csr").astype(np.int8))
+        return Csr(given[np.argsort(np.concatenate(rows))])
+
+    # --- answering --------------------------------------------------------------------------------------------
+
+    def score_batch(self, X: Csr) -> Floats:
+        """The scores of the view that answers last, in the state in which the document stopped."""
+        return self._all_labels(self._answer(X).scores)
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """Labels whose score is above 0: of two equally probable values, the absence."""
+        return np.asarray(scores > 0)
+
+    def predict_with_report(self, X: object, *, working_memory: int = WORKING_MEMORY) -> tuple[Any, CoTrainingReport]:
+        """What `predict` answers, and the rounds and cycles of each document."""
+        features = self.features(X)
+        empty = np.zeros(0, dtype=np.int64)
+        chosen: list[Csr] = []
+        best, iterations, periods = [empty], [empty], [empty]
+        for rows in row_batches(features.shape[0], self.n_labels_, working_memory):
+            outcome = self._answer(Csr(features[rows]))
+            scores = self._all_labels(outcome.scores)
+            chosen.append(Csr(self.natural_decision(scores).astype(np.int8)))
+            best.append(scores.argmax(axis=1))
+            iterations.append(outcome.iterations)
+            periods.append(outcome.periods)
+        report = CoTrainingReport(np.concatenate(iterations), np.concatenate(periods))
+        if self.label_form_ == "single":
+            return self.classes_[np.concatenate(best)], report
+        return self.in_fitted_form(chosen), report
+
+    def _answer(self, X: Csr) -> Outcome:
+        """Let the views take turns over a batch of documents; scores of the labels that are not constant."""
+        nothing = np.zeros(X.shape[0], dtype=np.int64)
+        if not len(self.learned_labels_) or not X.shape[0]:
+            return Outcome(np.zeros((X.shape[0], len(self.learned_labels_))), nothing, nothing)
+        start = self.words_.score_batch(X)
+        if len(self.learned_labels_) == 1:
+            return Outcome(start, nothing, nothing)
+        views = self._views(X, start)
+        judge = 1 if self.use_dc and self.order == "DC-FC" else 0
+        rules = Rules(self.update, self.max_rounds, self.on_cycle == "best", self.sweep_, judge)
+        return take_turns(start > 0, views, rules)
+
+    def _views(self, X: Csr, start: Floats) -> list[View]:
+        n_labels = len(self.learned_labels_)
+        if self.fc == "joint":
+            features = make_view(self.fc_, X, n_labels, self.label_scale, None)
+        else:
+            features = make_view(self.dc_, None, n_labels, self.label_scale, start - self.prior_)
+        if not self.use_dc:
+            return [features]
+        labels = make_view(self.dc_, None, n_labels, self.label_scale, None)
+        return [labels, features] if self.order == "DC-FC" else [features, labels]
+
+    def _all_labels(self, learned: Floats) -> Floats:
+        never, always = (constant_score(self.score_kind, given) for given in (False, True))
+        scores = np.tile(np.where(self.always_, always, never), (learned.shape[0], 1))
+        scores[:, self.learned_labels_] = learned
+        return scores
+
+
+def _renumbered(order: Ints, kept: Ints) -> Ints:
+    """An order of all labels as one of some of them, numbered among themselves."""
+    place = np.full(len(order), -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    return place[order][place[order] >= 0]

@@ -1,0 +1,141 @@
+"""Laws of binary relevance, chains and their ensembles that hold for all inputs."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.naive_bayes import BernoulliNB
+
+from manylabel.estimator import Csr
+from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
+from manylabel.strategies.binary_relevance import BinaryRelevance
+from manylabel.strategies.chain_ensemble import ChainEnsemble, count_matching_cut
+from manylabel.strategies.classifier_chain import ClassifierChain, with_label_column
+from manylabel.strategies.label_order import dependency_order, label_order
+
+STRATEGIES: list[Any] = [
+    BinaryRelevance(MultinomialNaiveBayes(smoothing="laplace")),
+    BinaryRelevance(BernoulliNB()),
+    ClassifierChain(BinaryNaiveBayes(smoothing="laplace"), order="given"),
+    ClassifierChain(BernoulliNB(), order="dependency", labels="out-of-fold", folds=2),
+    ChainEnsemble(BernoulliNB(), n_chains=2),
+    ChainEnsemble(BinaryNaiveBayes(smoothing="laplace"), n_chains=2, combine="scores", threshold="cardinality"),
+]
+each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Small corpora with empty documents, unlabelled ones, constant labels and unused words among them."""
+    n, terms, labels = draw(st.integers(1, 8)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    X = draw(hnp.arrays(np.int64, (n, terms), elements=st.sampled_from([0, 0, 0, 1, 1, 2, 5])))
+    return X, draw(hnp.arrays(np.int8, (n, labels), elements=st.integers(0, 1)))
+
+
+@each_strategy
+@given(corpora())
+@settings(max_examples=20)
+def test_every_label_has_a_score_and_constant_ones_stay_constant(strategy: Any, corpus: Any) -> None:
+    X, Y = corpus
+    fitted = clone(strategy).fit(X, Y)
+    scores, predicted = fitted.scores(X), fitted.predict(X)
+    assert scores.shape == Y.shape
+    assert not np.isnan(scores).any()
+    np.testing.assert_array_equal(predicted[:, ~Y.any(axis=0)], 0)
+    np.testing.assert_array_equal(predicted[:, Y.all(axis=0)], 1)
+    np.testing.assert_array_equal(predicted, fitted.natural_decision(scores))
+
+
+@each_strategy
+@given(corpora())
+@settings(max_examples=10)
+def test_dense_and_every_sparse_form_are_the_same(strategy: Any, corpus: Any) -> None:
+    X, Y = corpus
+    dense = clone(strategy).fit(X, Y).scores(X)
+    for form in (sparse.csr_array(X), sparse.csc_array(X), sparse.csr_matrix(X)):
+        np.testing.assert_array_equal(clone(strategy).fit(form, sparse.csr_array(Y)).scores(form), dense)
+
+
+@given(corpora(), st.randoms(use_true_random=False))
+@settings(max_examples=25)
+def test_permuting_labels_permutes_columns_of_binary_relevance(corpus: Any, random: Any) -> None:
+    X, Y = corpus
+    order = random.sample(range(Y.shape[1]), Y.shape[1])
+    for strategy in STRATEGIES[:2]:
+        here, there = (clone(strategy).fit(X, labels).scores(X) for labels in (Y[:, order], Y))
+        np.testing.assert_array_equal(here, there[:, order])
+
+
+@given(corpora(), st.randoms(use_true_random=False))
+@settings(max_examples=25)
+def test_permuting_labels_with_their_chain_permutes_columns(corpus: Any, random: Any) -> None:
+    """Column j of the permuted problem is label p[j]; the chain that names the same labels gives the same scores."""
+    X, Y = corpus
+    p = random.sample(range(Y.shape[1]), Y.shape[1])
+    chain = random.sample(range(Y.shape[1]), Y.shape[1])
+    there = ClassifierChain(BernoulliNB(), order=chain).fit(X, Y).scores(X)
+    here = ClassifierChain(BernoulliNB(), order=[p.index(label) for label in chain]).fit(X, Y[:, p]).scores(X)
+    np.testing.assert_array_equal(here, there[:, p])
+
+
+@given(corpora())
+@settings(max_examples=25)
+def test_one_label_makes_every_strategy_binary_relevance(corpus: Any) -> None:
+    X, Y = corpus
+    alone = BinaryRelevance(BernoulliNB()).fit(X, Y[:, :1]).scores(X)
+    np.testing.assert_array_equal(ClassifierChain(BernoulliNB()).fit(X, Y[:, :1]).scores(X), alone)
+    together = ChainEnsemble(BernoulliNB(), n_chains=2, sample="none").fit(X, Y[:, :1])
+    np.testing.assert_array_equal(together.predict(X), alone > 0)
+
+
+@each_strategy
+@given(corpora(), st.integers(1, 2))
+@settings(max_examples=10)
+def test_documents_are_scored_alone(strategy: Any, corpus: Any, cut: int) -> None:
+    """Batches, and empty documents among them, change nothing."""
+    X, Y = corpus
+    fitted = clone(strategy).fit(X, Y)
+    unseen = np.vstack([X, np.zeros((2, X.shape[1]), dtype=int)])
+    whole = fitted.scores(unseen)
+    parts = [fitted.scores(part) for part in (unseen[:cut], unseen[cut:])]
+    np.testing.assert_allclose(np.vstack(parts), whole, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(whole[-1], whole[-2])
+
+
+@given(corpora(), st.floats(0.1, 5.0))
+def test_a_label_column_is_appended_and_nothing_else_changes(corpus: Any, scale: float) -> None:
+    X, Y = corpus
+    wider = with_label_column(Csr(X.astype(float)), Y[:, 0].astype(bool), scale)
+    np.testing.assert_array_equal(wider.toarray(), np.column_stack([X, scale * Y[:, 0]]))
+    assert wider.has_canonical_format
+
+
+@given(hnp.arrays(np.int8, st.tuples(st.integers(1, 9), st.integers(1, 6)), elements=st.integers(0, 1)))
+def test_orders_are_permutations(Y: np.ndarray) -> None:
+    labels = sparse.csr_array(Y)
+    for order in ("random", "given", "frequency", "dependency"):
+        assert sorted(label_order(order, labels, 3).tolist()) == list(range(Y.shape[1]))
+
+
+@given(
+    hnp.arrays(np.int8, st.tuples(st.integers(2, 9), st.integers(2, 5)), elements=st.integers(0, 1)),
+    st.randoms(use_true_random=False),
+)
+def test_dependency_order_reads_documents_as_a_set(Y: np.ndarray, random: Any) -> None:
+    """Neither the order of documents nor the complement of all labels changes it: mutual information sees neither."""
+    rows = random.sample(range(len(Y)), len(Y))
+    found = dependency_order(sparse.csr_array(Y)).tolist()
+    assert dependency_order(sparse.csr_array(Y[rows])).tolist() == found
+    assert dependency_order(sparse.csr_array(1 - Y)).tolist() == found
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=12), st.integers(1, 12))
+def test_no_other_score_is_a_better_cut(scores: list[float], wanted: int) -> None:
+    values = np.array(scores)
+    off = abs(int((values >= count_matching_cut(values, wanted)).sum()) - wanted)
+    assert off == min(abs(int((values >= cut).sum()) - wanted) for cut in scores)
