@@ -147,8 +147,7 @@ class TextClassifier(Estimator):
 
     def predict(self, documents: Documents) -> Any:
         """The labels of each document, in the form they were given to `fit`: lists of names by default."""
-        self.check_fitted()
-        if self.label_form_ == "sets" and not hasattr(documents, "shape") and len(documents) <= SHORT_WAY:
+        if not hasattr(documents, "shape") and len(documents) <= SHORT_WAY:
             short = self._short_way()
             if short is not None:
                 return [[self.labels_[column] for column in short.labels(text)] for text in documents]
@@ -188,7 +187,10 @@ class TextClassifier(Estimator):
     def _short_way(self) -> OneDocument | None:
         """The way for single documents, made when it is first asked for; None where there is none."""
         if "_one_document" not in self.__dict__:
-            self.__dict__["_one_document"] = OneDocument.of(self.vectorizer_, self.weighting_, self.decided_)
+            self.check_fitted()
+            sets = self.label_form_ == "sets"
+            made = OneDocument.of(self.vectorizer_, self.weighting_, self.decided_) if sets else None
+            self.__dict__["_one_document"] = made
         found: OneDocument | None = self.__dict__["_one_document"]
         return found
 
@@ -325,13 +327,18 @@ def _read_labels(labels: Any, known: Sequence[str] | None) -> tuple[list[str], C
         form, sets = "names", [[name] for name in given]
     else:
         form, sets = "sets", given
-        for row, names in enumerate(given):
-            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-                raise DataError(f"Labels must be lists of names; document {row} has {names!r}.")
+        if str in set(map(type, given)) or {type(name) for names in given for name in names} - {str}:
+            _complain_of_labels(given)
     names_used = list(known) if known is not None else label_names(sets)
     if not names_used:
         raise DataError("No document has a label, so there is nothing to learn.")
     return names_used, label_matrix(sets, names_used), form
+
+
+def _complain_of_labels(given: list[Any]) -> None:
+    for row, names in enumerate(given):
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise DataError(f"Labels must be lists of names; document {row} has {names!r}.")
 
 
 def _check_same_length(documents: Documents, Y: Csr) -> None:

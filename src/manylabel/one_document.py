@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Self
 
 import numpy as np
@@ -56,10 +57,11 @@ class OneDocument:
         """The scores of one text for all labels."""
         whole = text if isinstance(text, str) else "\n".join(text.values())
         ids, _, words = self.tokenize(whole)
-        columns = np.array([self.columns.get(word, -1) for word in words], dtype=np.int32)
+        columns = np.fromiter(map(self.columns.get, words, repeat(-1)), dtype=np.int32, count=len(words))
         order = columns.argsort()
-        order = order[columns[order].searchsorted(0) :]
-        terms, values = columns[order], np.bincount(ids, minlength=len(words))[order].astype(np.float64)
+        terms = columns[order]
+        known = int(terms.searchsorted(0))
+        terms, values = terms[known:], np.bincount(ids, minlength=len(words))[order[known:]].astype(np.float64)
         if self.weighting is not None:
             values = self.weighting.weigh_one(terms, values)
         return self.score(terms, values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,13 @@ def label_matrix(label_sets: LabelSets, names: Sequence[str]) -> Csr:
     [[0, 1], [0, 0], [1, 1]]
     """
     column = {name: index for index, name in enumerate(names)}
-    indptr = np.zeros(len(label_sets) + 1, dtype=np.int64)
-    indices: list[int] = []
-    for row, document in enumerate(label_sets):
-        indices.extend(sorted({column[name] for name in document if name in column}))
-        indptr[row + 1] = len(indices)
-    data = np.ones(len(indices), dtype=np.int8)
-    return Csr((data, np.array(indices, dtype=np.int64), indptr), shape=(len(label_sets), len(names)))
+    sizes = np.fromiter(map(len, label_sets), dtype=np.int64, count=len(label_sets))
+    columns = np.fromiter((column.get(name, -1) for name in chain.from_iterable(label_sets)), dtype=np.int64)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    cells = np.unique((rows * max(len(names), 1) + columns)[columns >= 0])  # sorted, a label named twice counted once
+    indptr = np.searchsorted(cells, np.arange(len(sizes) + 1) * max(len(names), 1))
+    data = np.ones(len(cells), dtype=np.int8)
+    return Csr((data, cells % max(len(names), 1), indptr), shape=(len(sizes), len(names)))
 
 
 def label_sets(Y: Csr, names: Sequence[str]) -> list[list[str]]:

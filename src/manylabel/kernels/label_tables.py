@@ -26,6 +26,7 @@ from manylabel.kernels.threads import blocks_of, in_threads
 
 _kernel: Any = compiled_module("tables") or reference
 
+COMPILED = _kernel is not reference
 score_one = _kernel.score_one
 
 VISITS_A_BLOCK = 1 << 18  # below this many values a second thread costs more than it brings
