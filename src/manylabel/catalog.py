@@ -19,6 +19,7 @@ Settings = Mapping[str, Any]
 
 VILAR = "Vilar, Castro & Sanchis 2004"
 UEDA = "Ueda & Saito 2002"
+MANNING = "Manning, Raghavan & Schütze 2008"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,13 @@ _LETTERS = {"tokens": "letters"}
 _MULTINOMIAL = "manylabel.models.multinomial_nb:MultinomialNaiveBayes"
 _BINARY = "manylabel.models.binary_nb:BinaryNaiveBayes"
 
+_BERNOULLI = "manylabel.models.bernoulli_nb:BernoulliNaiveBayes"
+_WEIGHTED = "manylabel.models.weighted_nb:WeightedNaiveBayes"
+_VALUE_WEIGHTED = "manylabel.models.value_weighted_nb:ValueWeightedNaiveBayes"
+_LEE_READING = {"event": "categorical", "norm": "global", "refine": "none"}
+_ACCUMULATED: Mapping[str, Any] = {"decision": "accumulated-posterior", "decision_settings": {"threshold": "learn"}}
+_BEST_LABEL: Mapping[str, Any] = {"decision": "top-k", "decision_settings": {"k": 1}}
+_PLAIN_TFIDF = {"tf": "log", "idf": "plain", "norm": "l2"}
 _TFIDF = {"tf": "log", "idf": "smooth", "norm": "l2"}
 
 _ROWS = (
@@ -87,6 +95,135 @@ _ROWS = (
         f"{VILAR}, section 4",
         inner=_MULTINOMIAL,
         features=_LETTERS,
+    ),
+    Method(
+        "nb-bernoulli",
+        "One Bernoulli naive Bayes per label: which words occur and which do not; a label where P reaches one half",
+        _BERNOULLI,
+        f"{MANNING}, section 13.3",
+        features=_LETTERS,
+        decision="threshold",
+        decision_settings={"value": 0.5},
+    ),
+    Method(
+        "nb-bernoulli-unilabel",
+        "Bernoulli naive Bayes, the one most probable label",
+        _BERNOULLI,
+        f"{MANNING}, section 13.3",
+        settings={"target": "classes"},
+        features=_LETTERS,
+        **_BEST_LABEL,
+    ),
+    Method(
+        "nb-complement",
+        "Complement naive Bayes on tf-idf, the best label",
+        "manylabel.models.complement_nb:ComplementNaiveBayes",
+        "Rennie, Shih, Teevan & Karger 2003",
+        weighting=_PLAIN_TFIDF,
+        **_BEST_LABEL,
+    ),
+    Method(
+        "nb-tfidf",
+        "Multinomial naive Bayes on tf-idf",
+        _MULTINOMIAL,
+        "Rennie, Shih, Teevan & Karger 2003",
+        settings={"smoothing": "laplace"},
+        weighting=_PLAIN_TFIDF,
+        **_ACCUMULATED,
+    ),
+    Method(
+        "nb-presence",
+        "Multinomial naive Bayes on which words occur, not how often",
+        _MULTINOMIAL,
+        "Lee 2018 (cited)",
+        settings={"smoothing": "laplace"},
+        weighting={"tf": "binary", "idf": "none", "norm": None},
+        **_ACCUMULATED,
+    ),
+    Method(
+        "nb-weighted-ig",
+        "Multinomial naive Bayes, words weighted by information gain",
+        _WEIGHTED,
+        "Lee 2018, section 2",
+        settings={"weight": "ig"},
+        features=_LETTERS,
+        **_ACCUMULATED,
+    ),
+    Method(
+        "nb-weighted-kl",
+        "Multinomial naive Bayes, words weighted by Kullback-Leibler divergence",
+        _WEIGHTED,
+        "Lee 2018, section 2",
+        settings={"weight": "kl"},
+        features=_LETTERS,
+        **_ACCUMULATED,
+    ),
+    Method(
+        "mnb-vw",
+        "Value-weighted naive Bayes per label, refined weights, a learned threshold for each label",
+        _VALUE_WEIGHTED,
+        "Lee 2018, section 3",
+        settings={"scope": "global"},
+        features=_LETTERS,
+        decision="per-label",
+    ),
+    Method(
+        "mnb-vw-reference",
+        "Value-weighted naive Bayes per label, the reading nearest to the paper's text",
+        _VALUE_WEIGHTED,
+        "Lee 2018, section 3",
+        settings=_LEE_READING,
+        features=_LETTERS,
+    ),
+    Method(
+        "mnb-vw-unilabel",
+        "Value-weighted naive Bayes, the one most probable label",
+        _VALUE_WEIGHTED,
+        "Lee 2018, section 3",
+        settings={"target": "classes"},
+        features=_LETTERS,
+        **_BEST_LABEL,
+    ),
+    Method(
+        "mnb-vw-br",
+        "Binary relevance: value-weighted naive Bayes per label, yes or no as the model says",
+        _VALUE_WEIGHTED,
+        "Lee 2018, section 5",
+    ),
+    Method(
+        "mnb-vw-cc",
+        "A classifier chain of value-weighted naive Bayes",
+        "manylabel.strategies.classifier_chain:ClassifierChain",
+        "Read, Pfahringer, Holmes & Frank 2011",
+        inner=_VALUE_WEIGHTED,
+    ),
+    Method(
+        "mnb-vw-ecc",
+        "Ten classifier chains of value-weighted naive Bayes vote",
+        "manylabel.strategies.chain_ensemble:ChainEnsemble",
+        "Read, Pfahringer, Holmes & Frank 2011",
+        inner=_VALUE_WEIGHTED,
+    ),
+    Method(
+        "mnb-vwco",
+        "Modified co-training: words and labels correct each other, value-weighted naive Bayes on both",
+        "manylabel.strategies.co_training:CoTraining",
+        "Lee 2018, section 4",
+        inner=_VALUE_WEIGHTED,
+    ),
+    Method(
+        "mnb-vwco-reference",
+        "Modified co-training, the reading nearest to the paper's text",
+        "manylabel.strategies.co_training:CoTraining",
+        "Lee 2018, section 4",
+        settings={
+            **_LEE_READING,
+            "fc": "separate",
+            "use_dc": True,
+            "labels": "true",
+            "update": "synchronous",
+        },
+        inner=_VALUE_WEIGHTED,
     ),
     Method(
         "nb-em",
@@ -161,5 +298,6 @@ def storable_classes() -> dict[str, str]:
         *RULES.values(),
         *(row.model for row in _ROWS),
         *(row.inner for row in _ROWS if row.inner),
+        "manylabel.strategies.binary_relevance:BinaryRelevance",
     ]
     return {path.partition(":")[2]: path for path in paths}

@@ -180,11 +180,13 @@ class ValueCounts:
         return np.where(self.is_indicator[self.cell_column], 2.0, float(self.n_bins))
 
 
-def count_values(X: Csr, Y: Csr, coder: ValueCoder, copies: Floats, own_columns: bool = False) -> ValueCounts:
+def count_values(
+    X: Csr, Y: Csr, coder: ValueCoder, copies: Floats, own_columns: bool = False, later: bool = False
+) -> ValueCounts:
     """Count the cells of X by the labels of Y.
 
     With `own_columns` the last columns are the labels themselves, and each label gets a pair with its own column
-    whether seen with it or not, so that it can be left out.
+    whether seen with it or not, so that it can be left out; with `later`, with the columns after its own too.
     """
     weights = copies[rows_of(X)]
     bins = coder.bins(X.indices, X.data)
@@ -207,12 +209,19 @@ def count_values(X: Csr, Y: Csr, coder: ValueCoder, copies: Floats, own_columns:
         n_bins=coder.n_bins,
         is_indicator=coder.is_indicator,
         is_categorical=coder.is_categorical,
-        pairs=_pairs(X, by_label, column, cell_bin, cells, f, own_columns),
+        pairs=_pairs(X, by_label, column, cell_bin, cells, f, own_columns, later),
     )
 
 
 def _pairs(
-    X: Csr, by_label: Csr, column: Ints, cell_bin: Ints, cells: npt.NDArray[Any], f: Floats, own_columns: bool
+    X: Csr,
+    by_label: Csr,
+    column: Ints,
+    cell_bin: Ints,
+    cells: npt.NDArray[Any],
+    f: Floats,
+    own_columns: bool,
+    later: bool,
 ) -> Pairs:
     n_labels, n_columns, n_cells = by_label.shape[0], X.shape[1], len(column)
 
@@ -224,8 +233,9 @@ def _pairs(
     seen, documents = by_key(np.ones(X.nnz), X.indices, n_columns)
     pairs = seen
     if own_columns:
-        own = np.arange(n_labels) * n_columns + np.arange(n_columns - n_labels, n_columns)
-        pairs = np.union1d(seen, own)
+        square = np.ones((n_labels, n_labels), dtype=np.bool_) if later else np.eye(n_labels, dtype=np.bool_)
+        of_label, hidden = np.nonzero(np.triu(square))
+        pairs = np.union1d(seen, of_label * n_columns + hidden + n_columns - n_labels)
     label, of_column = np.divmod(pairs, max(n_columns, 1))
     start = np.searchsorted(column, np.arange(n_columns + 1))
     size = np.diff(start)[of_column]

@@ -77,15 +77,22 @@ def entries_of(counts: ValueCounts, labels: slice) -> slice:
 
 
 def label_values(
-    counts: ValueCounts, weight: ValueWeight, m: float, norm: Norm, norm_joint: bool, own_columns: bool
+    counts: ValueCounts,
+    weight: ValueWeight,
+    m: float,
+    norm: Norm,
+    norm_joint: bool,
+    own_columns: bool,
+    later: bool = False,
 ) -> LabelValues:
     """Weights, normalised, and log-ratios of every label against the rest; see the module's docstring.
 
-    With `own_columns` the last columns are the labels themselves, and a label gives its own column no weight.
+    With `own_columns` the last columns are the labels themselves, and a label gives its own column no weight, with
+    `later` nor those after it.
     """
     group = _groups(counts, by_feature=norm == "feature")
     values = _raw_values(counts, group, weight, m)
-    own = own_entries(counts) if own_columns else np.zeros(len(values.entry_weight), dtype=np.bool_)
+    own = own_entries(counts, later) if own_columns else np.zeros(len(values.entry_weight), dtype=np.bool_)
     values = replace(values, entry_weight=np.where(own, 0.0, values.entry_weight))
     n_own = np.bincount(counts.pairs.entry_label[own], minlength=len(counts.label_documents))
     if weight != "none":
@@ -143,9 +150,10 @@ def _groups(counts: ValueCounts, by_feature: bool) -> Ints:
     return np.unique(key, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def own_entries(counts: ValueCounts) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which entries are a label and its own indicator column, the labels being the last columns."""
-    own = counts.pairs.label + (len(counts.is_indicator) - len(counts.label_documents)) == counts.pairs.column
+def own_entries(counts: ValueCounts, later: bool = False) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which entries are a label and its own indicator column (or a `later` one), the labels being the last columns."""
+    place = counts.pairs.label + (len(counts.is_indicator) - len(counts.label_documents))
+    own = place <= counts.pairs.column if later else place == counts.pairs.column
     return np.asarray(own[counts.pairs.entry_pair])
 
 

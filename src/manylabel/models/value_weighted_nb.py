@@ -56,7 +56,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
 
     The last `binary_columns` columns of X may be label indicators: two-valued features whose absence counts too, in
     every reading. Their weights are normalised apart from those of words unless `norm_joint`; with `skip_own` they are
-    the labels themselves, in order, and no label looks at its own.
+    the labels themselves, in order, and no label looks at its own; with `skip_later`, only at those before its own.
 
     Source: Lee 2018, section 3, whose formulas are lost. The reading nearest to its text is ``event="categorical",
     norm="global", refine="none"``; the defaults are the reading that does best on data of its kind.
@@ -87,6 +87,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         "binary_columns": Number(low=0, whole=True),
         "norm_joint": FLAG,
         "skip_own": FLAG,
+        "skip_later": FLAG,
     }
 
     low_: Floats
@@ -114,6 +115,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         binary_columns: int = 0,
         norm_joint: bool = False,
         skip_own: bool = False,
+        skip_later: bool = False,
     ) -> None:
         self.event: Event = event
         self.weight: ValueWeight = weight
@@ -133,6 +135,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         self.binary_columns = binary_columns
         self.norm_joint = norm_joint
         self.skip_own = skip_own
+        self.skip_later = skip_later
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
@@ -153,7 +156,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             binary_columns=self.binary_columns, every_bin=self.weight == "none",
         )  # fmt: skip
         self.low_, self.high_, self.cells_ = coder.low, coder.high, coder.cells
-        counts = count_values(X, Y, coder, copies, own_columns=self.skip_own)
+        counts = count_values(X, Y, coder, copies, self._skips, self.skip_later)
         learned = self._learn_labels if self.target == "labels" else self._learn_classes
         for name, value in learned(X, Y, coder, counts).as_learned().items():
             setattr(self, name, value)
@@ -163,11 +166,17 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             raise ParameterError(
                 f"{type(self).__name__}: binary_columns is {self.binary_columns}, but X has only {n_columns} columns."
             )
-        if self.skip_own and (self.binary_columns != n_labels or self.target != "labels"):
+        if self._skips and (self.binary_columns != n_labels or self.target != "labels"):
+            option = "skip_own" if self.skip_own else "skip_later"
             raise ParameterError(
-                f"{type(self).__name__}: skip_own needs target='labels' and one indicator column for each of the "
+                f"{type(self).__name__}: {option} needs target='labels' and one indicator column for each of the "
                 f"{n_labels} labels, not binary_columns={self.binary_columns} with target={self.target!r}."
             )
+
+    @property
+    def _skips(self) -> bool:
+        """Whether the label columns are the labels themselves, and some are hidden from each."""
+        return self.skip_own or self.skip_later
 
     def _norm(self, n_classes: int) -> Norm:
         if self.norm != "auto":
@@ -179,7 +188,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         return Ascent(self.steps, self.eta, self.l2, self.tolerance)
 
     def _learn_labels(self, X: Csr, Y: Csr, coder: ValueCoder, counts: ValueCounts) -> LinearScores | DenseScores:
-        values = label_values(counts, self.weight, self.m, self._norm(2), self.norm_joint, self.skip_own)
+        values = label_values(counts, self.weight, self.m, self._norm(2), self.norm_joint, self._skips, self.skip_later)
         N_k, N = counts.label_documents, counts.n_documents
         added = 1.0 if self.prior == "add-one" else 0.0
         with np.errstate(divide="ignore"):
@@ -207,7 +216,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         result = np.zeros((n_cells, n_labels)) if all_cells else values.entry_weight.copy()
         size = max(1, BLOCK // max(n_cells, coded.shape[0], 1))
         by_cell, by_label = Csr(coded.T.tocsr()), Y.tocsc()
-        own = own_entries(counts)
+        own = own_entries(counts, self.skip_later)
         with stage("Refining weights", n_labels) as advance:
             for start in range(0, n_labels, size):
                 labels = slice(start, min(start + size, n_labels))
@@ -218,9 +227,9 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
                 inside = entries_of(counts, labels)
                 cell, label = counts.pairs.entry_cell[inside], counts.pairs.entry_label[inside] - start
                 free = None
-                if not all_cells or self.skip_own:
+                if not all_cells or self._skips:
                     free = np.full_like(weight, float(all_cells))
-                    free[cell, label] = ~own[inside] if self.skip_own else True
+                    free[cell, label] = ~own[inside] if self._skips else True
                 refined = refine_labels(problems, weight, free, self._ascent)
                 if all_cells:
                     result[:, labels] = refined * ratio
