@@ -212,6 +212,14 @@ class TextClassifier(Estimator):
     def _display(self, scores: Floats) -> Floats:
         return display(scores, self.decided_.score_kind)
 
+    def remarks(self, documents: Documents) -> dict[str, Any]:
+        """What the method has to say of how it came to its answers (the rounds of co-training); mostly nothing."""
+        self.check_fitted()
+        with_report = getattr(self.decided_.model_, "predict_with_report", None)
+        if with_report is None or self.decided_.rule_ is not None:
+            return {}
+        return dict(with_report(self.transform(documents))[1].summary())
+
     @property
     def thresholds(self) -> dict[str, float] | None:
         """The least score each label needs, or None for rules without one threshold per label."""

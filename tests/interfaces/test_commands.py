@@ -143,3 +143,14 @@ def test_a_seed_gives_the_same_file_twice(folder: Path, capsys: pytest.CaptureFi
     printed(capsys, "train", "townhall", "--model", "a.manylabel", "--seed", "3")
     printed(capsys, "train", "townhall", "--model", "b.manylabel", "--seed", "3", "-j", "1")
     assert Path("a.manylabel").read_bytes() == Path("b.manylabel").read_bytes()
+
+
+def test_several_data_sets_end_with_average_ranks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mail.csv").write_text(CSV)
+    methods = ["--method", "mnb-vwco", "--method", "nb-unilabel"]
+    shown = printed(capsys, "evaluate", "mail.csv", "townhall", *methods)
+    assert "Average ranks over 2 data sets" in shown
+    assert shown.count("rounds a document") == 2
+    ranks = shown[shown.index("Average ranks") :].splitlines()
+    hamming = next(line for line in ranks if line.startswith("Hamming loss")).split()
+    assert sum(float(rank) for rank in hamming[-2:]) == 3.0  # 1 + 2, or 1.5 each

@@ -13,7 +13,9 @@ from manylabel.cli.training import skipped_notes
 
 
 def evaluate(
-    data: o.Data,
+    data: Annotated[
+        list[str], typer.Argument(help="A file, a folder or the name of a data set; or several.", show_default=False)
+    ],
     model: Annotated[
         Path | None,
         typer.Option("--model", "-m", help="Measure this model file instead of training one.", show_default=False),
@@ -45,42 +47,49 @@ def evaluate(
 ) -> None:
     """Measure a model file, or train methods on the training part and measure them on the test part.
 
+    Several methods stand side by side; over several data sets their average ranks are shown at the end.
+
     Every figure is printed with its convention; where test documents have no label, figures over all documents and
     over the labelled ones stand side by side.
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.exceptions import ParameterError
     from manylabel.recipe import parse_settings
-    from manylabel.reports.result_page import result_page
+    from manylabel.reports.result_page import ranks_page, result_page
     from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 
     if model is not None and (method or setting):
         raise ParameterError("Give --model to measure a model file, or --method and --set to train one, not both.")
     limit = _limit(labels)
-    source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
+    sources = [
+        o.make_source(name, format, text_column, label_column, label_separator, encoding, on_error, option)
+        for name in data
+    ]
     with progress():
         if model is not None:
-            found = evaluate_model(source, model, part=part)
+            found = [evaluate_model(source, model, part=part) for source in sources]
         else:
-            found = evaluate_methods(
-                source,
-                method or [DEFAULT_METHOD],
-                overrides=parse_settings(setting or []),
-                test_share=test_share,
-                seed=seed,
-                n_jobs=jobs,
-            )
-    if per_label is not None:
-        _write_per_label(found.results, per_label)
-    if json:
-        show_json({"split": found.split, "results": [result.as_dict() for result in found.results]})
-    else:
-        show(
-            [
-                *result_page(found.results, found.split, labels=limit),
-                *skipped_notes([str(p) for p in found.skipped]),
+            found = [
+                evaluate_methods(
+                    source,
+                    method or [DEFAULT_METHOD],
+                    overrides=parse_settings(setting or []),
+                    test_share=test_share,
+                    seed=seed,
+                    n_jobs=jobs,
+                )
+                for source in sources
             ]
-        )
+    if per_label is not None:
+        _write_per_label([result for one in found for result in one.results], per_label)
+    if json:
+        plain = [{"split": one.split, "results": [result.as_dict() for result in one.results]} for one in found]
+        show_json(plain[0] if len(plain) == 1 else plain)
+        return
+    for one in found:
+        show([*result_page(one.results, one.split, labels=limit), *skipped_notes([str(p) for p in one.skipped])])
+    if len(found) > 1 and len(found[0].results) > 1:
+        show(ranks_page([one.results for one in found]))
 
 
 def _limit(labels: str) -> int | None:

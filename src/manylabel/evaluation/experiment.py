@@ -38,6 +38,9 @@ class Labeller(Protocol):
     def iter_label_matrices(self, documents: Any) -> Iterator[Csr]:
         """Predicted label sets, batch by batch."""
 
+    def remarks(self, documents: Any) -> dict[str, Any]:
+        """What the method has to say of how it came to its answers."""
+
 
 def evaluate(
     classifier: Labeller,
@@ -79,6 +82,7 @@ def evaluate(
         seed=classifier.seed,
         seconds=seconds,
         gold_sha256=_fingerprint(ids, label_sets),
+        remarks=classifier.remarks(documents),
         versions={"manylabel": __version__, "python": platform.python_version(), "numpy": np.__version__},
     )
 

@@ -65,6 +65,8 @@ class Result:
     seconds: Mapping[str, float]
     gold_sha256: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, Any] = field(default_factory=dict)
+    """What a method has to say of how it came to its answers, for example the rounds of co-training."""
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain data."""

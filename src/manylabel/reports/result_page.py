@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manylabel.evaluation.result import PartCounts, Result
-from manylabel.metrics import MEASURES, LabelCounts, chosen_labels
+from manylabel.metrics import MEASURES, LabelCounts, average_ranks, chosen_labels
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 
 SHOWN = (
@@ -13,6 +13,7 @@ SHOWN = (
     "exact-match", "zero-one-loss", "hamming-loss", "all-negative-share", "true-cardinality", "predicted-cardinality",
 )  # fmt: skip
 COUNTS = ("true-cardinality", "predicted-cardinality")
+RANKED = ("hamming-loss", "zero-one-loss", "jaccard", "micro-f1", "macro-f1-present", "sample-f1")
 UNSEEN_SHOWN = 8
 
 
@@ -32,6 +33,7 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
         for view in views:
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
             blocks.append(_measure_table([(result.method, result.measures[view]) for result in results]))
+    blocks.extend(Note(rounds_text(result)) for result in results if "iterations_median" in result.remarks)
     blocks.append(Note(times(results), "quiet"))
     blocks.append(Note(conventions_text(first), "quiet"))
     return blocks
@@ -97,6 +99,30 @@ def labels_blocks(result: Result, limit: int | None) -> list[Block]:
     if len(shown) < len(rows):
         blocks.append(Note(f"{len(rows) - len(shown)} more labels: --labels all, or --per-label FILE.tsv.", "quiet"))
     return blocks
+
+
+def ranks_page(evaluations: Sequence[Sequence[Result]]) -> list[Block]:
+    """The methods' average ranks over data sets, 1 the best, ties sharing the mean rank; all test documents."""
+    methods = [result.method for result in evaluations[0]]
+    rows: list[list[Cell]] = []
+    for name in RANKED:
+        values = [[result.measures["all"][name] for result in results] for results in evaluations]
+        means = average_ranks(values, greater_is_better=bool(MEASURES[name].greater_is_better))
+        rows.append([MEASURES[name].title, *(f"{rank:.2f}" for rank in means)])
+    table = Table([Column("measure"), *(Column(method, "number") for method in methods)], rows)
+    return [Heading(f"Average ranks over {len(evaluations)} data sets (1 is best)"), table]
+
+
+def rounds_text(result: Result) -> str:
+    """How co-training went."""
+    said = result.remarks
+    periods = ", ".join(f"{count} of period {period}" for period, count in said["cycle_periods"].items())
+    cycles = f" ({periods})" if periods else ""
+    return (
+        f"{result.method}: median {said['iterations_median']:g} rounds a document, 95 % within "
+        f"{said['iterations_95']:g}; {100 * said['cycle_share']:.1f} % of the documents ran in a cycle{cycles}, "
+        f"{100 * said['unsettled_share']:.1f} % had not settled."
+    )
 
 
 def times(results: Sequence[Result]) -> str:
