@@ -114,10 +114,11 @@ class TextClassifier(Estimator):
         model = recipe.build_model()
         if "n_jobs" in model.parameter_names():
             model.set_params(n_jobs=self.n_jobs)
-        fit_params = {"counts_of_counts": counts_of_counts} if counts_of_counts else {}
+        facts = {"counts_of_counts": counts_of_counts}
+        known = {name: fact for name, fact in facts.items() if fact is not None and name in model.wants}
         decided = DecidedModel(model, recipe.build_rule(), folds=self.folds, seed=self.seed)
         with stage("Learning"):
-            decided.fit(X, Y, **fit_params)
+            decided.fit(X, Y, **known)
         self._forget_short_way()
         self.labels_ = names
         self.label_form_ = form
@@ -301,7 +302,7 @@ def _unpruned_counts_of_counts(recipe: Recipe, counts: Csr, Y: Csr) -> dict[int,
     from manylabel.models.smoothing import counts_of_counts
 
     model = recipe.build_model()
-    if "b" not in model.parameter_names():
+    if "counts_of_counts" not in model.wants:
         return None
     copies = np.diff(Y.indptr)
     if getattr(model, "unigram_docs", "labelled") == "all":

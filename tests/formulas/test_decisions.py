@@ -17,13 +17,13 @@ from manylabel.decisions import (
     Threshold,
     TopK,
     find_rule,
-    out_of_fold_scores,
 )
 from manylabel.decisions.accumulated_posterior import log_tails
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
 from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
 from manylabel.models.base import ScoreKind, posteriors
+from manylabel.models.out_of_fold import out_of_fold_scores
 
 POSTERIOR, LOG_ODDS = ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS
 MARGIN, SIMILARITY = ScoreKind.MARGIN, ScoreKind.SIMILARITY

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.decided import DecidedModel, out_of_fold_scores
+from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.natural import Natural
 from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.proportional import Proportional
@@ -30,5 +30,4 @@ __all__ = [
     "Threshold",
     "TopK",
     "find_rule",
-    "out_of_fold_scores",
 ]

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from manylabel.decisions.base import DecisionRule
-from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import DataError
+from manylabel.estimator import Csr, Floats
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
-from manylabel.progress import track
 
 
 class DecidedModel(MultiLabelModel):
@@ -113,41 +112,3 @@ class DecidedModel(MultiLabelModel):
         """The cut of each label in display units, where the rule has one."""
         self.check_fitted()
         return None if self.rule_ is None else self.rule_.thresholds(self.n_labels_, self.score_kind)
-
-
-def out_of_fold_scores(
-    model: MultiLabelModel,
-    X: Csr,
-    Y: Csr,
-    folds: int = 5,
-    seed: int = 0,
-    working_memory: int = WORKING_MEMORY,
-    options: Mapping[str, Any] | None = None,
-) -> tuple[Floats, Ints]:
-    """Scores of documents by models that did not see them, and the rows they belong to.
-
-    All documents are scored as long as the dense result keeps within `working_memory` bytes; beyond that, a
-    random sample of as many as fit, since a dense documents × labels matrix of a large corpus is never built.
-    `options` go to the model's `fit`.
-    """
-    n_documents = X.shape[0]
-    if n_documents < folds:
-        raise DataError(f"{folds} folds need at least {folds} documents, but there are {n_documents}.")
-    most = max(folds, working_memory // (8 * max(Y.shape[1], 1)))
-    rows = np.arange(n_documents)
-    if n_documents > most:
-        rows = np.sort(np.random.default_rng(seed).choice(n_documents, size=most, replace=False))
-    place = np.full(n_documents, -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    scores = np.empty((len(rows), Y.shape[1]))
-    for train, test in track("Scoring documents out of fold", _folds(Y, folds, seed)):
-        wanted = test[place[test] >= 0]
-        fitted = unfitted_copy(model).fit(X[train], Y[train], **(options or {}))
-        scores[place[wanted]] = fitted.scores(X[wanted])
-    return scores, rows
-
-
-def _folds(Y: Csr, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
-    from manylabel.data.splits import iterative_stratification
-
-    return iterative_stratification(Y, folds, seed)

@@ -44,6 +44,12 @@ __all__ = [
 WORKING_MEMORY = 256 * 2**20
 """Bytes a batch of dense scores may take when a whole corpus is predicted."""
 
+FACTS = {
+    "counts_of_counts": "how many terms occur r times, counted before rare terms were pruned",
+    "parents": "for each label the column of its parent in the label hierarchy, -1 for a root",
+}
+"""What a model may want to know besides X and Y."""
+
 AnyEstimator = TypeVar("AnyEstimator")
 DocumentScorer: TypeAlias = Callable[[npt.NDArray[np.int32], Floats], Floats]
 
@@ -88,6 +94,8 @@ class MultiLabelModel(Estimator):
 
     score_kind: ScoreKind = ScoreKind.POSTERIOR
     needs_counts: ClassVar[bool] = False
+    wants: ClassVar[frozenset[str]] = frozenset()
+    """Facts about the corpus that `fit` takes as keywords where they are known, of the list in `FACTS`."""
 
     n_features_in_: int
     n_labels_: int

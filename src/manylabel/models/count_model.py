@@ -28,6 +28,7 @@ class CountModel(MultiLabelModel):
     """
 
     needs_counts: ClassVar[bool] = True
+    wants: ClassVar[frozenset[str]] = frozenset({"counts_of_counts"})
     b: DiscountMethod | float
     counts: str
 

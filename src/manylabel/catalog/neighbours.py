@@ -1,0 +1,7 @@
+"""Prototypes and neighbours: Rocchio, k nearest neighbours, ML-kNN."""
+
+from __future__ import annotations
+
+from manylabel.catalog.method import Method
+
+ROWS: tuple[Method, ...] = ()

@@ -1,0 +1,46 @@
+"""Scores of training documents by models that did not see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from manylabel.data.splits import iterative_stratification
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.progress import track
+
+
+def out_of_fold_scores(
+    model: MultiLabelModel,
+    X: Csr,
+    Y: Csr,
+    folds: int = 5,
+    seed: int = 0,
+    working_memory: int = WORKING_MEMORY,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Floats, Ints]:
+    """Scores of documents by models that did not see them, and the rows they belong to.
+
+    All documents are scored as long as the dense result keeps within `working_memory` bytes; beyond that, a
+    random sample of as many as fit, since a dense documents × labels matrix of a large corpus is never built.
+    `options` go to the model's `fit`.
+    """
+    n_documents = X.shape[0]
+    if n_documents < folds:
+        raise DataError(f"{folds} folds need at least {folds} documents, but there are {n_documents}.")
+    most = max(folds, working_memory // (8 * max(Y.shape[1], 1)))
+    rows = np.arange(n_documents)
+    if n_documents > most:
+        rows = np.sort(np.random.default_rng(seed).choice(n_documents, size=most, replace=False))
+    place = np.full(n_documents, -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    scores = np.empty((len(rows), Y.shape[1]))
+    for train, test in track("Scoring documents out of fold", iterative_stratification(Y, folds, seed)):
+        wanted = test[place[test] >= 0]
+        fitted = unfitted_copy(model).fit(X[train], Y[train], **(options or {}))
+        scores[place[wanted]] = fitted.scores(X[wanted])
+    return scores, rows
