@@ -9,12 +9,13 @@ weighed, scored by gathering the rows of its terms, and decided. The answers are
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.decided import DecidedModel
@@ -22,16 +23,16 @@ from manylabel.estimator import Floats
 from manylabel.features import Vectorizer, Weighting
 from manylabel.features.texts import Text
 from manylabel.kernels import text as kernels
-from manylabel.kernels.text_reference import Tokens
 from manylabel.models.base import DocumentScorer, ScoreKind
+
+CountedTerms = tuple[npt.NDArray[np.int32], Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class OneDocument:
     """The short way from a text to its scores."""
 
-    tokenize: Callable[[str], Tokens]
-    columns: dict[str, int]
+    count: Callable[[str], CountedTerms]
     weighting: Weighting | None
     score: DocumentScorer
     rule: DecisionRule
@@ -45,8 +46,7 @@ class OneDocument:
         score = decided.document_scorer()
         if score is None:
             return None
-        columns = vectorizer.vocabulary_
-        return cls(_tokenizer(vectorizer), columns, weighting, score, decided.rule_, decided.score_kind)
+        return cls(_counter(vectorizer), weighting, score, decided.rule_, decided.score_kind)
 
     def labels(self, text: Text) -> list[int]:
         """The columns of the labels given to one text."""
@@ -55,25 +55,25 @@ class OneDocument:
 
     def scores(self, text: Text) -> Floats:
         """The scores of one text for all labels."""
-        whole = text if isinstance(text, str) else "\n".join(text.values())
-        ids, _, words = self.tokenize(whole)
-        columns = np.fromiter(map(self.columns.get, words, repeat(-1)), dtype=np.int32, count=len(words))
-        order = columns.argsort()
-        terms = columns[order]
-        known = int(terms.searchsorted(0))
-        terms, values = terms[known:], np.bincount(ids, minlength=len(words))[order[known:]].astype(np.float64)
+        terms, values = self.count(text if isinstance(text, str) else "\n".join(text.values()))
         if self.weighting is not None:
             values = self.weighting.weigh_one(terms, values)
         return self.score(terms, values)
 
 
-def _tokenizer(vectorizer: Vectorizer) -> Callable[[str], Tokens]:
-    """The words of one text as numbers, their starts (unused here) and the distinct words."""
+def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
+    """A function that counts the known terms of one text: their columns, ascending, and how often each occurs."""
     mode, lowercase = vectorizer.tokens, bool(vectorizer.lowercase)
     if mode in ("words", "letters"):
-        return lambda text: kernels.tokenize([text], mode, lowercase)
-    find = re.compile(mode).findall
-    return lambda text: kernels.intern_tokens([find(text.lower() if lowercase else text)])
+        return kernels.WordCounter(vectorizer.terms_, mode, lowercase).count
+    find, columns = re.compile(mode).findall, vectorizer.vocabulary_
+
+    def count(text: str) -> CountedTerms:
+        found = Counter(find(text.lower() if lowercase else text))
+        known = sorted((columns[term], times) for term, times in found.items() if term in columns)
+        return np.array([c for c, _ in known], dtype=np.int32), np.array([n for _, n in known], dtype=np.float64)
+
+    return count
 
 
 def _is_plain(vectorizer: Vectorizer) -> bool:

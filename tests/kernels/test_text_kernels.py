@@ -23,7 +23,10 @@ HOMES = {
     "tokenize": "tokens",
     "character_ngrams": "characters",
     "hash_terms": "characters",
+    "merge_words": "words",
+    "spelled": "words",
     "count_terms": "counting",
+    "column_totals": "counting",
     "intern_pairs": "counting",
 }
 ODD = "aAbB zZ09_-'İIıΣσςßẞſKÅ éÉÀÿ日本語यह1٣²½Ⅷ\n\t\r\x1c\x85\u00a0\u2003\u200d\u3000\ud800\udfff\0😀𝔘𐐀"
@@ -44,7 +47,7 @@ def assert_same(ours: tuple[Any, ...], twin: tuple[Any, ...]) -> None:
     assert len(ours) == len(twin)
     for a, b in zip(ours, twin, strict=True):
         if isinstance(b, list):
-            assert a == b
+            assert kernels.spelled(a) == b
         else:
             assert a.dtype == b.dtype
             np.testing.assert_array_equal(a, b)
@@ -100,7 +103,7 @@ def test_tokenize_at_its_edges(texts: list[str], mode: str, lowercase: bool) -> 
 def test_the_same_word_has_one_number_in_strings_of_each_width() -> None:
     narrow, two, four = "cafe été", "cafe été 日", "cafe été 😀"
     ids, _, words = compiled("tokenize")([narrow, two, four], "words", True)
-    assert words == ["cafe", "été"]
+    assert kernels.spelled(words) == ["cafe", "été"]
     assert ids.tolist() == [0, 1] * 3
 
 
@@ -110,12 +113,70 @@ def test_tables_grow_with_the_vocabulary() -> None:
     assert_same(compiled("tokenize")(texts, "words", True), reference.tokenize(texts, "words", True))
 
 
+@settings(max_examples=200, deadline=None)
+@given(stretches=st.lists(TEXTS, max_size=4), ngrams=st.booleans())
+def test_merged_words_are_in_the_order_of_python(stretches: list[list[str]], ngrams: bool) -> None:
+    """Words of all widths, runs of characters with blanks and NUL among them."""
+    name, options = ("character_ngrams", (1, 3, False)) if ngrams else ("tokenize", ("words", False))
+    packed = [compiled(name)(texts, *options)[2] for texts in stretches]
+    names, places = compiled("merge_words")(packed)
+    expected, expected_places = reference.merge_words([reference.spelled(words) for words in packed])
+    assert names == expected == sorted(set(names))
+    for words, place, twin in zip(packed, places, expected_places, strict=True):
+        assert compiled("spelled")(words) == reference.spelled(words) == [names[at] for at in place]
+        np.testing.assert_array_equal(place, twin)
+        assert place.dtype == twin.dtype
+
+
+def test_many_words_of_one_beginning_are_sorted() -> None:
+    texts = [" ".join(f"identical{number * 7919 % 5003:05d}" for number in range(5003)), "identical identic ident"]
+    names, _ = compiled("merge_words")([compiled("tokenize")([text], "words", True)[2] for text in texts])
+    assert names == sorted(set(" ".join(texts).split()))
+
+
+@pytest.mark.parametrize("which", ["merge_words", "spelled"])
+def test_words_whose_starts_do_not_fit_are_refused(which: str) -> None:
+    wrong = (np.zeros(3, np.uint8), np.array([0, 4], np.int64), np.zeros(1, np.uint8))
+    with pytest.raises(IndexError, match="starts"):
+        compiled(which)([wrong] if which == "merge_words" else wrong)
+
+
+@pytest.mark.parametrize(("mode", "lowercase"), MODES)
+@settings(max_examples=100, deadline=None)
+@given(known=TEXTS, texts=TEXTS)
+def test_a_word_counter_counts_as_its_twin(mode: str, lowercase: bool, known: list[str], texts: list[str]) -> None:
+    words = kernels.spelled(reference.tokenize(known, mode, lowercase)[2])
+    compiled("tokenize")
+    ours, twin = (module.WordCounter(words, mode, lowercase) for module in (kernels, reference))
+    for text in [*texts, *known, " ".join(known * 3), ""]:
+        assert_same(ours.count(text), twin.count(text))
+
+
+@pytest.mark.parametrize("words", [["bus", "bus"], ["bus", ""]])
+def test_a_word_counter_takes_each_word_once(words: list[str]) -> None:
+    for counter in (kernels.WordCounter, reference.WordCounter):
+        with pytest.raises(ValueError, match=r"Word 1, .*, is empty or there twice"):
+            counter(words, "words", True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(cells=st.lists(st.tuples(st.integers(0, 6), st.integers(-3, 1 << 40)), max_size=30))
+def test_column_totals_equal_their_twin(cells: list[tuple[int, int]]) -> None:
+    table = np.array(cells, dtype=np.int64).reshape(-1, 2)
+    arguments = (table[:, 0].astype(np.int32), np.ascontiguousarray(table[:, 1]), 7)
+    assert_same(compiled("column_totals")(*arguments), reference.column_totals(*arguments))
+    if len(cells):
+        for totals in (compiled("column_totals"), reference.column_totals):
+            with pytest.raises(IndexError, match="out of bounds"):
+                totals(arguments[0] + np.int32(7), arguments[1], 7)
+
+
 def test_a_text_may_be_of_a_class_derived_from_str() -> None:
     class Title(str):
         __slots__ = ()
 
-    assert compiled("tokenize")([Title("big bus")], "words", True)[2] == ["big", "bus"]
-    assert compiled("tokenize")([np.str_("big bus")], "words", True)[2] == ["big", "bus"]
+    for text in (Title("big bus"), np.str_("big bus")):
+        assert kernels.spelled(compiled("tokenize")([text], "words", True)[2]) == ["big", "bus"]
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["list"]])

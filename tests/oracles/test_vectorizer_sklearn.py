@@ -64,7 +64,7 @@ def chosen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     if request.param == "compiled" and not kernels.COMPILED:
         pytest.skip("the kernels were not compiled here")
     if request.param == "plain Python":
-        for name in ("tokenize", "character_ngrams", "hash_terms", "count_terms", "intern_pairs"):
+        for name in ("tokenize", "character_ngrams", "hash_terms", "count_terms", "column_totals", "intern_pairs"):
             monkeypatch.setattr(kernels, name, getattr(reference, name))
     return request.param
 

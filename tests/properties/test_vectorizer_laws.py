@@ -20,7 +20,7 @@ from manylabel.features import Vectorizer, Weighting, terms
 from manylabel.kernels import text as kernels
 from manylabel.kernels import text_reference as reference
 
-NAMES = ("tokenize", "character_ngrams", "hash_terms", "count_terms", "intern_pairs")
+NAMES = ("tokenize", "character_ngrams", "hash_terms", "count_terms", "column_totals", "intern_pairs")
 ODD = "aAbB zZ09_-'İIıΣσςßẞſKÅ éÉÀÿ日本語यह1٣²½Ⅷ\n\t\u00a0\u2003\u200d\ud800\udfff\0😀𝔘𐐀"
 MIXED = st.text(st.one_of(st.characters(), st.sampled_from(ODD)), max_size=40)
 WORDY = st.lists(st.sampled_from(["bus", "Bus", "road", "été", "日本", "a", "the", "ΣΑΣ", "late"])).map(" ".join)
@@ -61,7 +61,8 @@ def same(a: Any, b: Any) -> bool:
 @given(texts=TEXTS)
 def test_tokens_are_those_of_re(which: str, texts: list[str]) -> None:
     with using(which):
-        ids, starts, words = kernels.tokenize(texts, "words", True)
+        ids, starts, packed = kernels.tokenize(texts, "words", True)
+        words = kernels.spelled(packed)
     found = [[words[i] for i in ids[a:b]] for a, b in itertools.pairwise(starts)]
     assert found == [re.findall(r"(?u)\b\w\w+\b", text.lower()) for text in texts]
 

@@ -64,6 +64,8 @@ class Terms:
     parts: list[Part]
     names: list[str]
     n_threads: int = 1
+    is_sorted: bool = False
+    """Whether the names are known to be in alphabetical order."""
 
     @property
     def n_documents(self) -> int:
@@ -117,7 +119,12 @@ class Analysis:
             parts, names = _by_field(parts, names, self.fields)
         if self._names_may_repeat:
             parts, names = _distinct(parts, names)
-        return Terms(parts, names, n_threads)
+        return Terms(parts, names, n_threads, self._keeps_order)
+
+    @property
+    def _keeps_order(self) -> bool:
+        """Whether terms are the tokens themselves, which come in alphabetical order."""
+        return not self.fields and (self.analyzer != "word" or (self.stemmer is None and self.ngram_range == (1, 1)))
 
     @property
     def _names_may_repeat(self) -> bool:
@@ -209,16 +216,9 @@ def _in_threads(work: Callable[[Any], Any], items: Sequence[Any], n_threads: int
 
 
 def _merge(stretches: Sequence[Tokens]) -> tuple[list[Part], list[str]]:
-    """Number the words of all stretches together, in order of first occurrence."""
-    ids, indptr, names = stretches[0]
-    parts = [Part(ids, indptr)]
-    if len(stretches) == 1:
-        return parts, names
-    index = dict(zip(names, range(len(names))))
-    for ids, indptr, names in stretches[1:]:
-        term_of = np.array([index.setdefault(name, len(index)) for name in names], dtype=np.int32)
-        parts.append(Part(ids, indptr, term_of))
-    return parts, list(index)
+    """Number the words of all stretches together, in alphabetical order."""
+    names, places = kernels.merge_words([words for _, _, words in stretches])
+    return [Part(ids, indptr, place) for (ids, indptr, _), place in zip(stretches, places)], names
 
 
 def _joined(parts: list[Part]) -> tuple[Int32s, Int64s]:

@@ -139,9 +139,10 @@ class Vectorizer(Estimator):
             X = terms.counts(hashed_columns(terms.names, self.n_hashes), self.n_hashes)
             table.n_documents = X.shape[0]
             return X
-        order, names = alphabetical(terms.names)
-        columns = np.empty(len(order), dtype=np.int32)
-        columns[order] = np.arange(len(order), dtype=np.int32)
+        names, columns = terms.names, np.arange(len(terms.names), dtype=np.int32)
+        if not terms.is_sorted:
+            order, names = alphabetical(terms.names)
+            columns[order] = np.arange(len(order), dtype=np.int32)
         X = terms.counts(columns, len(names))
         table.add(names, X, is_sorted=True)
         return X

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import ParameterError
+from manylabel.kernels import text as kernels
 
 
 @dataclass(slots=True)
@@ -34,9 +35,8 @@ class TermTable:
 
     def add(self, names: list[str], counts: Csr, is_sorted: bool = False) -> None:
         """Add the counts of some documents; ``names[j]`` is the term of column j."""
-        df = np.bincount(counts.indices, minlength=len(names)).astype(np.int64)
-        # float64 sums of whole numbers are exact up to 2**53 occurrences
-        tf = np.bincount(counts.indices, weights=counts.data, minlength=len(names)).astype(np.int64)
+        columns, cells = counts.indices.astype(np.int32, copy=False), counts.data.astype(np.int64, copy=False)
+        df, tf = kernels.column_totals(columns, cells, len(names))
         self.n_documents += int(counts.shape[0])
         if not self.names:
             self.names, self.document_frequency, self.frequency = list(names), df, tf

@@ -18,9 +18,11 @@ from types import ModuleType
 NAMES = (
     "tokens",
     "characters",
+    "words",
     "counting",
     "neighbours",
     "tables",
+    "scoring",
     "mixture",
     "mixture_search",
     "thresholds",

@@ -20,7 +20,7 @@ cdef extern from *:
 
 cdef int64_t count_all(
     const int32_t* ids, const int64_t* indptr, int64_t n_documents, const int32_t* columns, int64_t n_ids,
-    int64_t n_columns, int64_t* totals, uint64_t* marks, uint64_t* summary,
+    int64_t n_columns, int32_t* totals, uint64_t* marks, uint64_t* summary,
     int64_t* data, int32_t* indices, int64_t* starts
 ) noexcept nogil:
     """Fill the three arrays; the number of cells, or -1 for an id or column out of bounds.
@@ -73,12 +73,12 @@ def count_terms(const int32_t[::1] ids, const int64_t[::1] indptr, const int32_t
     starts = np.zeros(n_documents + 1, dtype=np.int64)
     if n_tokens == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), starts
-    # pages never written to cost nothing, so the upper bound may be generous
+    # pages never written to cost nothing, so the upper bound may be generous, and what is cut off is not copied
     data, indices = np.empty(n_tokens, dtype=np.int64), np.empty(n_tokens, dtype=np.int32)
     cdef int64_t[::1] data_view = data, starts_view = starts
     cdef int32_t[::1] indices_view = indices
     cdef const int32_t* first_column = &columns[0] if columns.shape[0] else &nothing
-    cdef int64_t* totals = <int64_t*>calloc(n_columns + 1, sizeof(int64_t))
+    cdef int32_t* totals = <int32_t*>calloc(n_columns + 1, sizeof(int32_t))
     cdef uint64_t* marks = <uint64_t*>calloc(n_words + 64, sizeof(uint64_t))
     cdef uint64_t* summary = <uint64_t*>calloc(n_words // 64 + 2, sizeof(uint64_t))
     try:
@@ -95,7 +95,27 @@ def count_terms(const int32_t[::1] ids, const int64_t[::1] indptr, const int32_t
         free(summary)
     if cells < 0:
         raise IndexError("A term's number or its column is out of bounds.")
-    return data[:cells].copy(), indices[:cells].copy(), starts
+    return data[:cells], indices[:cells], starts
+
+
+def column_totals(const int32_t[::1] indices, const int64_t[::1] data, int64_t n_columns):
+    """Of each column how many cells, and their sum; see `manylabel.kernels.text_reference.column_totals`."""
+    cdef int64_t n = indices.shape[0], i
+    cdef bint inside = True
+    if data.shape[0] != n:
+        raise ValueError(f"Cells need equally many columns and values, not {n} and {data.shape[0]}.")
+    cells, sums = np.zeros(n_columns, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
+    cdef int64_t[::1] cells_view = cells, sums_view = sums
+    with nogil:
+        for i in range(n):
+            if <uint32_t>indices[i] >= <uint64_t>n_columns:
+                inside = False
+                break
+            cells_view[indices[i]] += 1
+            sums_view[indices[i]] += data[i]
+    if not inside:
+        raise IndexError("A column is out of bounds.")
+    return cells, sums
 
 
 cdef _check_starts(const int64_t[::1] indptr, int64_t n_tokens):

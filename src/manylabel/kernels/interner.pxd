@@ -21,7 +21,6 @@ cdef extern from *:
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
     int PyUnicode_KIND(object text)
     void* PyUnicode_DATA(object text)
-    object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t length)
 
 cdef struct Slot:
     uint64_t key   # the bytes themselves up to 8, their hash beyond
@@ -42,6 +41,7 @@ cdef struct Interner:
     int32_t* ids           # the output: a token's number after the other
     int64_t n_ids
     int64_t ids_room
+    bint closed            # a token not known yet is passed over
 
 
 cdef inline bint open_interner(Interner* t, int64_t n_characters) noexcept nogil:
@@ -135,7 +135,7 @@ cdef inline bint append_token(Interner* t, uint64_t key, const uint8_t* data, in
 
 
 cdef inline bint number(Interner* t, uint64_t key, const uint8_t* data, int64_t n_bytes, bint wide) noexcept nogil:
-    """Append the number of a token to the output; False when memory ran out."""
+    """Append the number of a token to the output, a new one if it is new; False when memory ran out."""
     cdef uint32_t tag = <uint32_t>((n_bytes if n_bytes < 0x3FFFFFFF else 0x3FFFFFFF) << 1) | wide
     cdef int64_t at = place(key, tag, t.shift), start
     cdef Slot* slot
@@ -154,6 +154,8 @@ cdef inline bint number(Interner* t, uint64_t key, const uint8_t* data, int64_t 
                 t.n_ids += 1
                 return True
         at = (at + 1) & (t.n_slots - 1)
+    if t.closed:
+        return True
     slot.key = key
     slot.tag = tag
     slot.id = <int32_t>t.n_tokens
@@ -268,30 +270,20 @@ cdef inline uint32_t sign_at(Text* text, int64_t i) noexcept nogil:
 
 
 cdef inline object results(Interner* t, object np, object indptr):
-    """The output as arrays and a list of strings."""
-    cdef int64_t i, start, n_bytes
+    """The output as arrays: numbers, starts, and the distinct tokens as `Words` of the plain twin."""
     ids = np.empty(t.n_ids, dtype=np.int32)
-    cdef int32_t[::1] view = ids
-    if t.n_ids:
-        memcpy(&view[0], t.ids, t.n_ids * sizeof(int32_t))
-    cdef list vocabulary = []
-    for i in range(t.n_tokens):
-        start = t.offsets[i]
-        n_bytes = t.offsets[i + 1] - start
-        if t.wide[i]:
-            vocabulary.append(wide_string(t.arena + start, n_bytes))
-        else:
-            vocabulary.append(PyUnicode_FromKindAndData(1, t.arena + start, n_bytes))
-    return ids, indptr, vocabulary
+    signs = np.empty(t.offsets[t.n_tokens], dtype=np.uint8)
+    starts = np.empty(t.n_tokens + 1, dtype=np.int64)
+    wide = np.empty(t.n_tokens, dtype=np.uint8)
+    fill(ids, t.ids, t.n_ids * sizeof(int32_t))
+    fill(signs, t.arena, t.offsets[t.n_tokens])
+    fill(starts, t.offsets, (t.n_tokens + 1) * sizeof(int64_t))
+    fill(wide, t.wide, t.n_tokens)
+    return ids, indptr, (signs, starts, wide)
 
 
-cdef inline object wide_string(const uint8_t* data, int64_t n_bytes):
-    """Copy first: a wide token's place in the arena need not be a multiple of 4."""
-    cdef uint32_t* signs = <uint32_t*>malloc(n_bytes)
-    if signs == NULL:
-        raise MemoryError()
-    try:
-        memcpy(signs, data, n_bytes)
-        return PyUnicode_FromKindAndData(4, signs, n_bytes // 4)
-    finally:
-        free(signs)
+cdef inline void fill(object array, const void* data, int64_t n_bytes):
+    cdef uint8_t[::1] view
+    if n_bytes:
+        view = array.view("u1")
+        memcpy(&view[0], data, n_bytes)

@@ -15,7 +15,10 @@ import numpy.typing as npt
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
-Tokens = tuple[Int32s, Int64s, list[str]]
+Packed = tuple[npt.NDArray[np.uint8], Int64s, npt.NDArray[np.uint8]]
+"""Words in one buffer, as compiled kernels keep them: bytes, where each word begins, 1 where a character takes 4."""
+Words = list[str] | Packed
+Tokens = tuple[Int32s, Int64s, Words]
 
 _PATTERNS = {
     ("words", True): re.compile(r"\b\w\w+\b"),
@@ -44,6 +47,32 @@ def tokenize(texts: list[str], mode: str, lowercase: bool) -> Tokens:
     return _intern(texts, find)
 
 
+class WordCounter:
+    """Count known words in one text: the places, ascending, of those of `words` that occur, and how often each does.
+
+    >>> places, counts = WordCounter(["be", "not", "to"], "words", True).count("To be or to be")
+    >>> places.tolist(), counts.tolist()
+    ([0, 2], [2.0, 2.0])
+    """
+
+    def __init__(self, words: list[str], mode: str, lowercase: bool) -> None:
+        tokenize([], mode, lowercase)  # refuses an unknown mode
+        self._mode, self._lowercase = mode, lowercase
+        self._place: dict[str, int] = {}
+        for place, word in enumerate(words):
+            if not word or word in self._place:
+                raise ValueError(f"Word {place}, {word!r}, is empty or there twice.")
+            self._place[word] = place
+
+    def count(self, text: str) -> tuple[Int32s, npt.NDArray[np.float64]]:
+        """The places of the words that occur, ascending, and how often each does."""
+        ids, _, words = tokenize([text], self._mode, self._lowercase)
+        known = [(self._place[word], number) for number, word in enumerate(spelled(words)) if word in self._place]
+        counts = np.bincount(ids, minlength=len(words))
+        places = np.array(sorted(known), dtype=np.int64).reshape(-1, 2)
+        return places[:, 0].astype(np.int32), counts[places[:, 1]].astype(np.float64)
+
+
 def character_ngrams(texts: list[str], n_min: int, n_max: int, within_words: bool) -> Tokens:
     """Runs of `n_min` to `n_max` characters as numbers, returned as `tokenize` returns tokens.
 
@@ -57,6 +86,36 @@ def character_ngrams(texts: list[str], n_min: int, n_max: int, within_words: boo
         raise ValueError(f"Character n-grams need 1 <= n_min <= n_max, not {n_min} and {n_max}.")
     runs = _runs_in_words if within_words else _runs
     return _intern(texts, lambda text: runs(_WHITE_SPACES.sub(" ", text), n_min, n_max))
+
+
+def spelled(vocabulary: Words) -> list[str]:
+    """The words as strings.
+
+    >>> spelled((np.frombuffer(b"busroad", np.uint8), np.array([0, 3, 7]), np.zeros(2, np.uint8)))
+    ['bus', 'road']
+    """
+    if isinstance(vocabulary, list):
+        return vocabulary
+    signs, starts, wide = vocabulary
+    whole, ends = signs.tobytes(), starts.tolist()
+    encodings = ("latin-1", "utf-32-le" if np.little_endian else "utf-32-be")
+    return [
+        whole[begin:end].decode(encodings[large], "surrogatepass")
+        for begin, end, large in zip(ends[:-1], ends[1:], wide.tolist(), strict=True)
+    ]
+
+
+def merge_words(vocabularies: list[Words]) -> tuple[list[str], list[Int32s]]:
+    """The distinct words of several lists in the order of code points, and the place in it of each list's words.
+
+    >>> names, places = merge_words([["road", "bus"], ["late", "bus"]])
+    >>> names, [place.tolist() for place in places]
+    (['bus', 'late', 'road'], [[2, 0], [1, 0]])
+    """
+    lists = [spelled(vocabulary) for vocabulary in vocabularies]
+    names = sorted(set().union(*lists))
+    place = dict(zip(names, range(len(names)), strict=True))
+    return names, [np.array([place[word] for word in words], dtype=np.int32) for words in lists]
 
 
 def intern_tokens(documents: Iterable[Iterable[str]]) -> Tokens:
@@ -104,6 +163,21 @@ def count_terms(ids: Int32s, indptr: Int64s, columns: Int32s, n_columns: int) ->
     starts = np.zeros(n_documents + 1, dtype=np.int64)
     np.cumsum(np.bincount(row, minlength=n_documents), out=starts[1:])
     return data.astype(np.int64), column.astype(np.int32), starts
+
+
+def column_totals(indices: Int32s, data: Int64s, n_columns: int) -> tuple[Int64s, Int64s]:
+    """Of each column of a CSR matrix how many cells it has, and their sum.
+
+    >>> [part.tolist() for part in column_totals(np.array([2, 0, 2], np.int32), np.array([1, 4, 5]), 3)]
+    [[1, 0, 2], [4, 0, 6]]
+    """
+    if len(indices) != len(data):
+        raise ValueError(f"Cells need equally many columns and values, not {len(indices)} and {len(data)}.")
+    if len(indices) and (indices.min() < 0 or indices.max() >= n_columns):
+        raise IndexError("A column is out of bounds.")
+    sums = np.zeros(n_columns, dtype=np.int64)
+    np.add.at(sums, indices, data)
+    return np.bincount(indices, minlength=n_columns).astype(np.int64), sums
 
 
 def hash_terms(terms: list[str]) -> Int32s:

@@ -95,8 +95,8 @@ def _lidstone_log_ratio(table: LabelTermCounts, total: Floats, alpha: float, log
     rest = np.maximum(total.sum() - positive, 0.0)
     mass = alpha * len(total)
     seen, all_seen = counts.data, total[counts.indices]
-    # log1p(N/α) − log((T − N + α)/(T + α)), the part a word adds over one never seen with the label
-    values = np.log1p(seen / alpha) - np.log((np.maximum(all_seen - seen, 0.0) + alpha) / (all_seen + alpha))
+    # log (N + α)(T + α) / (α (T − N + α)), what a word adds over one never seen with the label, as log1p(… − 1)
+    values = np.log1p(seen * (all_seen + 2 * alpha) / (alpha * (np.maximum(all_seen - seen, 0.0) + alpha)))
     return LinearScores(
         intercept=log_odds,
         background=np.column_stack([np.ones(len(total)), np.log(alpha) - np.log(total + alpha)]),

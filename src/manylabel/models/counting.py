@@ -91,12 +91,13 @@ def count(X: Csr, Y: Csr) -> LabelTermCounts:
     label_terms = count_terms_by(Y, X)
     sizes = np.diff(Y.indptr)
     unlabelled = sizes == 0
-    total = _column_sums(X)
-    without = _column_sums(X[unlabelled]) if unlabelled.any() else np.zeros_like(total)
+    by_term = X.T
+    labelled = np.asarray(by_term @ (~unlabelled).astype(np.float64))
+    without = np.asarray(by_term @ unlabelled.astype(np.float64))
     return LabelTermCounts(
         label_documents=np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64),
         label_terms=label_terms,
-        labelled_terms=total - without,
+        labelled_terms=labelled,
         unlabelled_terms=without,
         labelled_documents=int(len(sizes) - unlabelled.sum()),
         unlabelled_documents=int(unlabelled.sum()),
@@ -120,7 +121,3 @@ def merge(first: LabelTermCounts, second: LabelTermCounts) -> LabelTermCounts:
         first.labelled_documents + second.labelled_documents,
         first.unlabelled_documents + second.unlabelled_documents,
     )
-
-
-def _column_sums(X: Csr) -> Floats:
-    return np.asarray(np.bincount(X.indices, weights=X.data, minlength=X.shape[1]), dtype=np.float64)

@@ -13,14 +13,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.kernels.score_batches import sparse_scores
 
 FEW = 4
-DENSE_GAIN = 6
-"""How many dense steps cost what one sparse step costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class LinearScores:
 
     def __call__(self, X: Csr) -> Floats:
         """The scores intercept + X · (background · loadings + difference), documents × labels."""
-        scores = self._difference_part(X)
+        scores = sparse_scores(X, self.difference)
         part = X @ self.background
         if len(self.loadings) > FEW or sparse.issparse(part):
             scores += np.asarray(part @ self.loadings)
@@ -46,28 +44,6 @@ class LinearScores:
             for column, loading in zip(part.T, self.loadings, strict=True):
                 scores += np.multiply.outer(column, loading)
         scores += self.intercept
-        return scores
-
-    def _difference_part(self, X: Csr) -> Floats:
-        """X · difference; where the documents are many, the terms most labels know go through a dense product.
-
-        A step of a sparse product costs about six times a step of a dense one (measured on Reuters, 90
-        labels), and the words of running text are the ones most labels were seen with. So terms with entries
-        for more than a sixth of the labels are worth a dense row; all of these together hold at most six
-        times the stored entries.
-        """
-        entries = np.diff(self.difference.indptr)
-        heavy = np.flatnonzero(entries * DENSE_GAIN > self.difference.shape[1])
-        if X.nnz < 2 * len(heavy) or not len(heavy):
-            return np.asarray((X @ self.difference).toarray(), dtype=np.float64)
-        place = np.full(len(entries), -1, dtype=X.indices.dtype)
-        place[heavy] = np.arange(len(heavy))
-        columns = place[X.indices]
-        is_heavy = columns >= 0
-        dense = self.difference[heavy].toarray()
-        scores = np.asarray(_kept(X, is_heavy, columns, len(heavy)) @ dense, dtype=np.float64)
-        light = _kept(X, ~is_heavy, X.indices, X.shape[1])
-        scores += (light @ self.difference).toarray()
         return scores
 
     def weights(self, terms: Ints, labels: Ints) -> Floats:
@@ -97,9 +73,3 @@ def by_term(values: Floats, pattern: Csr) -> Csr:
 def rows_of(table: Csr) -> Ints:
     """The row of each stored value of a CSR table."""
     return np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-
-
-def _kept(X: Csr, kept: npt.NDArray[np.bool_], columns: npt.NDArray[Any], width: int) -> Csr:
-    """The matrix of some of the stored values, its columns renamed."""
-    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
-    return Csr((X.data[kept], columns[kept], indptr), shape=(X.shape[0], width))
