@@ -302,7 +302,8 @@ def sweep(
         if abs(violation) > 1e-12:
             step(label, j, gradient, upper)
         s += 1
-    spread = high - low if high >= low else 0.0
+    # Two equal violations have no range of their own: 0 belongs to it.
+    spread = max(high, 0.0) - min(low, 0.0)
     return spread, active, high if high > 0 else math.inf, low if low < 0 else -math.inf
 
 

@@ -170,7 +170,8 @@ cdef inline double sweep(const real* values, const Rows* rows, Label* label, int
         s += 1
     highest[0] = high if high > 0 else INFINITY
     lowest[0] = low if low < 0 else -INFINITY
-    return high - low if high >= low else 0
+    # two equal violations have no range of their own: 0 belongs to it
+    return (high if high > 0 else 0) - (low if low < 0 else 0)
 
 
 cdef inline void slope_step(double* z, double gradient, double curve, double cost) noexcept nogil:
