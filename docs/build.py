@@ -14,7 +14,7 @@ from rich.console import Console
 from manylabel.catalog import DEFAULT_METHOD, METHODS
 from manylabel.cli.display import draw
 from manylabel.data.formats import FORMATS
-from manylabel.metrics import MEASURES
+from manylabel.metrics import HIERARCHICAL_MEASURES, MEASURES, RANKING_MEASURES
 from manylabel.reports.demo_page import demo_page
 from manylabel.tasks.demo import demo
 
@@ -52,10 +52,18 @@ def methods() -> str:
 
 def measures() -> str:
     """The measures and their conventions as a page."""
-    rows = [[f"`{m.name}`", m.title, m.convention, m.source] for m in MEASURES.values()]
-    return "# Measures\n\nEvery figure has a convention; here they are.\n\n" + table(
-        ["measure", "title", "convention", "source"], rows
+    head = ["measure", "title", "convention", "source"]
+    sets, rankings, hierarchical = (
+        table(head, [[f"`{m.name}`", m.title, m.convention, m.source] for m in rows.values()])
+        for rows in (MEASURES, RANKING_MEASURES, HIERARCHICAL_MEASURES)
     )
+    intro = "# Measures\n\nEvery figure has a convention; here they are.\n\n## Of label sets\n\n"
+    of_rankings = "\n## Of label rankings\n\nThey need scores; [ranking.md](ranking.md) explains.\n\n"
+    with_ancestors = (
+        "\n## Of label sets with their ancestors\n\nThey need a label hierarchy; "
+        "[methods/hierarchies.md](methods/hierarchies.md) explains.\n\n"
+    )
+    return intro + sets + of_rankings + rankings + with_ancestors + hierarchical
 
 
 def formats() -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -14,13 +15,19 @@ from scipy import sparse
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.corpus import Text
-from manylabel.data.labels import LabelSets, label_matrix, label_names, label_sets, stack
-from manylabel.estimator import Csr, Estimator, Floats
-from manylabel.exceptions import DataError, DecisionError, ModelFileError, ParameterError
+from manylabel.data.given import as_matrix, check_same_length, length_of, read_labels
+from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.labels import label_matrix, label_sets, stack
+from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.exceptions import DataError, DecisionError, ModelFileError
 from manylabel.models.score_kinds import display, undisplay
 from manylabel.one_document import OneDocument
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
+
+if TYPE_CHECKING:
+    from manylabel.features import TermSelector
+    from manylabel.features.keywords import KeywordMatcher
 
 Documents = Sequence[Text] | Csr
 BATCH_BYTES = 64 << 20
@@ -40,8 +47,9 @@ class Prediction:
 class TextClassifier(Estimator):
     """A whole pipeline: text → counts → weights → scores → label sets.
 
-    `method` is a row of the catalogue (``manylabel methods`` lists them); `features`, `weighting`, `model` and
-    `decision` change single settings of it, for example ``decision={"rule": "top-k", "k": 3}``. Decision rules that
+    `method` is a row of the catalogue (``manylabel methods`` lists them); `features`, `selection`, `weighting`, `model`
+    and `decision` change single settings of it, for example ``decision={"rule": "top-k", "k": 3}`` or
+    ``selection={"function": "chi2", "k": 1000}`` to learn from the thousand best terms. Decision rules that
     learn a threshold do so on out-of-fold scores (`folds`), never on scores of the documents they were trained on.
 
     Documents are strings, mappings from field to string (title and body, say), or a ready-made count matrix.
@@ -53,11 +61,18 @@ class TextClassifier(Estimator):
     [['buses']]
     """
 
+    # What a model file lacks that was written before there was selection, keyword rules or a label hierarchy.
+    selector_: TermSelector | None = None
+    keywords_: KeywordMatcher | None = None
+    nodes_: list[str] | None = None
+    parents_: Ints | None = None
+
     def __init__(
         self,
         method: str = DEFAULT_METHOD,
         *,
         features: Mapping[str, Any] | None = None,
+        selection: Mapping[str, Any] | None = None,
         weighting: Mapping[str, Any] | None = None,
         model: Mapping[str, Any] | None = None,
         decision: Mapping[str, Any] | None = None,
@@ -67,6 +82,7 @@ class TextClassifier(Estimator):
     ) -> None:
         self.method = method
         self.features = features
+        self.selection = selection
         self.weighting = weighting
         self.model = model
         self.decision = decision
@@ -80,6 +96,7 @@ class TextClassifier(Estimator):
         return cls(
             recipe.method,
             features=recipe.features,
+            selection=recipe.selection,
             weighting=recipe.weighting,
             model=recipe.model,
             decision=recipe.decision,
@@ -91,6 +108,7 @@ class TextClassifier(Estimator):
         """The resolved settings of the whole pipeline."""
         sections = {
             "features": self.features,
+            "selection": self.selection,
             "weighting": self.weighting,
             "model": self.model,
             "decision": self.decision,
@@ -99,22 +117,39 @@ class TextClassifier(Estimator):
 
     # ---- learning ----------------------------------------------------------------------------------------------------
 
-    def fit(self, documents: Documents, labels: Any, *, label_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self,
+        documents: Documents,
+        labels: Any,
+        *,
+        label_names: Sequence[str] | None = None,
+        terms: Sequence[str] | None = None,
+        hierarchy: Hierarchy | Mapping[str, str] | None = None,
+    ) -> Self:
         """Learn from documents and their labels.
 
         `labels` are lists of names, one list a document (an empty one is a document without a label); or one name a
         document, and then `predict` answers one name a document too; or a 0/1 matrix, and then it answers a matrix.
+        `terms` names the columns of ready-made counts, where keyword rules are to be looked up in them. `hierarchy`
+        says which label lies under which (a mapping from child to parent will do): every model keeps it, and methods
+        for hierarchies learn from it.
         """
         from manylabel.decisions.decided import DecidedModel
 
         recipe = self.recipe
-        names, Y, form = _read_labels(labels, label_names)
-        _check_same_length(documents, Y)
+        names, Y, form = read_labels(labels, label_names)
+        check_same_length(documents, Y)
+        rules = recipe.read_rules()
+        if rules is not None and form != "matrix":
+            names, Y = _with_rule_labels(rules, names, Y)
         X, counts_of_counts = self._fit_features(recipe, documents, Y)
+        self._note_hierarchy(hierarchy, names)
+        facts = {"counts_of_counts": counts_of_counts, "parents": self.parents_}
+        facts |= self._fit_rules(rules, names, terms)
+        X = self._with_rules(X, documents)
         model = recipe.build_model()
-        if "n_jobs" in model.parameter_names():
-            model.set_params(n_jobs=self.n_jobs)
-        facts = {"counts_of_counts": counts_of_counts}
+        threaded = [name for name in model.get_params() if name.rpartition("__")[2] == "n_jobs"]
+        model.set_params(**dict.fromkeys(threaded, self.n_jobs))
         known = {name: fact for name, fact in facts.items() if fact is not None and name in model.wants}
         decided = DecidedModel(model, recipe.build_rule(), folds=self.folds, seed=self.seed)
         with stage("Learning"):
@@ -127,22 +162,80 @@ class TextClassifier(Estimator):
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         return self
 
+    def _note_hierarchy(self, hierarchy: Hierarchy | Mapping[str, str] | None, names: Sequence[str]) -> None:
+        """Keep the part of the hierarchy that lies at or above the labels: nodes by name, and the parent of each."""
+        self.nodes_ = self.parents_ = None
+        if hierarchy is not None:
+            forest = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(dict(hierarchy))
+            self.nodes_, self.parents_ = forest.columns(names)
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """Which label lies under which, as far as `fit` was told."""
+        if self.nodes_ is None or self.parents_ is None:
+            return None
+        pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
+        return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
+
     def _fit_features(self, recipe: Recipe, documents: Documents, Y: Csr) -> tuple[Csr, dict[int, int] | None]:
         from manylabel.features import Vectorizer, Weighting
 
         counts_of_counts = None
-        X = _as_matrix(documents)
+        X = as_matrix(documents)
         if X is not None:
             self.vectorizer_ = None
+            X = self._select(recipe, X, Y)
         else:
-            self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **recipe.features})
+            self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **recipe.vectorizer_settings})
             with stage("Reading words"):
                 counts = self.vectorizer_.count(cast(Sequence[Text], documents))
                 X = self.vectorizer_.prune(counts)
+            X = self._select(recipe, X, Y)
             if X.shape[1] < counts.shape[1] and not recipe.weighting:
                 counts_of_counts = _unpruned_counts_of_counts(recipe, counts, Y)
         self.weighting_ = Weighting(**recipe.weighting).fit(X) if recipe.weighting else None
         return (X if self.weighting_ is None else self.weighting_.transform(X)), counts_of_counts
+
+    def _select(self, recipe: Recipe, X: Csr, Y: Csr) -> Csr:
+        """X with the selected terms alone. A vocabulary is cut down to them; where there is none (ready-made counts,
+        hashing) the selector is kept to do the same to every document that comes.
+        """
+        from manylabel.features import TermSelector
+
+        self.selector_ = None
+        if not recipe.selection:
+            return X
+        with stage("Selecting terms"):
+            selector = TermSelector(**{"n_jobs": self.n_jobs, **recipe.selection}).fit(X, Y)
+        if self.vectorizer_ is None or self.vectorizer_.n_hashes is not None:
+            self.selector_ = selector
+        else:
+            self.vectorizer_.keep(selector.kept_)
+        return selector.transform(X)
+
+    def _fit_rules(self, rules: str | None, labels: Sequence[str], terms: Sequence[str] | None) -> dict[str, Any]:
+        """Keep the keyword rules, their text with them, and tell what a model should know of them."""
+        self.keywords_ = None
+        if rules is None:
+            return {}
+        from manylabel.features.keywords import keyword_matcher
+
+        names = None if self.vectorizer_ is not None or terms is None else list(terms)
+        matcher = self.keywords_ = keyword_matcher(rules, self.recipe.features, labels, names, self.n_jobs)
+        if self.vectorizer_ is not None:
+            words = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
+        elif names is not None and self.selector_ is not None:
+            words = [names[column] for column in self.selector_.kept_.tolist()]
+        else:
+            words = names
+        return {"rule_labels": matcher.labels_, "rule_words": None if words is None else matcher.words(words)}
+
+    def _with_rules(self, X: Csr, documents: Documents) -> Csr:
+        """X with one more column for each keyword rule."""
+        if self.keywords_ is None:
+            return X
+        with stage("Matching keyword rules"):
+            return Csr(sparse.hstack([X, self.keywords_.transform(documents)], format="csr"))
 
     # ---- answering ---------------------------------------------------------------------------------------------------
 
@@ -152,7 +245,7 @@ class TextClassifier(Estimator):
             short = self._short_way()
             if short is not None:
                 return [[self.labels_[column] for column in short.labels(text)] for text in documents]
-        parts = list(self.iter_label_matrices(documents))
+        parts = [S for S, _ in self.iter_decisions(documents)]
         S = stack(parts, len(self.labels_))
         if self.label_form_ == "matrix":
             return S
@@ -198,28 +291,33 @@ class TextClassifier(Estimator):
     def _forget_short_way(self) -> None:
         self.__dict__.pop("_one_document", None)
 
-    def iter_label_matrices(self, documents: Documents) -> Iterator[Csr]:
-        """The predicted label sets as 0/1 matrices, batch by batch."""
+    def iter_decisions(self, documents: Documents) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
+        """The predicted label sets batch by batch, each with a function that gives the model's scores behind them.
+
+        The scores are not computed twice where a rule has read them, and not at all where a method decides by itself
+        and nobody asks.
+        """
         self.check_fitted()
         for X in self._batches(documents):
-            yield self._decide(X, None)
+            scores = None if self.decided_.rule_ is None else self.decided_.score_batch(X)
+            again = partial(self.decided_.score_batch, X) if scores is None else partial(np.asarray, scores)
+            yield self._decide(X, scores), again
 
     def _decide(self, X: Csr, scores: Floats | None) -> Csr:
         decided = self.decided_
-        if decided.rule_ is None:
+        if decided.rule_ is None or scores is None:
             return Csr(decided.predict(X))
-        return decided.rule_.decide(decided.score_batch(X) if scores is None else scores, decided.score_kind)
+        return decided.rule_.decide(scores, decided.score_kind)
 
     def _display(self, scores: Floats) -> Floats:
         return display(scores, self.decided_.score_kind)
 
     def remarks(self, documents: Documents) -> dict[str, Any]:
-        """What the method has to say of how it came to its answers (the rounds of co-training); mostly nothing."""
+        """What the method has to say of how it came to its answers, mostly nothing: see `remarks_of`."""
+        from manylabel.evaluation.remarks import remarks_of
+
         self.check_fitted()
-        with_report = getattr(self.decided_.model_, "predict_with_report", None)
-        if with_report is None or self.decided_.rule_ is not None:
-            return {}
-        return dict(with_report(self.transform(documents))[1].summary())
+        return remarks_of(self.decided_, self.labels_, self._batches(documents))
 
     @property
     def thresholds(self) -> dict[str, float] | None:
@@ -238,7 +336,7 @@ class TextClassifier(Estimator):
         """Micro-averaged F1 over all labels the classifier knows (for scikit-learn's model selection)."""
         from manylabel.metrics import measure_all
 
-        known, Y, _ = _read_labels(labels, self.labels_ if self.label_form_ != "matrix" else None)
+        known, Y, _ = read_labels(labels, self.labels_ if self.label_form_ != "matrix" else None)
         S = self.predict(documents)
         if self.label_form_ != "matrix":
             S = label_matrix([[names] if isinstance(names, str) else names or [] for names in S], known)
@@ -246,7 +344,7 @@ class TextClassifier(Estimator):
 
     def _batches(self, documents: Documents) -> Iterator[Csr]:
         step = max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))
-        total = _length(documents)
+        total = length_of(documents)
         with stage("Classifying", total) as advance:
             for start in range(0, total, step):
                 X = self.transform(documents[start : start + step])
@@ -256,7 +354,7 @@ class TextClassifier(Estimator):
     def transform(self, documents: Documents) -> Csr:
         """X: the documents as the model sees them."""
         self.check_fitted()
-        X = _as_matrix(documents)
+        X = as_matrix(documents)
         if X is not None:
             if self.vectorizer_ is not None:
                 raise DataError("This model was trained on texts and was given a matrix. Give it texts.")
@@ -266,7 +364,9 @@ class TextClassifier(Estimator):
             )
         else:
             X = self.vectorizer_.transform(cast(Sequence[Text], documents))
-        return X if self.weighting_ is None else self.weighting_.transform(X)
+        if self.selector_ is not None:
+            X = self.selector_.transform(X)
+        return self._with_rules(X if self.weighting_ is None else self.weighting_.transform(X), documents)
 
     # ---- keeping -----------------------------------------------------------------------------------------------------
 
@@ -310,49 +410,12 @@ def _unpruned_counts_of_counts(recipe: Recipe, counts: Csr, Y: Csr) -> dict[int,
     return counts_of_counts(counts.T @ copies)
 
 
-def _as_matrix(documents: Any) -> Csr | None:
-    """The documents as CSR where they came as a matrix of counts, None where they are texts."""
-    if sparse.issparse(documents) or (isinstance(documents, np.ndarray) and documents.ndim == 2):
-        return Csr(cast(Any, documents))
-    return None
+def _with_rule_labels(rules: str, names: list[str], Y: Csr) -> tuple[list[str], Csr]:
+    """Labels that only keyword rules know, after the others: no training document has them."""
+    from manylabel.features.keyword_rules_file import parse_rules, warn_of_labels
 
-
-def _length(documents: Any) -> int:
-    return int(documents.shape[0]) if hasattr(documents, "shape") else len(documents)
-
-
-def _read_labels(labels: Any, known: Sequence[str] | None) -> tuple[list[str], Csr, str]:
-    """Label names, Y, and the form the labels came in: sets of names, one name each, or a matrix."""
-    matrix = _as_matrix(labels)
-    if matrix is not None:
-        Y = matrix.astype(np.int8)
-        if Y.nnz and not np.all((Y.data == 0) | (Y.data == 1)):
-            raise DataError("A label matrix may hold only 0 and 1.")
-        Y.eliminate_zeros()
-        return list(known) if known else [str(column) for column in range(Y.shape[1])], Y, "matrix"
-    sets: LabelSets
-    given = list(labels)
-    if given and all(isinstance(name, str) for name in given):
-        form, sets = "names", [[name] for name in given]
-    else:
-        form, sets = "sets", given
-        if str in set(map(type, given)) or {type(name) for names in given for name in names} - {str}:
-            _complain_of_labels(given)
-    names_used = list(known) if known is not None else label_names(sets)
-    if not names_used:
-        raise DataError("No document has a label, so there is nothing to learn.")
-    return names_used, label_matrix(sets, names_used), form
-
-
-def _complain_of_labels(given: list[Any]) -> None:
-    for row, names in enumerate(given):
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise DataError(f"Labels must be lists of names; document {row} has {names!r}.")
-
-
-def _check_same_length(documents: Documents, Y: Csr) -> None:
-    count = _length(documents)
-    if count != Y.shape[0]:
-        raise ParameterError(f"There are {count} documents but labels for {Y.shape[0]}.")
-    if count == 0:
-        raise DataError("There are no documents to learn from.")
+    further = [label for label in parse_rules(rules) if label not in set(names)]
+    if not further:
+        return names, Y
+    warn_of_labels(further, names)
+    return [*names, *further], Csr((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], len(names) + len(further)))

@@ -1,14 +1,23 @@
 """A recipe: the whole pipeline as plain settings, and the pipeline it describes.
 
-Four sections, each a table of the settings of one class: ``features`` (the vectoriser), ``weighting``, ``model`` and
-``decision``, plus ``method``, the row of the catalogue they start from. A key that does not exist is answered with the
-nearest one that does.
+Five sections, each a table of the settings of one class: ``features`` (the vectoriser), ``selection`` (which terms are
+kept; all of them where it is empty), ``weighting``, ``model`` and ``decision``, plus ``method``, the row of the
+catalogue they start from. A key that does not exist is answered with the nearest one that does.
 
     >>> recipe = Recipe.of("nb-binary", {"decision": {"value": 0.9}, "features": {"min_df": 2}})
     >>> recipe.decision
     {'rule': 'threshold', 'value': 0.9}
     >>> recipe.features["min_df"], recipe.features["tokens"]
     (2, 'letters')
+
+The ``model`` section of a strategy over another model names the settings of both. One that both have is the strategy's;
+`seed` and `n_jobs` are passed on to the model inside as well. ``inner.`` before a name means the model inside and
+nothing else (in TOML also as a table, ``[model.inner]``):
+
+    >>> recipe = Recipe.of("svm-undersampled", {"model": {"ratio": 0.5, "C": 2.0, "n_jobs": 2, "inner.n_jobs": 1}})
+    >>> model = recipe.build_model()
+    >>> (model.ratio, model.n_jobs), (model.model.C, model.model.n_jobs)
+    ((0.5, 2), (2.0, 1))
 """
 
 from __future__ import annotations
@@ -23,7 +32,15 @@ from manylabel.decisions.table import find_rule
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
 
-SECTIONS = ("features", "weighting", "model", "decision")
+RULE_SETTINGS = ("rules", "rules_effect")
+"""What [features] says besides the vectoriser's settings: hand-written keyword rules (the path of a file, or a table of
+labels and queries), and whether a rule gives its label or is required for it.
+"""
+INNER = "inner."
+"""Before the name of a setting: it is meant for the model inside a strategy."""
+PASSED_ON = ("seed", "n_jobs")
+"""Settings of a strategy that the model inside takes over."""
+SECTIONS = ("features", "selection", "weighting", "model", "decision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +49,7 @@ class Recipe:
 
     method: str
     features: dict[str, Any]
+    selection: dict[str, Any]
     weighting: dict[str, Any]
     model: dict[str, Any]
     decision: dict[str, Any]
@@ -44,17 +62,22 @@ class Recipe:
         for section in changes:
             if section not in SECTIONS:
                 raise UnknownNameError("section of a recipe", section, SECTIONS)
+        if isinstance(table := changes.get("model", {}).get("inner"), Mapping):
+            del changes["model"]["inner"]
+            changes["model"].update({f"{INNER}{name}": value for name, value in table.items()})
         decision = changes.get("decision", {})
         rule = decision.pop("rule", row.decision)
         preset = row.decision_settings if rule == row.decision else {}
         recipe = cls(
             method=row.name,
             features={**row.features, **changes.get("features", {})},
+            selection={**row.selection, **changes.get("selection", {})},
             weighting={**row.weighting, **changes.get("weighting", {})},
-            model={**row.settings, **changes.get("model", {})},
+            model={**({"members": row.members} if row.members else {}), **row.settings, **changes.get("model", {})},
             decision={"rule": rule, **preset, **decision},
         )
         recipe._check_names()
+        recipe._spell_none()
         return recipe
 
     def as_dict(self) -> dict[str, Any]:
@@ -77,7 +100,7 @@ class Recipe:
         return cls.from_dict(tomllib.loads(text))
 
     def _check_names(self) -> None:
-        from manylabel.features import Vectorizer, Weighting
+        from manylabel.features import TermSelector, Vectorizer, Weighting
 
         row = find_method(self.method)
         model = find_class(row.model)
@@ -85,27 +108,93 @@ class Recipe:
         names = [name for name in model.parameter_names() if name != "model"]  # type: ignore[attr-defined]
         rule = self.decision["rule"]
         known = {
-            "features": Vectorizer.parameter_names(),
+            "features": [*Vectorizer.parameter_names(), *RULE_SETTINGS],
+            "selection": TermSelector.parameter_names(),
             "weighting": Weighting.parameter_names(),
-            "model": [*names, *inner],
+            "model": [*names, *inner, *(f"{INNER}{name}" for name in inner)],
             "decision": ["rule", *(find_rule(rule).parameter_names() if rule != OWN_RULE else [])],
         }
         for section, allowed in known.items():
             for key in getattr(self, section):
                 if key not in allowed:
                     raise UnknownNameError(f"setting in [{section}] of {self.method}", key, allowed)
+        if row.members:
+            self._check_members(self.model["members"])
+
+    def _spell_none(self) -> None:
+        """Take an unquoted none for the word where a setting knows the word and not the value.
+
+        >>> Recipe.of("svm", {"decision": {"fallback": None}}).decision["fallback"]
+        'none'
+        """
+        from manylabel.features import TermSelector, Vectorizer, Weighting
+
+        row, rule = find_method(self.method), self.decision["rule"]
+        owners: dict[str, list[Any]] = {
+            "features": [Vectorizer],
+            "selection": [TermSelector],
+            "weighting": [Weighting],
+            "model": [find_class(path) for path in (row.model, row.inner) if path],
+            "decision": [] if rule == OWN_RULE else [find_rule(rule)],
+        }
+        for section, classes in owners.items():
+            settings = getattr(self, section)
+            for key in [key for key, value in settings.items() if value is None]:
+                allowed = [c.parameter_constraints.get(key.removeprefix(INNER)) for c in classes]
+                if any(one and one.allows("none") and not one.allows(None) for one in allowed):
+                    settings[key] = "none"
+
+    def _check_members(self, members: Any) -> None:
+        listed = isinstance(members, (list, tuple)) and members and all(isinstance(name, str) for name in members)
+        if not listed:
+            raise ParameterError(
+                f"{self.method}: members must be a list of methods, for example "
+                f'model.members=["svm", "nb"], not {members!r}.'
+            )
+        for name in members:
+            find_method(name)
+
+    @property
+    def vectorizer_settings(self) -> dict[str, Any]:
+        """The settings of the vectoriser: the features but for the keyword rules."""
+        return {key: value for key, value in self.features.items() if key not in RULE_SETTINGS}
+
+    def read_rules(self) -> str | None:
+        """The text of the hand-written keyword rules, checked; None where there are none."""
+        from manylabel.features.keyword_rules_file import rules_text
+
+        given = self.features.get("rules")
+        return None if given is None else rules_text(given)
 
     def build_model(self) -> MultiLabelModel:
-        """The model, not yet fitted."""
+        """The model, not yet fitted; keyword rules, where there are any, stand before it."""
+        from manylabel.models.keyword_rules import KeywordRules
+
+        model = self._build_method()
+        if self.features.get("rules") is None or isinstance(model, KeywordRules):
+            return model
+        return KeywordRules(model, effect=self.features.get("rules_effect", "give"))
+
+    def _build_method(self) -> MultiLabelModel:
         row = find_method(self.method)
         outer = find_class(row.model)
+        if row.members:
+            with_rules = self.model.get("combine") == "votes"
+            members = tuple(build_member(name, with_rules) for name in self.model["members"])
+            return outer(**{**self.model, "members": members})  # type: ignore[no-any-return]
         if row.inner is None:
             return outer(**self.model)  # type: ignore[no-any-return]
         inner = find_class(row.inner)
-        names = inner.parameter_names()  # type: ignore[attr-defined]
-        own = {key: value for key, value in self.model.items() if key not in names}
-        nested = {key: value for key, value in self.model.items() if key in names}
+        own, nested = self._divide(outer.parameter_names(), inner.parameter_names())  # type: ignore[attr-defined]
         return outer(model=inner(**nested), **own)  # type: ignore[no-any-return]
+
+    def _divide(self, outer: Sequence[str], inner: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The settings of a strategy and those of the model inside; see this module's docstring."""
+        plain = {key: value for key, value in self.model.items() if not key.startswith(INNER)}
+        named = {key.removeprefix(INNER): value for key, value in self.model.items() if key.startswith(INNER)}
+        own = {key: value for key, value in plain.items() if key in outer}
+        nested = {key: value for key, value in plain.items() if key in inner and (key not in own or key in PASSED_ON)}
+        return own, nested | named
 
     def build_rule(self) -> Any:
         """The decision rule, not yet fitted; None where the model decides by itself."""
@@ -113,6 +202,21 @@ class Recipe:
             return None
         settings = {key: value for key, value in self.decision.items() if key != "rule"}
         return find_rule(self.decision["rule"])(**settings)
+
+
+def build_member(method: str, with_rule: bool) -> MultiLabelModel:
+    """A method as a member of a committee: its model, the weighting it wants and, if asked for, its decision rule.
+
+    All members learn from the committee's counts, so that a method's own features and selection have no say.
+    """
+    from manylabel.decisions.decided import DecidedModel
+    from manylabel.features import Weighting
+    from manylabel.strategies.weighted_member import WeightedMember
+
+    recipe = Recipe.of(method)
+    model, rule = recipe.build_model(), recipe.build_rule() if with_rule else None
+    weighting = Weighting(**recipe.weighting) if recipe.weighting else None
+    return WeightedMember(model if rule is None else DecidedModel(model, rule), weighting)
 
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, dict[str, Any]]:

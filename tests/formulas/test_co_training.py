@@ -16,7 +16,7 @@ from manylabel.data import load
 from manylabel.data.labels import label_matrix
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
-from manylabel.models import BinaryNaiveBayes, ScoreKind
+from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes, ScoreKind
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
@@ -383,3 +383,16 @@ def test_what_co_training_does_on_enron(data_folder: Path) -> None:
     together = CoTraining(ValueWeightedNaiveBayes(n_bins=2)).fit(X, Y).predict(unseen).toarray()
     wrong = [100 * (decided != truth).any(axis=1).mean() for decided in (alone, together)]
     assert wrong[1] < wrong[0] - 2
+
+
+@pytest.mark.parametrize(
+    ("prior", "expected"), [("documents", np.log(3 / 5)), ("add-one", np.log(4 / 6)), ("uniform", 0.0)]
+)
+def test_the_prior_taken_off_is_the_models(prior: Any, expected: float) -> None:
+    """E-10: words and labels both know the prior, here 3 of 8 documents, as the model estimates it; it counts once."""
+    labels = np.column_stack([Y[:, 0], [1, 1, 1, 0, 0, 0, 0, 0]])
+    model = MultinomialNaiveBayes(smoothing="laplace", prior=prior)
+    fitted = CoTraining(model, fc="separate", labels="true").fit(X, labels)
+    assert fitted.prior_[1] == pytest.approx(expected)
+    empty = fitted.words_.scores([[0]])[0]
+    np.testing.assert_allclose(empty, fitted.prior_, atol=1e-12)

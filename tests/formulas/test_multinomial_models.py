@@ -299,3 +299,15 @@ def test_wrong_inputs() -> None:
         model.fit(X, [["a"], ["b"], ["a", "b"], []])
     with pytest.raises(DataError, match="X has 2 features, but MultinomialNaiveBayes is expecting 3"):
         model.fit(X, Y).predict(Csr((1, 2)))
+
+
+def test_one_label_has_the_documents_without_it_as_negatives() -> None:
+    """A-6 with one label: "unlabelled" is all that is not the label, so P is not 1 for everything.
+
+    X = (2, 0) with the label, (0, 2) without; Laplace: p(w|yes) = (3/4, 1/4), p(w|rest) = (1/4, 3/4), prior 1/2 each.
+    """
+    X, Y = np.array([[2, 0], [0, 2]]), np.array([[1], [0]])
+    model = BinaryNaiveBayes(smoothing="laplace").fit(X, Y)
+    np.testing.assert_allclose(model.scores([[1, 0], [0, 1], [0, 0]]).ravel(), [np.log(3), -np.log(3), 0], atol=1e-12)
+    assert model.predict(X).tolist() == Y.tolist()
+    assert (BinaryNaiveBayes(smoothing="laplace", unlabelled="ignore").fit(X, Y).scores(X) == np.inf).all()

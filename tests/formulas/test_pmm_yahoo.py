@@ -1,6 +1,5 @@
 """X-10: PMM1 and PMM2 on the pages they were made for (Ueda & Saito 2002, Tables 1, 2), where the data is at hand."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -69,19 +68,3 @@ def test_ten_starts_one_optimum(pages: dict[str, tuple[Csr, Csr]]) -> None:
         trace = PMM2(start=start, tol=1e-9, max_iter=60).fit(X, Y).objective_
         assert len(trace) > 10
         assert (np.diff(trace) >= -1e-11 * abs(trace[-1])).all()
-
-
-@pytest.mark.parametrize("model", [PMM1(), PMM2()], ids=repr)
-def test_speed(pages: dict[str, tuple[Csr, Csr]], model: Any) -> None:
-    """2000 documents learned and 3000 labelled in under 2 s each; the better of two runs, on a busy machine."""
-    pytest.importorskip("manylabel.kernels.mixture_search", reason="The kernels are not compiled.")
-    X, Y = pages["arts"]
-    train, targets, test = Csr(X[:2000]), Csr(Y[:2000]), Csr(X[2000:])
-    times = []
-    for _ in range(2):
-        begin = time.perf_counter()
-        model.fit(train, targets)
-        middle = time.perf_counter()
-        model.predict(test)
-        times.append((middle - begin, time.perf_counter() - middle))
-    assert np.min(times, axis=0).max() < 2

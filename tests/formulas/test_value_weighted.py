@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from manylabel.exceptions import ParameterError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.value_weights import (
     kl_value_weights,
     normalise,
@@ -179,7 +180,7 @@ def test_default_normalisation() -> None:
 def test_priors() -> None:
     """E-4: (N_c + 1)/(N + |C|), or N_c/N; 2 of 3 documents: 3/5 or 2/3."""
     X, y = np.array([[1, 0], [0, 1], [1, 1]]), ["a", "b", "a"]
-    for prior, expected in (("add-one", 3 / 5), ("ml", 2 / 3)):
+    for prior, expected in (("add-one", 3 / 5), ("documents", 2 / 3)):
         for target in ("classes", "labels"):
             model = ValueWeightedNaiveBayes(prior=prior, target=target).fit(X, y)  # type: ignore[arg-type]
             assert model.predict_proba([[0, 0]])[0, 0] == pytest.approx(expected)
@@ -243,3 +244,18 @@ def test_the_short_way_of_one_document(event: str, settings: dict[str, object]) 
         terms = np.flatnonzero(document).astype(np.int32)
         found = score(terms, document[terms].astype(float))
         np.testing.assert_allclose(found, model.scores(document[np.newaxis])[0], rtol=1e-12, atol=1e-14)
+
+
+def test_learning_in_pieces_needs_kept_counts() -> None:
+    """Without refinement: bins move with the second piece (hi 2 to 9), and the counts move with them."""
+    X, Y = np.array([[1, 0], [2, 1], [9, 0], [0, 1]]), np.array([[1], [0], [1], [0]])
+    plain = ValueWeightedNaiveBayes(refine="none", n_bins=3)
+    pieces = clone(plain).partial_fit(X[:2], Y[:2])
+    assert pieces.high_.tolist() == [2, 1]
+    pieces.partial_fit(X[2:], Y[2:])
+    np.testing.assert_array_equal(pieces.scores(X), clone(plain).fit(X, Y).scores(X))
+    assert not hasattr(ValueWeightedNaiveBayes(), "partial_fit")
+    with pytest.raises(DataError, match="keep_counts=True"):
+        clone(plain).fit(X, Y).partial_fit(X, Y)
+    with pytest.raises(DataError, match="keep_counts=True"):
+        clone(plain).fit(X, Y).merge(clone(plain).fit(X, Y))

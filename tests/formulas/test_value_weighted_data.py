@@ -13,6 +13,7 @@ from manylabel.estimator import Csr
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.value_cells import count_values, learn_coder
 from manylabel.models.value_class_scores import class_value_weights
+from manylabel.models.value_table import tabulate
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 
 REFERENCE: dict[str, Any] = {"event": "categorical", "norm": "global", "refine": "none", "target": "classes"}
@@ -56,11 +57,11 @@ def test_accuracy(oh0: tuple[Csr, np.ndarray]) -> None:
 def test_mean_weight_of_each_bin(oh0: tuple[Csr, np.ndarray]) -> None:
     """X-11, figure 2: bin 2 highest, then falling, with kl_split and m = 1; the plain ML divergence rises instead."""
     X, y = oh0
-    copies = np.ones(len(y))
+    table = tabulate(X, Csr(np.eye(10)[y]), np.ones(len(y)))
     coder = learn_coder(
-        X, copies, event="categorical", frequency="bin", n_bins=5, scope="feature", binary_columns=0, every_bin=False
+        table, event="categorical", frequency="bin", n_bins=5, scope="feature", binary_columns=0, every_bin=False
     )
-    counts = count_values(X, Csr(np.eye(10)[y]), coder, copies)
+    counts = count_values(table, coder)
 
     def means(weight: Any, m: float) -> np.ndarray:
         found = class_value_weights(counts, weight, m, "none", False)

@@ -11,6 +11,7 @@ from manylabel.models.value_cells import ValueCounts, count_values, learn_coder
 from manylabel.models.value_class_scores import class_log_probabilities, class_value_weights
 from manylabel.models.value_label_scores import label_values
 from manylabel.models.value_refinement import Ascent, ClassProblem, LabelProblems, refine_classes, refine_labels
+from manylabel.models.value_table import tabulate
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 
 TOY = Csr(np.array([[1, 0], [2, 0], [0, 1], [0, 2], [1, 1], [0, 0]], dtype=float))
@@ -20,11 +21,11 @@ LIKELIHOOD = -0.842753829
 
 
 def coded(X: Csr, Y: Csr, event: str = "categorical", n_bins: int = 3) -> tuple[Csr, ValueCounts]:
-    copies = np.ones(X.shape[0])
+    table = tabulate(X, Y, np.ones(X.shape[0]))
     coder = learn_coder(
-        X, copies, event=event, frequency="bin", n_bins=n_bins, scope="feature", binary_columns=0, every_bin=False
+        table, event=event, frequency="bin", n_bins=n_bins, scope="feature", binary_columns=0, every_bin=False
     )  # type: ignore[arg-type]
-    return coder.code(X), count_values(X, Y, coder, copies)
+    return coder.code(X), count_values(table, coder)
 
 
 def class_problem(X: Csr, Y: Csr, event: str = "categorical") -> tuple[ClassProblem, np.ndarray]:

@@ -58,7 +58,9 @@ def test_binary(seed: int, unlabelled: str) -> None:
     scores = BinaryNaiveBayes(b=b, unigram=unigram, unlabelled=unlabelled).fit(X, Y).scores(X)  # type: ignore[arg-type]
     p = _unigram(X, Y, unigram == "replicated", unlabelled != "ignore")
     known = p > 0
-    used = np.ones(len(X), dtype=bool) if unlabelled == "negative" else Y.any(axis=1)
+    # of a single label, the documents without it are the negatives there are
+    negatives_too = unlabelled == "negative" or (unlabelled == "smoothing" and Y.shape[1] == 1)
+    used = np.ones(len(X), dtype=bool) if negatives_too else Y.any(axis=1)
     for label in range(Y.shape[1]):
         yes, no = X[used & (Y[:, label] == 1)], X[used & (Y[:, label] == 0)]
         if not len(yes) or not len(no):

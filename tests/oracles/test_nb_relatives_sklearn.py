@@ -89,7 +89,7 @@ def test_complement_differs_by_default(counts: np.ndarray) -> None:
 def test_categorical_without_weights(counts: np.ndarray) -> None:
     """Weights of 1 and the share of documents as prior are scikit-learn's CategoricalNB on the bins."""
     y = classes(4)
-    settings = {"event": "categorical", "weight": "none", "refine": "none", "prior": "ml", "target": "classes"}
+    settings = {"event": "categorical", "weight": "none", "refine": "none", "prior": "documents", "target": "classes"}
     ours = ValueWeightedNaiveBayes(**settings, n_bins=4).fit(counts, y)  # type: ignore[arg-type]
     bins = FrequencyBins(4).fit_transform(counts).toarray()
     theirs = CategoricalNB(min_categories=4).fit(bins, y)
@@ -99,7 +99,7 @@ def test_categorical_without_weights(counts: np.ndarray) -> None:
 @pytest.mark.parametrize("event", ["multinomial", "exponent"])
 def test_multinomial_without_weights(counts: np.ndarray, labels: np.ndarray, event: str) -> None:
     """Weights of 1 are MultinomialNB, on counts; `exponent` ignores how often a word occurs when it scores."""
-    settings = {"event": event, "weight": "none", "refine": "none", "prior": "ml", "frequency": "value"}
+    settings = {"event": event, "weight": "none", "refine": "none", "prior": "documents", "frequency": "value"}
     scored = counts if event == "multinomial" else (counts > 0).astype(float)
     y = classes(4)
     ours = ValueWeightedNaiveBayes(**settings, target="classes").fit(counts, y)  # type: ignore[arg-type]

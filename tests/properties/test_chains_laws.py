@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 
+from corpora import corpora
 from manylabel.estimator import Csr
 from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
@@ -29,14 +30,6 @@ STRATEGIES: list[Any] = [
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 
 
-@st.composite
-def corpora(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Small corpora with empty documents, unlabelled ones, constant labels and unused words among them."""
-    n, terms, labels = draw(st.integers(1, 8)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    X = draw(hnp.arrays(np.int64, (n, terms), elements=st.sampled_from([0, 0, 0, 1, 1, 2, 5])))
-    return X, draw(hnp.arrays(np.int8, (n, labels), elements=st.integers(0, 1)))
-
-
 @each_strategy
 @given(corpora())
 @settings(max_examples=20)
@@ -49,26 +42,6 @@ def test_every_label_has_a_score_and_constant_ones_stay_constant(strategy: Any, 
     np.testing.assert_array_equal(predicted[:, ~Y.any(axis=0)], 0)
     np.testing.assert_array_equal(predicted[:, Y.all(axis=0)], 1)
     np.testing.assert_array_equal(predicted, fitted.natural_decision(scores))
-
-
-@each_strategy
-@given(corpora())
-@settings(max_examples=10)
-def test_dense_and_every_sparse_form_are_the_same(strategy: Any, corpus: Any) -> None:
-    X, Y = corpus
-    dense = clone(strategy).fit(X, Y).scores(X)
-    for form in (sparse.csr_array(X), sparse.csc_array(X), sparse.csr_matrix(X)):
-        np.testing.assert_array_equal(clone(strategy).fit(form, sparse.csr_array(Y)).scores(form), dense)
-
-
-@given(corpora(), st.randoms(use_true_random=False))
-@settings(max_examples=25)
-def test_permuting_labels_permutes_columns_of_binary_relevance(corpus: Any, random: Any) -> None:
-    X, Y = corpus
-    order = random.sample(range(Y.shape[1]), Y.shape[1])
-    for strategy in STRATEGIES[:2]:
-        here, there = (clone(strategy).fit(X, labels).scores(X) for labels in (Y[:, order], Y))
-        np.testing.assert_array_equal(here, there[:, order])
 
 
 @given(corpora(), st.randoms(use_true_random=False))
@@ -91,20 +64,6 @@ def test_one_label_makes_every_strategy_binary_relevance(corpus: Any) -> None:
     np.testing.assert_array_equal(ClassifierChain(BernoulliNB()).fit(X, Y[:, :1]).scores(X), alone)
     together = ChainEnsemble(BernoulliNB(), n_chains=2, sample="none").fit(X, Y[:, :1])
     np.testing.assert_array_equal(together.predict(X), alone > 0)
-
-
-@each_strategy
-@given(corpora(), st.integers(1, 2))
-@settings(max_examples=10)
-def test_documents_are_scored_alone(strategy: Any, corpus: Any, cut: int) -> None:
-    """Batches, and empty documents among them, change nothing."""
-    X, Y = corpus
-    fitted = clone(strategy).fit(X, Y)
-    unseen = np.vstack([X, np.zeros((2, X.shape[1]), dtype=int)])
-    whole = fitted.scores(unseen)
-    parts = [fitted.scores(part) for part in (unseen[:cut], unseen[cut:])]
-    np.testing.assert_allclose(np.vstack(parts), whole, rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(whole[-1], whole[-2])
 
 
 @given(corpora(), st.floats(0.1, 5.0))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 
+from corpora import corpora
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.co_training import CoTraining
@@ -27,14 +27,6 @@ STRATEGIES: list[Any] = [
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 
 
-@st.composite
-def corpora(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Small corpora with empty documents, unlabelled ones, constant labels and unused words among them."""
-    n, terms, labels = draw(st.integers(1, 8)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    X = draw(hnp.arrays(np.int64, (n, terms), elements=st.sampled_from([0, 0, 0, 1, 1, 2, 5])))
-    return X, draw(hnp.arrays(np.int8, (n, labels), elements=st.integers(0, 1)))
-
-
 @each_strategy
 @given(corpora())
 @settings(max_examples=15)
@@ -48,16 +40,6 @@ def test_answers_are_whole_and_constant_labels_constant(strategy: Any, corpus: A
     np.testing.assert_array_equal(predicted[:, ~Y.any(axis=0)], 0)
     np.testing.assert_array_equal(predicted[:, Y.all(axis=0)], 1)
     assert report.iterations.max() <= 20
-
-
-@each_strategy
-@given(corpora())
-@settings(max_examples=8)
-def test_dense_and_every_sparse_form_are_the_same(strategy: Any, corpus: Any) -> None:
-    X, Y = corpus
-    dense = clone(strategy).fit(X, Y).scores(X)
-    for form in (sparse.csr_array(X), sparse.csc_array(X), sparse.csr_matrix(X)):
-        np.testing.assert_array_equal(clone(strategy).fit(form, sparse.csr_array(Y)).scores(form), dense)
 
 
 @given(corpora(), st.randoms(use_true_random=False), st.sampled_from(["synchronous", "sequential"]))
@@ -78,20 +60,6 @@ def test_one_label_is_binary_relevance(strategy: Any, corpus: Any) -> None:
     X, Y = corpus
     alone = BinaryRelevance(strategy.model).fit(X, Y[:, :1])
     np.testing.assert_array_equal(clone(strategy).fit(X, Y[:, :1]).scores(X), alone.scores(X))
-
-
-@each_strategy
-@given(corpora(), st.integers(1, 2))
-@settings(max_examples=8)
-def test_documents_are_answered_alone(strategy: Any, corpus: Any, cut: int) -> None:
-    """Batches, and empty documents among them, change nothing."""
-    X, Y = corpus
-    fitted = clone(strategy).fit(X, Y)
-    unseen = np.vstack([X, np.zeros((2, X.shape[1]), dtype=int)])
-    whole = fitted.scores(unseen)
-    parts = [fitted.scores(part) for part in (unseen[:cut], unseen[cut:])]
-    np.testing.assert_allclose(np.vstack(parts), whole, atol=1e-9)
-    np.testing.assert_array_equal(whole[-1], whole[-2])
 
 
 # --- taking turns -----------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from manylabel.decisions import (
     GlobalThreshold,
     PerLabelThreshold,
     Proportional,
+    SeenSets,
     Threshold,
     TopK,
 )
@@ -134,6 +135,9 @@ RULES = [
     TopK(2),
     Proportional(),
     Proportional(share=3, cut="batch"),
+    SeenSets(),
+    SeenSets("exact", dependence=0),
+    SeenSets("hamming", curve="isotonic"),
 ]
 
 

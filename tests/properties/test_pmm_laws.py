@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+from corpora import corpora
 from manylabel.models.pmm1 import PMM1
 from manylabel.models.pmm2 import PMM2
 from manylabel.models.semi_supervised_nb import SemiSupervisedNaiveBayes
@@ -32,16 +32,6 @@ def fresh(model: Any, **options: Any) -> Any:
     return type(model)(**(model.get_params() | options))
 
 
-@st.composite
-def corpora(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Small corpora with empty documents, unlabelled ones, constant labels and unused words among them."""
-    n, terms, labels = draw(st.integers(1, 9)), draw(st.integers(1, 6)), draw(st.integers(1, 4))
-    X = draw(hnp.arrays(np.int64, (n, terms), elements=st.sampled_from([0, 0, 0, 1, 1, 2, 3, 7])))
-    Y = draw(hnp.arrays(np.int8, (n, labels), elements=st.integers(0, 1)))
-    assume(Y.any())
-    return X, Y
-
-
 def dense_theta(model: Any) -> np.ndarray:
     """θ, labels × terms."""
     cells = model.theta_.tocoo()
@@ -52,7 +42,7 @@ def dense_theta(model: Any) -> np.ndarray:
 
 @each
 @few
-@given(corpora())
+@given(corpora(some_label=True))
 def test_the_objective_never_falls_and_theta_sums_to_one(model: Any, corpus: Any) -> None:
     fitted = fresh(model, tol=0.0, max_iter=15).fit(*corpus)
     rises = np.diff(fitted.objective_)
@@ -61,7 +51,7 @@ def test_the_objective_never_falls_and_theta_sums_to_one(model: Any, corpus: Any
 
 
 @few
-@given(corpora(), st.integers(0, 2**32 - 1))
+@given(corpora(some_label=True), st.integers(0, 2**32 - 1))
 def test_the_optimum_of_pmm1_does_not_depend_on_the_start(corpus: Any, seed: int) -> None:
     limits = [
         PMM1(start=start, seed=seed, tol=1e-13, max_iter=2000).fit(*corpus).objective_[-1]
@@ -72,7 +62,7 @@ def test_the_optimum_of_pmm1_does_not_depend_on_the_start(corpus: Any, seed: int
 
 @each
 @few
-@given(corpora())
+@given(corpora(some_label=True))
 def test_scores_are_positive_exactly_for_the_labels_given(model: Any, corpus: Any) -> None:
     X, Y = corpus
     fitted = fresh(model).fit(X, Y)
@@ -86,7 +76,7 @@ def test_scores_are_positive_exactly_for_the_labels_given(model: Any, corpus: An
 
 @each
 @few
-@given(corpora())
+@given(corpora(some_label=True))
 def test_evidence_sums_to_the_score(model: Any, corpus: Any) -> None:
     X, Y = corpus
     fitted = fresh(model, prior=None).fit(X, Y)
@@ -115,9 +105,9 @@ def test_permuting_labels_permutes_columns(model: Any, seed: int) -> None:
 
 
 @each
-@few
-@given(corpora())
-def test_the_form_of_the_input_does_not_matter(model: Any, corpus: Any) -> None:
+@settings(max_examples=6)
+@given(corpora(some_label=True))
+def test_neither_form_nor_threads_change_a_bit(model: Any, corpus: Any) -> None:
     X, Y = corpus
     dense = fresh(model).fit(X, Y)
     for form in (sparse.csr_array, sparse.csc_array, sparse.coo_matrix):
@@ -128,7 +118,7 @@ def test_the_form_of_the_input_does_not_matter(model: Any, corpus: Any) -> None:
 
 
 @few
-@given(corpora(), st.floats(0.1, 9))
+@given(corpora(some_label=True), st.floats(0.1, 9))
 def test_the_length_of_a_document_does_not_change_its_set(corpus: Any, factor: float) -> None:
     """The value log P(x|S) is linear in x. With equal lengths not even the scores change."""
     X, Y = corpus
@@ -138,7 +128,7 @@ def test_the_length_of_a_document_does_not_change_its_set(corpus: Any, factor: f
 
 
 @few
-@given(corpora(), st.booleans())
+@given(corpora(some_label=True), st.booleans())
 def test_all_sets_are_at_least_as_good_as_the_greedy_one(corpus: Any, biased: bool) -> None:
     X, Y = corpus
     X = X[X.any(axis=1)]
@@ -151,19 +141,10 @@ def test_all_sets_are_at_least_as_good_as_the_greedy_one(corpus: Any, biased: bo
 
 
 @few
-@given(corpora(), st.sampled_from(["documents", "add-one", "uniform"]), st.sampled_from([0.1, 1.0, 3.0]))
+@given(corpora(some_label=True), st.sampled_from(["documents", "add-one", "uniform"]), st.sampled_from([0.1, 1.0, 3.0]))
 def test_the_objective_with_unlabelled_documents_never_falls(corpus: Any, prior: Any, weight: float) -> None:
     X, Y = corpus
     model = SemiSupervisedNaiveBayes(weight, 0.5, prior, tol=0.0, max_iter=15).fit(X, Y)
     assert (np.diff(model.objective_) >= -1e-9 * np.maximum(1, np.abs(model.objective_[1:]))).all()
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     assert (model.predict_proba(X)[:, ~Y.any(axis=0)] == 0).all()
-
-
-@few
-@given(corpora(), st.randoms(use_true_random=False))
-def test_permuting_labels_permutes_posteriors(corpus: Any, random: Any) -> None:
-    X, Y = corpus
-    order = random.sample(range(Y.shape[1]), Y.shape[1])
-    first, second = (SemiSupervisedNaiveBayes(max_iter=5, tol=0.0).fit(X, part) for part in (Y, Y[:, order]))
-    np.testing.assert_allclose(second.scores(X), first.scores(X)[:, order], atol=1e-9)

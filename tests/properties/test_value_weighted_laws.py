@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import sparse
 
+from corpora import corpora
 from manylabel.features.discretize import FrequencyBins
 from manylabel.features.value_weights import kl_value_weights, normalise
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
@@ -30,9 +30,8 @@ VALUED: list[Any] = [
     ValueWeightedNaiveBayes(refine_cells="seen", n_bins=3),
     ValueWeightedNaiveBayes("categorical", norm="global", refine="none"),
     ValueWeightedNaiveBayes("categorical", target="classes", steps=3),
-    ValueWeightedNaiveBayes("multinomial", norm="feature", scope="global", refine="none", prior="ml", m=0.0),
+    ValueWeightedNaiveBayes("multinomial", norm="feature", scope="global", refine="none", prior="documents", m=0.0),
 ]
-each_counted = pytest.mark.parametrize("model", COUNTED, ids=repr)
 each_model = pytest.mark.parametrize("model", COUNTED + VALUED, ids=repr)
 some = settings(max_examples=12)
 
@@ -41,28 +40,8 @@ def _fresh(model: Any) -> Any:
     return type(model)(**model.get_params())
 
 
-@st.composite
-def corpora(draw: st.DrawFn, min_documents: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Small corpora with empty documents, unlabelled ones, constant labels and unused words among them."""
-    n = draw(st.integers(min_documents, 9))
-    terms, labels = draw(st.integers(1, 6)), draw(st.integers(1, 4))
-    X = draw(hnp.arrays(np.int64, (n, terms), elements=st.sampled_from([0, 0, 0, 1, 1, 2, 3, 7])))
-    Y = draw(hnp.arrays(np.int8, (n, labels), elements=st.integers(0, 1)))
-    return X, Y
-
-
 def _same(first: np.ndarray, second: np.ndarray) -> None:
     np.testing.assert_allclose(first, second, rtol=1e-7, atol=1e-9)
-
-
-@each_model
-@given(corpora(), st.randoms(use_true_random=False))
-@some
-def test_permuting_labels_permutes_columns(model: Any, corpus: Any, random: Any) -> None:
-    X, Y = corpus
-    order = list(range(Y.shape[1]))
-    random.shuffle(order)
-    _same(_fresh(model).fit(X, Y[:, order]).scores(X), _fresh(model).fit(X, Y).scores(X)[:, order])
 
 
 @each_model
@@ -75,61 +54,6 @@ def test_the_order_of_words_and_documents_does_not_matter(model: Any, corpus: An
     random.shuffle(documents)
     shuffled = _fresh(model).fit(X[documents][:, words], Y[documents])
     _same(shuffled.scores(X[:, words]), _fresh(model).fit(X, Y).scores(X))
-
-
-@each_model
-@given(corpora())
-@some
-def test_the_form_of_the_input_does_not_matter(model: Any, corpus: Any) -> None:
-    X, Y = corpus
-    expected = _fresh(model).fit(X, Y).scores(X)
-    for form in (sparse.csr_array(X), sparse.csc_array(X), sparse.csr_matrix(X)):
-        _same(_fresh(model).fit(form, sparse.csr_array(Y)).scores(form), expected)
-
-
-@each_model
-@given(corpora(), st.data())
-@some
-def test_unseen_labels_are_never_predicted(model: Any, corpus: Any, data: st.DataObject) -> None:
-    X, Y = corpus
-    unseen = data.draw(st.integers(0, Y.shape[1] - 1))
-    Y = Y.copy()
-    Y[:, unseen] = 0
-    fitted = _fresh(model).fit(X, Y)
-    anything = data.draw(hnp.arrays(np.int64, (3, X.shape[1]), elements=st.integers(0, 50)))
-    assert not np.isnan(fitted.scores(anything)).any()
-    assert not fitted.predict(anything)[:, unseen].any()
-
-
-@each_model
-@given(corpora())
-@some
-def test_scores_do_not_depend_on_the_batch(model: Any, corpus: Any) -> None:
-    X, Y = corpus
-    fitted = _fresh(model).fit(X, Y)
-    _same(np.vstack([fitted.scores(row[np.newaxis]) for row in X]), fitted.scores(X))
-
-
-@each_model
-@given(corpora())
-@some
-def test_what_was_learned_is_the_model(model: Any, corpus: Any) -> None:
-    X, Y = corpus
-    fitted = _fresh(model).fit(X, Y)
-    np.testing.assert_array_equal(_fresh(model).restore(fitted.learned_state()).scores(X), fitted.scores(X))
-
-
-@each_counted
-@given(corpora(min_documents=3), st.data())
-@some
-def test_pieces_and_merging_equal_the_whole(model: Any, corpus: Any, data: st.DataObject) -> None:
-    X, Y = corpus
-    cut = data.draw(st.integers(1, len(X) - 1))
-    whole = _fresh(model).fit(X, Y)
-    pieces = _fresh(model).partial_fit(X[:cut], Y[:cut]).partial_fit(X[cut:], Y[cut:])
-    merged = _fresh(model).fit(X[cut:], Y[cut:]).merge(_fresh(model).fit(X[:cut], Y[:cut]))
-    for other in (pieces, merged):
-        np.testing.assert_array_equal(other.scores(X), whole.scores(X))
 
 
 counts = hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(2, 4)), elements=st.integers(0, 30))

@@ -10,14 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
-from manylabel.catalog import combined, linear, mixtures, naive_bayes, neighbours, networks, value_weighting
+from manylabel.catalog import (
+    combined,
+    hierarchies,
+    imbalance,
+    linear,
+    mixtures,
+    naive_bayes,
+    neighbours,
+    networks,
+    value_weighting,
+)
 from manylabel.catalog.method import Method
 from manylabel.decisions.table import RULES
 from manylabel.exceptions import UnknownNameError
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "OWN_RULE", "Method", "find_class", "find_method", "storable_classes"]
 
-_FAMILIES = (linear, naive_bayes, value_weighting, mixtures, neighbours, networks, combined)
+_FAMILIES = (linear, naive_bayes, value_weighting, mixtures, neighbours, networks, imbalance, hierarchies, combined)
 
 METHODS: Mapping[str, Method] = {row.name: row for family in _FAMILIES for row in family.ROWS}
 DEFAULT_METHOD = "svm"
@@ -47,11 +57,16 @@ def storable_classes() -> dict[str, str]:
     paths = [
         "manylabel.classifier:TextClassifier",
         "manylabel.features.vectorize:Vectorizer",
+        "manylabel.features.select:TermSelector",
         "manylabel.features.weighting:Weighting",
+        "manylabel.features.keywords:KeywordMatcher",
         "manylabel.decisions.decided:DecidedModel",
+        "manylabel.decisions.calibration:Calibration",
         *RULES.values(),
         *(row.model for row in METHODS.values()),
         *(row.inner for row in METHODS.values() if row.inner),
         "manylabel.strategies.binary_relevance:BinaryRelevance",
+        "manylabel.strategies.sibling_model:SiblingModel",
+        "manylabel.strategies.weighted_member:WeightedMember",
     ]
     return {path.partition(":")[2]: path for path in paths}

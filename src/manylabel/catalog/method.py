@@ -20,7 +20,8 @@ READ = "Read, Pfahringer, Holmes & Frank 2011"
 class Method:
     """A method: the class that scores, the features it wants and the rule that decides.
 
-    `model` and `inner` (the model inside a strategy) are written ``module:Class``.
+    `model` and `inner` (the model inside a strategy) are written ``module:Class``; `members` are the methods that make
+    a committee, named as in the catalogue.
     """
 
     name: str
@@ -29,7 +30,9 @@ class Method:
     source: str
     settings: Settings = field(default_factory=dict)
     inner: str | None = None
+    members: tuple[str, ...] = ()
     features: Settings = field(default_factory=dict)
+    selection: Settings = field(default_factory=dict)
     weighting: Settings = field(default_factory=dict)
     decision: str = "own"
     decision_settings: Settings = field(default_factory=dict)

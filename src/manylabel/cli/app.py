@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from manylabel.cli import corpora, demonstration, evaluating, models, predicting, training
+from manylabel.cli import (
+    corpora,
+    demonstration,
+    describing,
+    evaluating,
+    keyword_rules,
+    models,
+    predicting,
+    reproducing,
+    selecting,
+    training,
+)
 
 app = typer.Typer(
     name="manylabel",
@@ -21,8 +32,12 @@ app.command()(demonstration.demo)
 app.command()(training.train)
 app.command()(predicting.predict)
 app.command()(evaluating.evaluate)
+app.command()(selecting.select)
+app.command()(keyword_rules.rules)
+app.command()(reproducing.reproduce)
 app.command()(models.inspect)
 app.command()(models.methods)
+app.command()(describing.describe)
 app.command()(corpora.convert)
 app.command()(corpora.fetch)
 

@@ -25,10 +25,20 @@ def evaluate(
         typer.Option("--method", help="A method to train and measure; may be given several times.", show_default=False),
     ] = None,
     setting: o.Setting = None,
+    rules: o.Rules = None,
+    hierarchy: o.Hierarchy = None,
     part: o.PartName = None,
     test_share: Annotated[
         float, typer.Option("--test-share", help="The share kept for testing where the data have no split.")
     ] = 0.25,
+    split_by: Annotated[
+        str | None,
+        typer.Option(
+            "--split-by",
+            help="A column (author, thread, source) whose documents all go to one part, where the data have no split.",
+            show_default=False,
+        ),
+    ] = None,
     labels: Annotated[str, typer.Option("--labels", help="How many labels the table shows: a number or 'all'.")] = "30",
     per_label: Annotated[
         Path | None,
@@ -54,15 +64,16 @@ def evaluate(
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.exceptions import ParameterError
-    from manylabel.recipe import parse_settings
     from manylabel.reports.result_page import ranks_page, result_page
     from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 
-    if model is not None and (method or setting):
+    if model is not None and (method or setting or rules):
         raise ParameterError("Give --model to measure a model file, or --method and --set to train one, not both.")
-    limit = _limit(labels)
+    limit = o.label_limit(labels)
     sources = [
-        o.make_source(name, format, text_column, label_column, label_separator, encoding, on_error, option)
+        o.make_source(
+            name, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy, split_by
+        )
         for name in data
     ]
     with progress():
@@ -73,7 +84,7 @@ def evaluate(
                 evaluate_methods(
                     source,
                     method or [DEFAULT_METHOD],
-                    overrides=parse_settings(setting or []),
+                    overrides=o.make_overrides(setting, rules),
                     test_share=test_share,
                     seed=seed,
                     n_jobs=jobs,
@@ -90,16 +101,6 @@ def evaluate(
         show([*result_page(one.results, one.split, labels=limit), *skipped_notes([str(p) for p in one.skipped])])
     if len(found) > 1 and len(found[0].results) > 1:
         show(ranks_page([one.results for one in found]))
-
-
-def _limit(labels: str) -> int | None:
-    from manylabel.exceptions import ParameterError
-
-    if labels == "all":
-        return None
-    if not labels.isdigit():
-        raise ParameterError(f"--labels takes a number or 'all', not {labels!r}.")
-    return int(labels)
 
 
 def _write_per_label(results: list, path: Path) -> None:  # type: ignore[type-arg]

@@ -38,10 +38,9 @@ def inspect(
     json: o.Json = False,
 ) -> None:
     """Say what is in a model file: recipe, labels, thresholds, sizes, versions."""
-    from manylabel.cli.evaluating import _limit
     from manylabel.tasks.inspect import inspect as task
 
-    limit = _limit(labels)
+    limit = o.label_limit(labels)
     found = task(model)
     if json:
         show_json(found.as_dict())
@@ -86,6 +85,6 @@ def _page(found: Any, limit: int | None) -> list[Block]:
 
 def _recipe_rows(recipe: dict[str, Any]) -> list[list[Cell]]:
     rows: list[list[Cell]] = [["", "method", str(recipe.get("method", "unknown"))]]
-    for section in ("features", "weighting", "model", "decision"):
+    for section in ("features", "selection", "weighting", "model", "decision"):
         rows.extend([section, key, str(value)] for key, value in recipe.get(section, {}).items())
     return rows

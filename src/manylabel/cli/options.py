@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -58,6 +59,24 @@ Setting = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", help="Change a setting of the method, as section.key=value.", show_default=False),
 ]
+Rules = Annotated[
+    Path | None,
+    typer.Option(
+        "--rules",
+        help="A file of keyword rules, one 'label: query' a line; they come before the method. "
+        "`manylabel rules DATA` writes one to start from.",
+        show_default=False,
+    ),
+]
+Hierarchy = Annotated[
+    str | None,
+    typer.Option(
+        "--hierarchy",
+        help="Which label lies under which: 'names:/' reads it off names such as area/topic; or a file with child, "
+        "tab, parent on each line, or a SKOS thesaurus (.ttl, .nt, .rdf, .xml).",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all that is random.")]
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", help="Threads to use; all cores by default.", show_default=False)
@@ -69,6 +88,16 @@ PartName = Annotated[
 ]
 
 
+def make_overrides(setting: list[str] | None, rules: Path | None) -> dict[str, dict[str, Any]]:
+    """The settings that ``--set`` and ``--rules`` change."""
+    from manylabel.recipe import parse_settings
+
+    overrides = parse_settings(setting or [])
+    if rules is not None:
+        overrides.setdefault("features", {})["rules"] = str(rules)
+    return overrides
+
+
 def make_source(
     data: str,
     format: str | None,
@@ -78,6 +107,8 @@ def make_source(
     encoding: str | None,
     on_error: OnErrorChoice,
     option: list[str] | None,
+    hierarchy: str | None = None,
+    split_by: str | None = None,
 ) -> Source:
     """The source that a command's options describe."""
     from manylabel.exceptions import ParameterError
@@ -96,4 +127,15 @@ def make_source(
         if not equals:
             raise ParameterError(f"A reader's option is written key=value, not {assignment!r}.")
         options[key.strip().replace("-", "_")] = parse_value(text)
-    return Source(data, format=format, on_error=on_error.value, options=options)
+    return Source(data, format=format, on_error=on_error.value, options=options, hierarchy=hierarchy, split_by=split_by)
+
+
+def label_limit(labels: str) -> int | None:
+    """How many labels ``--labels`` asks for; None for all of them."""
+    from manylabel.exceptions import ParameterError
+
+    if labels == "all":
+        return None
+    if not labels.isdigit():
+        raise ParameterError(f"--labels takes a number or 'all', not {labels!r}.")
+    return int(labels)

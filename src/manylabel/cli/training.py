@@ -23,6 +23,8 @@ def train(
         typer.Option("--method", help="A method; `manylabel methods` lists them.", show_default=False),
     ] = None,
     setting: o.Setting = None,
+    rules: o.Rules = None,
+    hierarchy: o.Hierarchy = None,
     part: o.PartName = None,
     format: o.Format = None,
     text_column: o.TextColumn = None,
@@ -40,18 +42,19 @@ def train(
     Where the data have a training part only that is used; --part all uses everything.
     """
     from manylabel.catalog import DEFAULT_METHOD
-    from manylabel.recipe import parse_settings
     from manylabel.tasks.train import Trained
     from manylabel.tasks.train import train as task
 
-    source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
+    source = o.make_source(
+        data, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy
+    )
     target = model or default_model_path(data)
     with progress():
         trained: Trained = task(
             source,
             target,
             method=method or DEFAULT_METHOD,
-            overrides=parse_settings(setting or []),
+            overrides=o.make_overrides(setting, rules),
             part=part,
             seed=seed,
             n_jobs=jobs,

@@ -36,6 +36,8 @@ class Corpus:
     terms: Sequence[str] | None = None
     metadata: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     hierarchy: Hierarchy | None = None
+    split_by: str = ""
+    """The metadata whose values (author, thread, source) are not to be divided between training and test."""
     name: str = ""
     source: str = ""
     licence: str = ""

@@ -27,6 +27,7 @@ class KnownData:
     summary: str
     licence: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    split_by: str = ""
 
 
 _PAGES = ("arts", "business", "education", "health", "reference", "science")
@@ -57,6 +58,7 @@ KNOWN: tuple[KnownData, ...] = (
         "Debian packages with facet::tag labels",
         "Debian metadata",
         {"hierarchy_separator": "::"},
+        split_by="source",
     ),
     KnownData("20newsgroups", "20newsgroups", "newsgroup posts by date, one label each", "unstated"),
     KnownData("hallmarks", "hallmarks", "cancer abstracts with hallmarks", "GPL-3", {"hierarchy_separator": "--"}),
@@ -95,7 +97,7 @@ def load(name_or_path: str | Path, **options: Any) -> Reading:
         return Reading(builtin.read_townhall(), "builtin")
     row = _BY_NAME[name]
     reading = read(_locate(row), **{**row.options, **options})
-    return replace(reading, corpus=replace(reading.corpus, name=row.name, licence=row.licence))
+    return replace(reading, corpus=replace(reading.corpus, name=row.name, licence=row.licence, split_by=row.split_by))
 
 
 def _locate(row: KnownData) -> Path:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.natural import Natural
 from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.proportional import Proportional
+from manylabel.decisions.seen_sets import SeenSets
 from manylabel.decisions.table import RULES, find_rule
 from manylabel.decisions.threshold import GlobalThreshold, Threshold
 from manylabel.decisions.top_k import TopK
@@ -20,12 +22,14 @@ from manylabel.models.score_kinds import SingleLabelWarning
 __all__ = [
     "RULES",
     "AccumulatedPosterior",
+    "Calibration",
     "DecidedModel",
     "DecisionRule",
     "GlobalThreshold",
     "Natural",
     "PerLabelThreshold",
     "Proportional",
+    "SeenSets",
     "SingleLabelWarning",
     "Threshold",
     "TopK",

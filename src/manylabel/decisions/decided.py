@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.decisions.base import DecisionRule
 from manylabel.estimator import Csr, Floats
@@ -85,6 +86,10 @@ class DecidedModel(MultiLabelModel):
     def document_scorer(self) -> DocumentScorer | None:
         """The model's."""
         return self.model_.document_scorer()
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the model's scores; the rule has no part in it."""
+        return self.model_.evidence(self.features(x), labels)
 
     def natural_decision(self, scores: Floats) -> Bools:
         """What the rule decides."""

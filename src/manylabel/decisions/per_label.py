@@ -11,7 +11,7 @@ import numpy as np
 from manylabel.decisions.base import FALLBACK, DecisionRule, floor
 from manylabel.decisions.threshold import learned_cut
 from manylabel.estimator import Csr, Floats
-from manylabel.kernels.label_thresholds import label_cuts
+from manylabel.models.label_cuts import own_cuts, shrunk_cuts
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint, Number, OneOf
 
@@ -77,18 +77,11 @@ class PerLabelThreshold(DecisionRule):
         """Search every label's threshold, shrink it, and apply the floor."""
         common = learned_cut(scores, Y, kind, "micro-f1")
         usable = np.where(scores > floor(kind), scores, -math.inf)
-        own, attained = label_cuts(usable, Y)
-        if self.place == "middle":
-            own = middle_of_gap(usable, own)
-        positives = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
-        finite = np.isfinite(own) & math.isfinite(common)
-        weight = np.maximum(positives + self.shrinkage, 1e-300)
-        shrunk = (positives * np.where(finite, own, 0.0) + self.shrinkage * common) / weight if finite.any() else own
-        cuts = np.where(finite, shrunk, np.where(np.isnan(own), common, own))
+        own = own_cuts(usable, Y, self.place)
         highest = usable.max(axis=0, initial=-math.inf) if self.below_floor == "fbr.1" else math.inf
         # A label whose only scores are impossible has no highest score: it is never given.
         highest = np.where(np.isneginf(highest), math.inf, highest)
-        self.cuts_ = np.where(attained < self.floor, highest, cuts)
+        self.cuts_ = shrunk_cuts(own, common, self.shrinkage, self.floor, highest)
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """Score ≥ the label's cut."""
@@ -97,14 +90,3 @@ class PerLabelThreshold(DecisionRule):
     def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """Each label's threshold."""
         return display(self.cuts_, kind)
-
-
-def middle_of_gap(scores: Floats, cuts: Floats) -> Floats:
-    """Each label's cut moved half-way down to the next lower score seen; kept where there is none.
-
-    >>> middle_of_gap(np.array([[0.9], [0.5], [0.1]]), np.array([0.9])).tolist()
-    [0.7]
-    """
-    lower = np.where(scores < cuts, scores, -math.inf).max(axis=0, initial=-math.inf)
-    finite = np.isfinite(lower) & np.isfinite(cuts)
-    return np.where(finite, (np.where(finite, cuts, 0) + np.where(finite, lower, 0)) / 2, cuts)

@@ -19,6 +19,7 @@ RULES: Mapping[str, str] = {
     "top-k": "manylabel.decisions.top_k:TopK",
     "accumulated-posterior": "manylabel.decisions.accumulated_posterior:AccumulatedPosterior",
     "proportional": "manylabel.decisions.proportional:Proportional",
+    "seen-sets": "manylabel.decisions.seen_sets:SeenSets",
 }
 
 

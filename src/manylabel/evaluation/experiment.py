@@ -7,16 +7,27 @@ import json
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from manylabel import __version__
+from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import LabelSets, label_matrix, stack
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.result import LabelRow, PartCounts, Result
-from manylabel.metrics import conventions, label_counts, measure_all
+from manylabel.metrics import (
+    LabelRanks,
+    conventions,
+    hierarchical_conventions,
+    label_counts,
+    label_ranks,
+    measure_all,
+    measure_hierarchical,
+    measure_ranks,
+    ranking_conventions,
+)
 
 
 class Labeller(Protocol):
@@ -35,8 +46,8 @@ class Labeller(Protocol):
     def thresholds(self) -> dict[str, float] | None:
         """The least score each label needs."""
 
-    def iter_label_matrices(self, documents: Any) -> Iterator[Csr]:
-        """Predicted label sets, batch by batch."""
+    def iter_decisions(self, documents: Any) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
+        """Predicted label sets, batch by batch, each with a function that gives the scores."""
 
     def remarks(self, documents: Any) -> dict[str, Any]:
         """What the method has to say of how it came to its answers."""
@@ -52,32 +63,34 @@ def evaluate(
     part: str,
     train: PartCounts | None = None,
     fit_seconds: float | None = None,
+    hierarchy: Hierarchy | None = None,
 ) -> Result:
     """Predict, compare with the given labels and measure.
 
     Labels that the documents carry and training never saw cannot be predicted: they are counted as misses and named
-    in `unseen_labels`.
+    in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical measures are taken too.
     """
     known = list(classifier.labels_)
     unseen = Counter(name for names in label_sets for name in names if name not in set(known))
     names = known + sorted(unseen)
-    began = time.perf_counter()
-    batches = list(classifier.iter_label_matrices(documents))
-    seconds = {"predict": time.perf_counter() - began}
+    T = label_matrix(label_sets, names)
+    S, ranks, seconds = _answers(classifier, documents, T)
     if fit_seconds is not None:
         seconds["fit"] = fit_seconds
-    T = label_matrix(label_sets, names)
-    S = stack(batches, len(names))
     return Result(
         method=classifier.method,
         data=data,
         part=part,
         test=PartCounts.of(label_sets),
         train=train,
-        measures=_measures(T, S),
+        measures=_measures(T, S, ranks, None if hierarchy is None else hierarchy.columns(names)[1]),
         labels=_label_rows(classifier, names, T, S),
         unseen_labels=dict(sorted(unseen.items())),
-        conventions=conventions(),
+        conventions={
+            **conventions(),
+            **ranking_conventions(),
+            **({} if hierarchy is None else hierarchical_conventions()),
+        },
         recipe=classifier.recipe.as_dict(),
         seed=classifier.seed,
         seconds=seconds,
@@ -87,11 +100,42 @@ def evaluate(
     )
 
 
-def _measures(T: Csr, S: Csr) -> dict[str, dict[str, float]]:
-    measures = {"all": measure_all(T, S)}
+def _answers(classifier: Labeller, documents: Any, T: Csr) -> tuple[Csr, LabelRanks, dict[str, float]]:
+    """The label sets, the ranks of the true labels, and the seconds the answers took (measuring them left out)."""
+    batches: list[Csr] = []
+    ranks = [label_ranks(T[:0], np.zeros((0, T.shape[1])))]
+    seconds, start = 0.0, 0
+    answers = classifier.iter_decisions(documents)
+    while True:
+        began = time.perf_counter()
+        answer = next(answers, None)
+        seconds += time.perf_counter() - began
+        if answer is None:
+            break
+        S, scores = answer
+        batches.append(S)
+        ranks.append(label_ranks(T[start : start + S.shape[0]], _widened(scores(), T.shape[1])))
+        start += S.shape[0]
+    return stack(batches, T.shape[1]), LabelRanks.concatenate(ranks), {"predict": seconds}
+
+
+def _widened(scores: Floats, n_labels: int) -> Floats:
+    """Scores with a column of −∞ for each label that training never saw."""
+    missing = n_labels - scores.shape[1]
+    return np.pad(scores, ((0, 0), (0, missing)), constant_values=-np.inf) if missing else scores
+
+
+def _measures(T: Csr, S: Csr, ranks: LabelRanks, parents: Ints | None) -> dict[str, dict[str, float]]:
+    ranking = measure_ranks(ranks)  # of labelled documents only, so the same in both views
+
+    def measured(truth: Csr, given: Csr) -> dict[str, float]:
+        with_ancestors = {} if parents is None else measure_hierarchical(truth, given, parents)
+        return {**measure_all(truth, given), **ranking, **with_ancestors}
+
+    measures = {"all": measured(T, S)}
     labelled = np.flatnonzero(np.diff(T.indptr))
     if len(labelled) < T.shape[0]:
-        measures["labelled"] = measure_all(T[labelled], S[labelled])
+        measures["labelled"] = measured(Csr(T[labelled]), Csr(S[labelled]))
     return measures
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr
-from manylabel.features.texts import without_accents
+from manylabel.features.texts import WHOLE, without_accents
 from manylabel.kernels import text as kernels
 from manylabel.kernels.text_reference import Tokens
 from manylabel.progress import track
@@ -130,7 +130,8 @@ class Analysis:
     def _names_may_repeat(self) -> bool:
         """Whether two terms may share a name: token "a b" and tokens "a", "b"; "y:z" in "x" and "z" in "x:y"."""
         own_pattern = self.analyzer == "word" and self.tokens not in ("words", "letters")
-        return own_pattern or any(":" in name for name in self.fields or ())
+        signs_beside_words = self.analyzer != "word" and WHOLE in (self.fields or ())
+        return own_pattern or signs_beside_words or any(":" in name for name in self.fields or ())
 
     def _split(self, texts: list[str]) -> Tokens:
         lowercase = self.lowercase
@@ -260,12 +261,12 @@ def _word_ngrams(parts: list[Part], words: list[str], n_min: int, n_max: int) ->
 
 
 def _by_field(parts: list[Part], names: list[str], fields: tuple[str, ...]) -> tuple[list[Part], list[str]]:
-    """Tell the fields' terms apart as ``field:term``, and make the fields of a document one row."""
+    """Tell the fields' terms apart as ``field:term`` (those of the whole document are plain), a row a document."""
     ids, indptr = _joined(parts)
     n_fields = len(fields)
     field = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32) % n_fields, np.diff(indptr)).astype(np.int32)
     terms, left, right = kernels.intern_pairs(ids, field)
-    own = [f"{fields[b]}:{names[a]}" for a, b in zip(left.tolist(), right.tolist())]
+    own = [names[a] if fields[b] == WHOLE else f"{fields[b]}:{names[a]}" for a, b in zip(left.tolist(), right.tolist())]
     return [Part(terms, np.ascontiguousarray(indptr[::n_fields]))], own
 
 

@@ -9,18 +9,23 @@ from typing import cast
 from manylabel.exceptions import DataError
 
 Text = str | Mapping[str, str]
+WHOLE = "*"
+"""The field that stands for the whole document, all its fields joined."""
 
 
 def strings(texts: Iterable[Text], fields: Sequence[str] | None = None) -> list[str]:
     r"""The documents as strings: one a document, or with `fields` one for each document and field in turn.
 
     Without `fields`, the parts of a document that comes in fields are joined by a line end. With `fields`, a
-    missing field is empty, and a document that is one string counts as the last field.
+    missing field is empty, and a document that is one string counts as the last field. The field "*" is the
+    whole document.
 
     >>> strings(["one", {"title": "A", "body": "b"}])
     ['one', 'A\nb']
     >>> strings(["one", {"title": "A", "body": "b"}], ["title", "body"])
     ['', 'one', 'A', 'b']
+    >>> strings(["one", {"title": "A", "body": "b"}], ["title", "*"])
+    ['', 'one', 'A', 'A\nb']
     """
     if isinstance(texts, (str, bytes, Mapping)):
         raise DataError(
@@ -64,7 +69,10 @@ def _parts(document: object, position: int, fields: Sequence[str]) -> list[str]:
     if isinstance(document, str):
         return [""] * (len(fields) - 1) + [document]
     if isinstance(document, Mapping):
-        return [_checked(document.get(name, ""), position, name) for name in fields]
+        return [
+            _joined(document, position) if name == WHOLE else _checked(document.get(name, ""), position, name)
+            for name in fields
+        ]
     raise _not_a_text(document, position)
 
 

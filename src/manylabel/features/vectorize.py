@@ -39,7 +39,8 @@ class Vectorizer(Estimator):
     stemmer : None or a language of Snowball ("english", "german", ...; "porter" for Porter 1980).
     min_df, max_df : keep terms that occur in at least, at most so many documents; an int, or a share (float).
     max_features : keep so many terms, the most frequent ones; among equals the first in the alphabet.
-    fields : tell fields apart: the terms of each are columns of their own, named ``field:term``.
+    fields : tell fields apart: the terms of each are columns of their own, named ``field:term``. The field "*" is the
+        whole document, its terms named as they are: ``("title", "*")`` adds the words of the title to all words.
     n_hashes : no vocabulary: the column of a term is its MurmurHash3 modulo this number, as in
         `HashingVectorizer`.
     n_jobs : threads; None or -1 takes all cores. The result does not depend on it.
@@ -86,6 +87,7 @@ class Vectorizer(Estimator):
     _table: TermTable | None = None
     _learned: tuple[list[str], Ints, int] | None = None
     _columns: dict[str, int] | None = None
+    _narrowed: bool = False
 
     def __init__(
         self,
@@ -157,6 +159,18 @@ class Vectorizer(Estimator):
             )
         mask = self.finish()
         return X if mask is None else select_columns(X, mask)
+
+    def keep(self, columns: Ints) -> Self:
+        """Forget every term but those of the given columns, rising: what a selection with the labels at hand chose.
+
+        What is left cannot go on learning: it would not know the terms it gave up from new ones.
+        """
+        if self.n_hashes is not None:
+            raise ParameterError("Vectorizer: with n_hashes there are no terms to choose from. Leave out n_hashes.")
+        terms, frequency, n_documents = self._finished()
+        self._learned = ([terms[column] for column in columns.tolist()], frequency[columns], n_documents)
+        self._table, self._columns, self._narrowed = None, None, True
+        return self
 
     def partial_fit(self, texts: Iterable[Text], y: object = None) -> Self:
         """Learn from some more documents. A corpus cut into any pieces teaches what `fit` learns at once."""
@@ -247,7 +261,8 @@ class Vectorizer(Estimator):
         if not self.is_fitted:
             return {}
         terms, frequency, n_documents = self._finished()
-        return {"terms_": terms, "document_frequency_": frequency, "n_documents_": n_documents}
+        state = {"terms_": terms, "document_frequency_": frequency, "n_documents_": n_documents}
+        return {**state, "narrowed_": True} if self._narrowed else state
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Put back what `learned_state` gave."""
@@ -258,6 +273,7 @@ class Vectorizer(Estimator):
         terms = [str(term) for term in state["terms_"]]
         frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
         self._learned = (terms, frequency, int(state["n_documents_"]))
+        self._narrowed = bool(state.get("narrowed_", False))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -268,7 +284,7 @@ class Vectorizer(Estimator):
 
     def _forget(self) -> TermTable:
         """Start anew with an empty table of all terms, and no terms kept."""
-        self._table, self._learned, self._columns = TermTable(), None, None
+        self._table, self._learned, self._columns, self._narrowed = TermTable(), None, None, False
         return self._table
 
     def _finished(self) -> tuple[list[str], Ints, int]:
@@ -290,6 +306,12 @@ class Vectorizer(Estimator):
             return self._table
         if self._learned is None:
             return self._forget()
+        if self._narrowed:
+            raise DataError(
+                "The terms of this Vectorizer were selected by what they say of the labels; the others are gone, so "
+                "that it cannot go on learning.",
+                remedy="Fit again.",
+            )
         if self._prunes:
             raise DataError(
                 "This Vectorizer was restored from a file, where the terms it pruned are not stored, so that "

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.models.evidence import asked_for, on_an_open_scale, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
     Bools,
@@ -46,7 +47,10 @@ WORKING_MEMORY = 256 * 2**20
 
 FACTS = {
     "counts_of_counts": "how many terms occur r times, counted before rare terms were pruned",
-    "parents": "for each label the column of its parent in the label hierarchy, -1 for a root",
+    "rule_labels": "the label of each hand-written keyword rule, whose hits are the last columns of X",
+    "rule_words": "rules × words: which words of the vocabulary speak for each of these rules",
+    "parents": "for each label the column of its parent in the label hierarchy, -1 for a root; groups that are no "
+    "labels themselves follow behind the labels",
 }
 """What a model may want to know besides X and Y."""
 
@@ -122,6 +126,19 @@ class MultiLabelModel(Estimator):
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels given when no decision rule was learned; see `natural_decisions`."""
         return natural_decisions(scores, self.score_kind)
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+
+        Here: what a score loses when the word is taken out of the document, posteriors being compared as log-odds. A
+        method whose scores are sums over words gives their terms, and says what they add up to.
+        """
+        document, wanted = asked_for(self, x, labels)
+
+        def score(X: Csr) -> Floats:
+            return on_an_open_scale(self.score_batch(X), self.score_kind)[:, wanted]
+
+        return removal_evidence(score, document)
 
     # --- learning -----------------------------------------------------------------------------------------
 

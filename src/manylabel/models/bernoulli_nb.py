@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
 from manylabel.models.count_model import CountModel
 from manylabel.models.counting import LabelTermCounts
-from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
-from manylabel.models.score_kinds import ScoreKind, posteriors
+from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
+from manylabel.models.smoothing import class_log_prior
 from manylabel.parameters import Constraint, Number, OneOf
 
 
@@ -30,7 +29,8 @@ class BernoulliNaiveBayes(CountModel):
     the labels as classes, a document with several labels counting once for each. `unlabelled` says whether documents
     without a label are negatives of every label or left out.
 
-    An empty document is not without evidence: every word is absent from it.
+    An empty document is not without evidence: every word is absent from it. `evidence` compares the presence of a word
+    with its absence.
 
     The sum over absent words is Σ_w log(1 − P_cw), the same for all documents, minus its part for the words present.
     The rest of a label differs from word to word through df_w alone where the label never saw the word, so words are
@@ -47,6 +47,7 @@ class BernoulliNaiveBayes(CountModel):
         "alpha": Number(low=0, open_low=True),
         "unlabelled": OneOf("negative", "ignore"),
     }
+    intercept_: Floats
 
     def __init__(
         self,
@@ -67,6 +68,10 @@ class BernoulliNaiveBayes(CountModel):
         """Documents with each word, by label."""
         return super().count(presence(X), Y)
 
+    def amounts(self, counts: Floats) -> Floats:
+        """A word counts once, however often it occurs."""
+        return np.ones_like(counts)
+
     def formula(self, table: LabelTermCounts) -> LinearScores:
         """The scores as a linear model of presence, the sum over absent words in the intercept."""
         if self.target == "classes":
@@ -76,26 +81,9 @@ class BernoulliNaiveBayes(CountModel):
         df = table.labelled_terms + table.unlabelled_terms if negatives_too else table.labelled_terms
         return _against_rest(table, df, float(n_documents), self.alpha)
 
-    def log_joint(self, X: object) -> Floats:
-        """The joint log p(c) p(x|c) of each class, or the log-odds of each label."""
-        return self.linear(presence(self.features(X)))
-
-    def score_batch(self, X: Csr) -> Floats:
+    def finish_scores(self, linear: Floats) -> Floats:
         """Log-odds of each label, or posteriors over the classes."""
-        joint = self.linear(presence(X))
-        if self.target == "labels":
-            return joint
-        return posteriors(joint) if np.isfinite(self.intercept_).any() else np.zeros_like(joint)
-
-    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What the presence of each word adds to the scores of some labels (default: all), labels × terms.
-
-        Compared with the word being absent, so that intercept and evidence add up to `log_joint`.
-        """
-        document, wanted = asked_for(self, x, labels)
-        return evidence_table(document, self.linear.weights(document.indices.astype(np.int64), wanted).T)
-
-    intercept_: Floats
+        return linear if self.target == "labels" else posteriors_of_seen(linear, self.intercept_)
 
 
 def presence(X: Csr) -> Csr:
@@ -112,9 +100,8 @@ def _classes(table: LabelTermCounts, alpha: float) -> LinearScores:
     absent = np.log(N_c[label] - df.data + alpha) - np.log(N_c[label] + alpha)
     base = df.shape[1] * (np.log(N_c + alpha) - np.log(N_c + 2 * alpha))
     base += np.bincount(label, weights=absent, minlength=len(N_c))
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(N_c / max(N_c.sum(), 1.0))
-    return LinearScores(log_prior + base, np.ones((df.shape[1], 1)), unseen[np.newaxis], by_term(present, df))
+    background = np.ones((df.shape[1], 1))
+    return LinearScores(class_log_prior(N_c) + base, background, unseen[np.newaxis], by_term(present, df))
 
 
 def _against_rest(table: LabelTermCounts, df: Floats, n_documents: float, alpha: float) -> LinearScores:

@@ -28,8 +28,9 @@ class BinaryNaiveBayes(CountModel):
     Both sides are smoothed with one discount b and one unigram p(w) (``smoothing="absolute"``; `b`, `counts`
     and `unigram` as in `MultinomialNaiveBayes`, the unigram counting each document once by default) or by
     adding α. `unlabelled` says what documents without a label are for: only the unigram and the estimate of b
-    (``"smoothing"``), negatives of every label too (``"negative"``), or nothing (``"ignore"``). A label
-    without positives has P = 0 (−∞), one carried by every document P = 1 (+∞).
+    (``"smoothing"``), negatives of every label too (``"negative"``), or nothing (``"ignore"``). Of a single
+    label the documents without it are all there is to tell it from: with ``"smoothing"`` they are its negatives.
+    A label without positives has P = 0 (−∞), one carried by every document P = 1 (+∞).
 
     The counts of the rest are the total minus the label's own, so one table serves all labels, and a label
     costs only the words it was seen with; see `manylabel.models.rest_discounting`.
@@ -42,6 +43,7 @@ class BinaryNaiveBayes(CountModel):
     """
 
     score_kind = ScoreKind.LOG_ODDS
+    wants: ClassVar[frozenset[str]] = frozenset({"counts_of_counts"})
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "smoothing": SMOOTHING,
         "b": DISCOUNT,
@@ -69,7 +71,8 @@ class BinaryNaiveBayes(CountModel):
 
     def formula(self, table: LabelTermCounts) -> LinearScores:
         """Prior log-odds plus the log-ratio of both sides' word probabilities."""
-        negatives_too = self.unlabelled == "negative"
+        only_label = len(table.label_documents) == 1 and self.unlabelled == "smoothing"
+        negatives_too = self.unlabelled == "negative" or only_label
         n_documents = table.labelled_documents + (table.unlabelled_documents if negatives_too else 0)
         total = table.labelled_terms + table.unlabelled_terms if negatives_too else table.labelled_terms
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from manylabel.estimator import Csr
 from manylabel.models.count_model import CountModel
 from manylabel.models.counting import LabelTermCounts
-from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
@@ -75,9 +72,3 @@ class ComplementNaiveBayes(CountModel):
             loadings=np.vstack([scale, mass * scale]),
             difference=by_term(values * scale[label], counts),
         )
-
-    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels (default: all), labels × terms."""
-        document, wanted = asked_for(self, x, labels)
-        weights = self.linear.weights(document.indices.astype(np.int64), wanted)
-        return evidence_table(document, document.data * weights.T)

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.kernels.label_tables import score_one
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.counting import LabelTermCounts, count, merge
-from manylabel.models.inputs import check_features, check_targets
+from manylabel.models.evidence import asked_for, linear_evidence
 from manylabel.models.linear_scores import LinearScores
+from manylabel.models.pieces import check_piece, merged_shell
 from manylabel.models.smoothing import Discount, DiscountMethod, counts_of_counts, discount
 
 _TABLES = tuple(f"{name}_" for name in LabelTermCounts.__dataclass_fields__)
@@ -28,7 +28,6 @@ class CountModel(MultiLabelModel):
     """
 
     needs_counts: ClassVar[bool] = True
-    wants: ClassVar[frozenset[str]] = frozenset({"counts_of_counts"})
     b: DiscountMethod | float
     counts: str
 
@@ -75,46 +74,24 @@ class CountModel(MultiLabelModel):
         `classes` names all classes of a 1-D `y` and is needed with the first piece only.
         """
         first = not hasattr(self, "label_terms_")
+        features, targets = check_piece(self, X, Y, classes, first=first)
         if first:
-            self.check_parameters()
-        features = check_features(self, X, reset=first, non_negative=True)
-        if classes is None and not first and self.label_form_ == "single":
-            classes = self.classes_
-        known = None if classes is None else np.unique(np.asarray(classes))
-        targets = check_targets(self, Y, features.shape[0], known)
-        if first:
-            if targets.form == "single" and classes is None:
-                raise DataError(
-                    "classes must be passed on the first call to partial_fit when y is one class a document."
-                )
-            self.note_targets(targets)
             self._keep_counts_of_counts(counts_of_counts)
-        elif not np.array_equal(targets.classes, self.classes_):
-            raise DataError(
-                "`classes` is not the same as on the last call to partial_fit: "
-                f"{targets.classes!r}, not {self.classes_!r}."
-            )
         piece = self.count(features, targets.Y)
         self._learn_table(piece if first else merge(self.table, piece))
         return self
 
     def merge(self, other: Self) -> Self:
         """A new model that knows what both know, as if it had been fitted on the documents of both."""
-        self.check_fitted()
-        other.check_fitted()
-        if self.get_params() != other.get_params() or not np.array_equal(self.classes_, other.classes_):
-            raise DataError("Only models with the same parameters, labels and vocabulary can be merged.")
+        merged = merged_shell(self, other)
         given, others = (model.learned_state().get("counts_of_counts_") for model in (self, other))
         if not np.array_equal(_or_none_given(given), _or_none_given(others)):
             raise DataError(
                 "The models were given different counts of counts, which do not add up. Fit both with those of "
                 "the whole corpus, or with none."
             )
-        merged = type(self)(**self.get_params(deep=False))
         if given is not None:
             merged.counts_of_counts_ = given
-        merged.n_features_in_, merged.n_labels_ = self.n_features_in_, self.n_labels_
-        merged.classes_, merged.label_form_ = self.classes_, self.label_form_
         merged._learn_table(merge(self.table, other.table))
         return merged
 
@@ -152,30 +129,45 @@ class CountModel(MultiLabelModel):
         self.check_fitted()
         return LinearScores.from_learned(self)
 
-    def document_scorer(self) -> DocumentScorer | None:
-        """Background and difference of the document's terms only; None where a method scores in its own way."""
-        if type(self).score_batch is not CountModel.score_batch:
-            return None
-        linear, finish = self.linear, self.finish_scores
-        table = (linear.difference.indptr, linear.difference.indices, linear.difference.data)
+    def amounts(self, counts: Floats) -> Floats:
+        """What a word that occurs so often counts for; here, as often as it occurs."""
+        return counts
+
+    def _read(self, X: Csr) -> Csr:
+        return Csr((self.amounts(X.data), X.indices, X.indptr), shape=X.shape)
+
+    def document_scorer(self) -> DocumentScorer:
+        """Background and difference of the document's terms only."""
+        linear = self.linear
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
-            scores = np.zeros(len(linear.intercept))
-            score_one(terms, values, *table, scores)
-            scores += (values @ linear.background[terms]) @ linear.loadings
-            scores += linear.intercept
-            finished: Floats = finish(scores[np.newaxis])[0]
+            finished: Floats = self.finish_scores(linear.of_document(terms, self.amounts(values))[np.newaxis])[0]
             return finished
 
         return score
 
+    def log_joint(self, X: object) -> Floats:
+        """The linear scores intercept + X · weights: log p(c) p(x|c) of classes, up to a constant of the document, or
+        the log-odds of labels.
+        """
+        return self.linear(self._read(self.features(X)))
+
     def score_batch(self, X: Csr) -> Floats:
-        """The linear scores intercept + X · weights, finished."""
-        return self.finish_scores(self.linear(X))
+        """The linear scores, finished."""
+        return self.finish_scores(self.linear(self._read(X)))
 
     def finish_scores(self, linear: Floats) -> Floats:
         """What a method makes of the linear scores; here they are the scores."""
         return linear
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the linear scores of some labels (default: all), labels × terms.
+
+        Intercept and evidence add up to `log_joint`: to the scores themselves, or, where these are posteriors, to the
+        log p(c) p(x|c) they are made of.
+        """
+        document, wanted = asked_for(self, x, labels)
+        return linear_evidence(self.linear, self._read(document), wanted)
 
 
 def _or_none_given(counts: Ints | None) -> Ints:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.kernels.label_tables import score_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,13 @@ class DenseScores:
     def __call__(self, X: Csr) -> Floats:
         """The scores, documents × labels."""
         return np.asarray(X @ self.dense_weights + self.intercept, dtype=np.float64)
+
+    def of_document(self, terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+        """The scores of one document given as its terms and values, by gathering the rows of its terms."""
+        scores = np.zeros(len(self.intercept))
+        score_one(terms, values, None, None, self.dense_weights, scores)
+        scores += self.intercept
+        return scores
 
     def weights(self, terms: Ints, labels: Ints) -> Floats:
         """The weights of some terms for some labels."""

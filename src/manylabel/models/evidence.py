@@ -1,13 +1,34 @@
-"""Evidence: what each word of one document adds to the scores of some labels, as a labels × terms table."""
+"""Evidence: what each word of one document adds to the scores of some labels, as a labels × terms table.
+
+Where a score is a sum over words (naive Bayes, linear models), a word's evidence is its term of the sum. Where it is
+none, the evidence of a word is what the score loses when the word is taken out of the document; for a sum both are the
+same.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.models.base import MultiLabelModel
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, ScoreKind
+
+if TYPE_CHECKING:
+    from manylabel.models.base import MultiLabelModel
+
+ENTRIES_AT_ONCE = 1 << 20
+"""Stored values of the shortened documents that are scored together."""
+
+
+class Weights(Protocol):
+    """A linear model that can say what one occurrence of a term adds to the score of a label."""
+
+    def weights(self, terms: Ints, labels: Ints) -> Floats:
+        """The weights of some terms for some labels, terms × labels."""
 
 
 def asked_for(model: MultiLabelModel, x: object, labels: npt.ArrayLike | None) -> tuple[Csr, Ints]:
@@ -29,3 +50,47 @@ def evidence_table(document: Csr, values: Floats) -> Csr:
     """
     indptr = np.arange(len(values) + 1) * document.nnz
     return Csr((values.reshape(-1), np.tile(document.indices, len(values)), indptr), (len(values), document.shape[1]))
+
+
+def linear_evidence(linear: Weights, document: Csr, labels: Ints) -> Csr:
+    """The terms x_w W_wk of a linear score, labels × terms; with the intercept they add up to it."""
+    weights = linear.weights(document.indices.astype(np.int64), labels)
+    return evidence_table(document, document.data * weights.T)
+
+
+def removal_evidence(score: Callable[[Csr], Floats], document: Csr) -> Csr:
+    """What each score loses when a word is taken out of the document: s(x) − s(x without w), labels × terms.
+
+    `score` gives documents × labels. As many documents are scored as the one has distinct words, and one more. A score
+    of ±∞ counts as one of ±700, so that what is certain either way has no evidence.
+
+    >>> removal_evidence(lambda X: X @ np.array([[1.0], [0.5], [9.0]]) - 4.0, Csr([[2.0, 1.0, 0.0]])).toarray().tolist()
+    [[2.0, 0.5, 0.0]]
+    """
+
+    def finite(X: Csr) -> Floats:
+        return np.nan_to_num(score(X), posinf=LOG_ODDS_LIMIT, neginf=-LOG_ODDS_LIMIT)
+
+    whole = finite(document)[0]
+    lost = np.zeros((len(whole), document.nnz))
+    size = max(1, ENTRIES_AT_ONCE // max(1, document.nnz))
+    for start in range(0, document.nnz, size):
+        words = np.arange(start, min(start + size, document.nnz))
+        lost[:, words] = (whole - finite(_shortened(document, words))).T
+    return evidence_table(document, lost)
+
+
+def _shortened(document: Csr, words: Ints) -> Csr:
+    """The document once for each of some of its words, without that word."""
+    kept = np.arange(document.nnz) != words[:, np.newaxis]
+    data, indices = (np.broadcast_to(part, kept.shape)[kept] for part in (document.data, document.indices))
+    indptr = np.arange(len(words) + 1) * (document.nnz - 1)
+    return Csr((data, indices, indptr), shape=(len(words), document.shape[1]))
+
+
+def on_an_open_scale(scores: Floats, kind: ScoreKind) -> Floats:
+    """Posteriors as log-odds, within ±700, so that a word may still add to what is all but certain; others as is."""
+    if kind is not ScoreKind.POSTERIOR:
+        return scores
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.clip(np.log(scores) - np.log1p(-scores), -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT))

@@ -13,9 +13,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import sparse_scores
 
 FEW = 4
@@ -43,6 +45,14 @@ class LinearScores:
         else:  # a product this thin is not worth waking the threads of BLAS
             for column, loading in zip(part.T, self.loadings, strict=True):
                 scores += np.multiply.outer(column, loading)
+        scores += self.intercept
+        return scores
+
+    def of_document(self, terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+        """The scores of one document given as its terms and values, by gathering the rows of its terms."""
+        table, scores = self.difference, np.zeros(len(self.intercept))
+        score_one(terms, values, table.indptr, table.indices, table.data, scores)
+        scores += np.asarray((values @ self.background[terms]) @ self.loadings)
         scores += self.intercept
         return scores
 

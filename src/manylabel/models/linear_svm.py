@@ -15,6 +15,7 @@ from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.linear_solvers import LinearFit, fit_linear
 from manylabel.kernels.score_batches import sparse_scores
 from manylabel.models.base import DocumentScorer, MultiLabelModel
+from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.score_kinds import ManylabelWarning, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 
@@ -34,7 +35,7 @@ class LinearSVM(MultiLabelModel):
     `bias` is ``"regularised"`` (a constant feature of value `intercept_scaling`, which adds ½ (b / scaling)² to the
     objective, as LIBLINEAR), ``"free"`` (not in the objective, as SVM-light) or ``"none"``. `C` and `J` are numbers, or
     one number for each label. `sample_weight` multiplies C document by document. A label without positives scores −1,
-    one without negatives +1, with w = 0.
+    one without negatives +1, with w = 0; as log-odds −∞ and +∞.
 
     `tol` bounds the largest violation of the optimality conditions, in units of the margin. `keep_dual` keeps the dual
     coefficients α as `dual_coef_` (documents × labels); `fit(..., initial=α)` starts from them, with another C, after
@@ -144,6 +145,9 @@ class LinearSVM(MultiLabelModel):
         )  # fmt: skip
         self._warn(found)
         self.weights_, self.intercept_, self.n_iter_ = found.weights, found.intercept, found.epochs
+        if self.loss == "logistic":
+            # Log-odds of what never varied are certain; the ±1 of a margin would read as a probability of 0.73.
+            self.intercept_ = np.where(found.epochs == 0, np.copysign(np.inf, found.intercept), found.intercept)
         if self.keep_dual or self.warm_start:
             self.dual_coef_ = found.dual
 
@@ -179,6 +183,16 @@ class LinearSVM(MultiLabelModel):
             return scores + intercept
 
         return score
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+
+        The terms x_w w_kw of the scores: with the intercept they add up to them.
+        """
+        document, wanted = asked_for(self, x, labels)
+        rows: Any = self.weights_[document.indices][:, wanted]
+        weights = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        return evidence_table(document, document.data * weights.T.astype(np.float64))
 
     @property
     def coef_(self) -> Csr | npt.NDArray[Any]:

@@ -11,8 +11,8 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.count_model import CountModel
 from manylabel.models.counting import LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
-from manylabel.models.score_kinds import ScoreKind, posteriors
-from manylabel.models.smoothing import DISCOUNT, SMOOTHING, DiscountMethod
+from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
+from manylabel.models.smoothing import DISCOUNT, SMOOTHING, DiscountMethod, Prior, class_log_prior
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 
 
@@ -49,6 +49,7 @@ class MultinomialNaiveBayes(CountModel):
     """
 
     score_kind = ScoreKind.POSTERIOR
+    wants: ClassVar[frozenset[str]] = frozenset({"counts_of_counts"})
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "smoothing": SMOOTHING,
         "b": DISCOUNT,
@@ -59,6 +60,7 @@ class MultinomialNaiveBayes(CountModel):
         "prior": OneOf("documents", "add-one", "uniform"),
         "no_class": FLAG,
     }
+    intercept_: Floats
 
     def __init__(
         self,
@@ -68,7 +70,7 @@ class MultinomialNaiveBayes(CountModel):
         unigram: Literal["replicated", "documents"] = "replicated",
         unigram_docs: Literal["labelled", "all"] = "labelled",
         alpha: float = 1.0,
-        prior: Literal["documents", "add-one", "uniform"] = "documents",
+        prior: Prior = "documents",
         no_class: bool = False,
     ) -> None:
         self.smoothing = smoothing
@@ -77,7 +79,7 @@ class MultinomialNaiveBayes(CountModel):
         self.unigram = unigram
         self.unigram_docs = unigram_docs
         self.alpha = alpha
-        self.prior = prior
+        self.prior: Prior = prior
         self.no_class = no_class
 
     # --- the formula --------------------------------------------------------------------------------------
@@ -87,8 +89,7 @@ class MultinomialNaiveBayes(CountModel):
         unigram = self._unigram_counts(table)
         if self.no_class:
             table = table.with_unlabelled_class()
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self._prior(table.label_documents))
+        log_prior = class_log_prior(table.label_documents, self.prior)
         if self.smoothing == "absolute":
             b = self.estimate_discount(table, unigram)
             return _absolute(table.label_terms, log_prior, unigram, b)
@@ -98,25 +99,11 @@ class MultinomialNaiveBayes(CountModel):
         counts = table.replicated_terms if self.unigram == "replicated" else table.labelled_terms
         return counts + table.unlabelled_terms if self.unigram_docs == "all" or self.no_class else counts
 
-    def _prior(self, documents: Ints) -> Floats:
-        seen = documents > 0
-        if self.prior == "uniform":
-            weights = seen.astype(np.float64)
-        else:
-            weights = np.where(seen, documents + (1.0 if self.prior == "add-one" else 0.0), 0.0)
-        return np.asarray(weights / max(weights.sum(), 1.0), dtype=np.float64)
-
     # --- scoring ------------------------------------------------------------------------------------------
-
-    def log_joint(self, X: object) -> Floats:
-        """The joint log p(c) p(x|c) without the multinomial coefficient; one column more with `no_class`."""
-        return self.linear(self.features(X))
 
     def finish_scores(self, linear: Floats) -> Floats:
         """Posterior probabilities of the labels from the joint log-probabilities."""
-        if not np.isfinite(self.intercept_).any():
-            return np.zeros((len(linear), self.n_labels_))
-        shares = posteriors(linear)
+        shares = posteriors_of_seen(linear, self.intercept_)
         return _without_last(shares) if self.no_class else shares
 
     def decision_function(self, X: object) -> Floats:
@@ -131,8 +118,6 @@ class MultinomialNaiveBayes(CountModel):
         """Dense log p(w|c), labels × terms: for inspecting a few labels, not for scoring."""
         chosen = np.arange(self.n_labels_) if labels is None else np.asarray(labels)
         return self.linear.weights(np.arange(self.n_features_in_), chosen).T
-
-    intercept_: Floats
 
 
 def _absolute(counts: Csr, log_prior: Floats, unigram_counts: Floats, b: float) -> LinearScores:

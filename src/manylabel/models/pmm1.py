@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-import numpy as np
-
-from manylabel.kernels.mixtures import GroupedCounts, Mixture, start
-from manylabel.models.pmm_base import ParametricMixture, Prior, random_start, uniform_start
+from manylabel.kernels.mixtures import GroupedCounts, Mixture
+from manylabel.models.pmm_base import ParametricMixture
 from manylabel.parameters import Constraint, OneOf
 
 
@@ -35,7 +33,7 @@ class PMM1(ParametricMixture):
     sizes"``); and `equal_lengths`, which scales every document to the mean length of the training documents, so that
     no long document outweighs the rest.
 
-    >>> X, Y = np.array([[3, 1], [1, 3], [2, 2]]), np.array([[1, 0], [0, 1], [1, 1]])
+    >>> X, Y = [[3, 1], [1, 3], [2, 2]], [[1, 0], [0, 1], [1, 1]]
     >>> model = PMM1(tol=1e-12).fit(X, Y)
     >>> model.theta_.toarray().T.round(4).tolist(), model.objective_[-1:].round(8).tolist()
     ([[0.6667, 0.3333], [0.3333, 0.6667]], [-10.41075874])
@@ -48,34 +46,6 @@ class PMM1(ParametricMixture):
         "start": OneOf("counts", "uniform", "random"),
     }
 
-    def __init__(
-        self,
-        xi: float = 2.0,
-        start: Literal["counts", "uniform", "random"] = "counts",
-        seed: int = 0,
-        tol: float = 1e-6,
-        max_iter: int = 100,
-        search: Literal["greedy", "exhaustive"] = "greedy",
-        max_labels: int | None = None,
-        prior: Prior = None,
-        equal_lengths: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.xi = xi
-        self.start = start
-        self.seed = seed
-        self.tol = tol
-        self.max_iter = max_iter
-        self.search = search
-        self.max_labels = max_labels
-        self.prior = prior
-        self.equal_lengths = equal_lengths
-        self.n_jobs = n_jobs
-
     def learn_mixture(self, grouped: GroupedCounts) -> Mixture:
-        """θ from where `start` says."""
-        if self.start == "random":
-            first = random_start(grouped, np.random.default_rng(self.seed))
-        else:
-            first = uniform_start(grouped) if self.start == "uniform" else start(grouped)
-        return self.climb(grouped, first, most=self.max_iter)
+        """Steps from where `start` says."""
+        return self.climb(grouped, self.first_theta(grouped), most=self.max_iter)

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from manylabel.estimator import Csr, Floats
-from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, label_pairs, start
-from manylabel.models.pmm_base import ParametricMixture, Prior, random_start, uniform_start
+from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, label_pairs
+from manylabel.models.pmm_base import ParametricMixture, Prior, Start
 from manylabel.parameters import Constraint, Number, OneOf
 
 STEPS_OF_THE_START = 100
@@ -51,7 +51,7 @@ class PMM2(ParametricMixture):
         self,
         xi: float = 2.0,
         zeta: float = 2.0,
-        start: Literal["pmm1", "counts", "uniform", "random"] = "pmm1",
+        start: Start = "pmm1",
         seed: int = 0,
         tol: float = 1e-6,
         max_iter: int = 100,
@@ -61,22 +61,15 @@ class PMM2(ParametricMixture):
         equal_lengths: bool = False,
         n_jobs: int | None = None,
     ) -> None:
-        self.xi = xi
+        super().__init__(xi, start, seed, tol, max_iter, search, max_labels, prior, equal_lengths, n_jobs)
         self.zeta = zeta
-        self.start = start
-        self.seed = seed
-        self.tol = tol
-        self.max_iter = max_iter
-        self.search = search
-        self.max_labels = max_labels
-        self.prior = prior
-        self.equal_lengths = equal_lengths
-        self.n_jobs = n_jobs
 
     def learn_mixture(self, grouped: GroupedCounts) -> Mixture:
         """θ and α from where `start` says."""
         pairs = label_pairs(grouped)
-        first, alpha = self._start(grouped), np.full(len(pairs.first), 0.5)
+        first, alpha = self.first_theta(grouped), np.full(len(pairs.first), 0.5)
+        if self.start == "pmm1":
+            first = self.climb(grouped, first, most=STEPS_OF_THE_START)
         if self.start == "random":
             alpha = np.random.default_rng([self.seed, 1]).uniform(0.4, 0.6, len(alpha))
         mixture = Mixture(first.theta, first.background, alpha)
@@ -84,12 +77,6 @@ class PMM2(ParametricMixture):
         assert mixture.alpha is not None
         self.alpha_ = _both_ways(pairs, mixture.alpha, grouped.n_labels)
         return mixture
-
-    def _start(self, grouped: GroupedCounts) -> Mixture:
-        if self.start == "random":
-            return random_start(grouped, np.random.default_rng(self.seed))
-        first = uniform_start(grouped) if self.start == "uniform" else start(grouped)
-        return self.climb(grouped, first, most=STEPS_OF_THE_START) if self.start == "pmm1" else first
 
     def _alpha(self) -> Csr:
         return self.alpha_

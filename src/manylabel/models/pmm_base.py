@@ -12,7 +12,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.mixture_sets import WordTable, find_sets, word_table
-from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, group_documents, objective, step
+from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, group_documents, objective, start, step
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.evidence import asked_for, evidence_table
@@ -23,6 +23,7 @@ from manylabel.progress import stage
 
 MOST_LABELS_FOR_ALL_SETS = 15
 
+Start = Literal["pmm1", "counts", "uniform", "random"]
 Prior = Literal["labels", "sizes", "labels and sizes"] | None
 
 
@@ -50,16 +51,6 @@ class ParametricMixture(MultiLabelModel):
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
 
-    xi: float
-    tol: float
-    max_iter: int
-    seed: int
-    search: Literal["greedy", "exhaustive"]
-    max_labels: int | None
-    prior: Prior
-    equal_lengths: bool
-    n_jobs: int | None
-
     theta_: Csr
     """θ, terms × labels, where the label was seen with the term."""
     background_: Floats
@@ -74,6 +65,36 @@ class ParametricMixture(MultiLabelModel):
     """J at the start and after each step."""
     n_iter_: int
     converged_: bool
+
+    def __init__(
+        self,
+        xi: float = 2.0,
+        start: Start = "counts",
+        seed: int = 0,
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        search: Literal["greedy", "exhaustive"] = "greedy",
+        max_labels: int | None = None,
+        prior: Prior = None,
+        equal_lengths: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.xi = xi
+        self.start = start
+        self.seed = seed
+        self.tol = tol
+        self.max_iter = max_iter
+        self.search = search
+        self.max_labels = max_labels
+        self.prior = prior
+        self.equal_lengths = equal_lengths
+        self.n_jobs = n_jobs
+
+    def first_theta(self, grouped: GroupedCounts) -> Mixture:
+        """θ from where `start` says."""
+        if self.start == "random":
+            return random_start(grouped, np.random.default_rng(self.seed))
+        return uniform_start(grouped) if self.start == "uniform" else start(grouped)
 
     def learn_mixture(self, grouped: GroupedCounts) -> Mixture:
         """θ and α from grouped counts; also sets what the steps tell (`objective_` …)."""

@@ -72,6 +72,11 @@ def posteriors(log_joint: Floats, prior: Floats | None = None) -> Floats:
     return np.asarray(shifted / np.where(total == 0, 1.0, total), dtype=np.float64)
 
 
+def posteriors_of_seen(log_joint: Floats, log_prior: Floats) -> Floats:
+    """The posteriors; 0 throughout where no class was ever seen, so that none has a prior."""
+    return posteriors(log_joint) if np.isfinite(log_prior).any() else np.zeros_like(log_joint)
+
+
 def sigmoid(log_odds: npt.ArrayLike) -> Floats:
     """P = 1/(1 + exp(−s)), the log-odds clipped to ±700; −∞ gives exactly 0 and +∞ exactly 1.
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
-from manylabel.models.base import MultiLabelModel, row_batches
+from manylabel.models.base import DocumentScorer, MultiLabelModel, row_batches
 from manylabel.models.counting import LabelTermCounts, count
-from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.evidence import asked_for, linear_evidence
 from manylabel.models.linear_scores import LinearScores, rows_of
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.models.score_kinds import ScoreKind, posteriors
+from manylabel.models.score_kinds import ScoreKind, posteriors, posteriors_of_seen
+from manylabel.models.smoothing import Prior
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import stage
 
@@ -71,13 +72,13 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         self,
         unlabelled_weight: float = 1.0,
         alpha: float = 1.0,
-        prior: Literal["documents", "add-one", "uniform"] = "documents",
+        prior: Prior = "documents",
         tol: float = 1e-6,
         max_iter: int = 100,
     ) -> None:
         self.unlabelled_weight = unlabelled_weight
         self.alpha = alpha
-        self.prior = prior
+        self.prior: Prior = prior
         self.tol = tol
         self.max_iter = max_iter
 
@@ -157,9 +158,17 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
 
     def score_batch(self, X: Csr) -> Floats:
         """Posterior probabilities of the labels; 0 where no label was ever seen."""
-        if not np.isfinite(self.intercept_).any():
-            return np.zeros((X.shape[0], self.n_labels_))
-        return posteriors(self.linear(X))
+        return posteriors_of_seen(self.linear(X), self.intercept_)
+
+    def document_scorer(self) -> DocumentScorer:
+        """Background and difference of the document's terms only."""
+        linear = self.linear
+
+        def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+            finished: Floats = posteriors_of_seen(linear.of_document(terms, values)[np.newaxis], linear.intercept)[0]
+            return finished
+
+        return score
 
     def decision_function(self, X: object) -> Floats:
         """The posteriors; for a single-label problem of two classes, the log-odds of the second."""
@@ -170,10 +179,12 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         return np.asarray(joint[:, 1] - joint[:, 0])
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to log p(x|c) of some labels (default: all), labels × terms."""
+        """What each word of one document adds to log p(x|c) of some labels (default: all), labels × terms.
+
+        Intercept and evidence add up to log p(c) p(x|c), of which the posteriors are made.
+        """
         document, wanted = asked_for(self, x, labels)
-        weights = self.linear.weights(document.indices.astype(np.int64), wanted)
-        return evidence_table(document, document.data * weights.T)
+        return linear_evidence(self.linear, document, wanted)
 
 
 def _joints(linear: LinearScores, X: Csr) -> Iterator[Floats]:

@@ -23,6 +23,26 @@ DISCOUNT = AnyOf(
 )
 
 
+Prior = Literal["documents", "add-one", "uniform"]
+
+
+def class_log_prior(documents: npt.ArrayLike, prior: Prior = "documents") -> Floats:
+    """The logarithm of each class's prior from its number of documents N_c; −∞ for a class never seen.
+
+    documents   N_c / N
+    add-one     (N_c + 1)/(N + |C|), over the classes seen
+    uniform     1/|C|, over the classes seen
+
+    >>> np.exp(class_log_prior([3, 0, 1], "add-one")).round(4).tolist()
+    [0.6667, 0.0, 0.3333]
+    """
+    N_c = np.asarray(documents, dtype=np.float64)
+    weights = np.ones_like(N_c) if prior == "uniform" else N_c + (1.0 if prior == "add-one" else 0.0)
+    weights = np.where(N_c > 0, weights, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(weights / max(weights.sum(), 1.0)), dtype=np.float64)
+
+
 @dataclass(frozen=True, slots=True)
 class Discount:
     """The discount b, and whether it is the fallback because no word occurred exactly once."""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features.discretize import FrequencyBins, Scope, bin_numbers
 from manylabel.models.linear_scores import rows_of
+from manylabel.models.value_table import ValueTable
 
 Event = Literal["exponent", "categorical", "multinomial"]
 Frequency = Literal["bin", "value"]
@@ -89,8 +90,7 @@ class ValueCoder:
 
 
 def learn_coder(
-    X: Csr,
-    copies: Floats,
+    table: ValueTable,
     *,
     event: Event,
     frequency: Frequency,
@@ -99,22 +99,22 @@ def learn_coder(
     binary_columns: int,
     every_bin: bool,
 ) -> ValueCoder:
-    """The intervals and the cells of training documents; `copies` says how often each document counts.
+    """The intervals and the cells of training documents.
 
     A column that no document has gets no cell, so that it never matters. `every_bin` gives a cell to all bins of the
     other columns, and not only to those that occur.
     """
-    n_columns = X.shape[1]
+    X, n_columns = table.values, table.values.shape[1]
     n_words = n_columns - binary_columns
     indicator = np.arange(n_columns) >= n_words
     low, high = np.ones(n_columns), np.ones(n_columns)
     low[:n_words], high[:n_words] = FrequencyBins(n_bins, scope).fit(X[:, :n_words]).intervals()
     bins = bin_numbers(X.data, low[X.indices], high[X.indices], n_bins)
     place = X.indices.astype(np.int64) * n_bins + bins
-    seen = np.bincount(place, weights=copies[rows_of(X)], minlength=n_columns * n_bins).reshape(n_columns, n_bins)
+    seen = np.bincount(place, table.row_documents[rows_of(X)], minlength=n_columns * n_bins).reshape(n_columns, n_bins)
     documents = seen.sum(axis=1)
     exists = seen > 0
-    exists[:, 0] = documents < copies.sum()
+    exists[:, 0] = documents < table.n_documents
     if every_bin:
         exists[:] = True
         exists[indicator, 2:] = False
@@ -180,26 +180,23 @@ class ValueCounts:
         return np.where(self.is_indicator[self.cell_column], 2.0, float(self.n_bins))
 
 
-def count_values(
-    X: Csr, Y: Csr, coder: ValueCoder, copies: Floats, own_columns: bool = False, later: bool = False
-) -> ValueCounts:
-    """Count the cells of X by the labels of Y.
+def count_values(table: ValueTable, coder: ValueCoder, own_columns: bool = False, later: bool = False) -> ValueCounts:
+    """Count the cells of training documents, in all and by label.
 
     With `own_columns` the last columns are the labels themselves, and each label gets a pair with its own column
     whether seen with it or not, so that it can be left out; with `later`, with the columns after its own too.
     """
-    weights = copies[rows_of(X)]
+    X, by_label, n_documents = table.values, table.label_rows, table.n_documents
+    weights = table.row_documents[rows_of(X)]
     bins = coder.bins(X.indices, X.data)
     f = np.where(coder.is_indicator[X.indices], 0.0, coder.frequencies(X.indices, X.data, bins))
     cells = coder.cells[X.indices, bins]
     column_documents = np.bincount(X.indices, weights=weights, minlength=X.shape[1])
     present = np.bincount(cells, weights=weights, minlength=coder.n_cells)
     column, cell_bin = np.nonzero(coder.cells >= 0)
-    n_documents = float(copies.sum())
-    by_label = Csr(Csr((np.ones(Y.nnz), Y.indices, Y.indptr), shape=Y.shape).T.tocsr())
     return ValueCounts(
         n_documents=n_documents,
-        label_documents=np.diff(by_label.indptr).astype(np.float64),
+        label_documents=table.label_documents,
         cell_column=column,
         cell_bin=cell_bin,
         cell_documents=np.where(cell_bin == 0, n_documents - column_documents[column], present),
@@ -209,13 +206,12 @@ def count_values(
         n_bins=coder.n_bins,
         is_indicator=coder.is_indicator,
         is_categorical=coder.is_categorical,
-        pairs=_pairs(X, by_label, column, cell_bin, cells, f, own_columns, later),
+        pairs=_pairs(table, column, cell_bin, cells, f, own_columns, later),
     )
 
 
 def _pairs(
-    X: Csr,
-    by_label: Csr,
+    table: ValueTable,
     column: Ints,
     cell_bin: Ints,
     cells: npt.NDArray[Any],
@@ -223,12 +219,13 @@ def _pairs(
     own_columns: bool,
     later: bool,
 ) -> Pairs:
+    X, by_label = table.values, table.label_rows
     n_labels, n_columns, n_cells = by_label.shape[0], X.shape[1], len(column)
 
     def by_key(values: Floats, indices: npt.NDArray[Any], width: int) -> tuple[Ints, Floats]:
-        table = Csr(by_label @ Csr((values, indices, X.indptr), shape=(X.shape[0], width)))
-        table.sort_indices()
-        return rows_of(table) * width + table.indices, table.data
+        found = Csr(by_label @ Csr((values, indices, X.indptr), shape=(X.shape[0], width)))
+        found.sort_indices()
+        return rows_of(found) * width + found.indices, found.data
 
     seen, documents = by_key(np.ones(X.nnz), X.indices, n_columns)
     pairs = seen
@@ -242,7 +239,7 @@ def _pairs(
     entry_pair = np.repeat(np.arange(len(pairs)), size)
     entry_cell = start[of_column][entry_pair] + np.arange(len(entry_pair)) - np.repeat(np.cumsum(size) - size, size)
     present = _at(label[entry_pair] * n_cells + entry_cell, *by_key(np.ones(X.nnz), cells, n_cells))
-    missing = np.diff(by_label.indptr)[label] - _at(pairs, seen, documents)
+    missing = table.label_documents[label] - _at(pairs, seen, documents)
     return Pairs(
         label=label,
         column=of_column,

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
-from manylabel.exceptions import ParameterError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.discretize import Scope
 from manylabel.features.value_weights import Norm, ValueWeight
-from manylabel.kernels.label_tables import score_one
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.dense_scores import DenseScores
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.linear_scores import LinearScores
-from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors
+from manylabel.models.pieces import check_piece, merged_shell
+from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
+from manylabel.models.smoothing import class_log_prior
 from manylabel.models.value_cells import Event, Frequency, ValueCoder, ValueCounts, count_values, learn_coder
 from manylabel.models.value_class_scores import class_log_probabilities, class_value_weights, weighted
 from manylabel.models.value_label_scores import LabelValues, entries_of, label_values, own_entries
 from manylabel.models.value_refinement import BLOCK, Ascent, ClassProblem, LabelProblems, refine_classes, refine_labels
+from manylabel.models.value_table import ValueTable, tabulate
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 from manylabel.progress import stage
 
@@ -58,6 +60,9 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     every reading. Their weights are normalised apart from those of words unless `norm_joint`; with `skip_own` they are
     the labels themselves, in order, and no label looks at its own; with `skip_later`, only at those before its own.
 
+    Without refinement all this is a formula on the documents with each value of each word, by label. `keep_counts`
+    keeps that table, so that `partial_fit` can add to it and `merge` can add two of them.
+
     Source: Lee 2018, section 3, whose formulas are lost. The reading nearest to its text is ``event="categorical",
     norm="global", refine="none"``; the defaults are the reading that does best on data of its kind.
 
@@ -83,11 +88,12 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         "tolerance": Number(low=0),
         "refine_cells": OneOf("auto", "all", "seen"),
         "target": OneOf("labels", "classes"),
-        "prior": OneOf("add-one", "ml"),
+        "prior": OneOf("add-one", "documents"),
         "binary_columns": Number(low=0, whole=True),
         "norm_joint": FLAG,
         "skip_own": FLAG,
         "skip_later": FLAG,
+        "keep_counts": FLAG,
     }
 
     low_: Floats
@@ -111,11 +117,12 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         tolerance: float = 1e-4,
         refine_cells: Literal["auto", "all", "seen"] = "auto",
         target: Literal["labels", "classes"] = "labels",
-        prior: Literal["add-one", "ml"] = "add-one",
+        prior: Literal["add-one", "documents"] = "add-one",
         binary_columns: int = 0,
         norm_joint: bool = False,
         skip_own: bool = False,
         skip_later: bool = False,
+        keep_counts: bool = False,
     ) -> None:
         self.event: Event = event
         self.weight: ValueWeight = weight
@@ -131,11 +138,12 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         self.tolerance = tolerance
         self.refine_cells = refine_cells
         self.target = target
-        self.prior = prior
+        self.prior: Literal["add-one", "documents"] = prior
         self.binary_columns = binary_columns
         self.norm_joint = norm_joint
         self.skip_own = skip_own
         self.skip_later = skip_later
+        self.keep_counts = keep_counts
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
@@ -147,19 +155,87 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     def learn(self, X: Csr, Y: Csr) -> None:
         """Cut the frequencies into bins, count, weigh, refine."""
         self._check_columns(X.shape[1], Y.shape[1])
-        if self.target == "classes":
-            labelled = np.diff(Y.indptr) > 0
-            X, Y = Csr(X[labelled]), Csr(Y[labelled])
-        copies = np.ones(X.shape[0]) if self.target == "labels" else np.diff(Y.indptr).astype(np.float64)
+        X, Y = self._counted(X, Y)
+        table = self._tabulate(X, Y)
+        if self.keep_counts and self.is_additive:
+            self._learn_kept(table.condensed(), X, Y)
+        else:
+            self._learn_table(table, X, Y)
+
+    def _counted(self, X: Csr, Y: Csr) -> tuple[Csr, Csr]:
+        """The documents that count: as classes, those with a label."""
+        if self.target == "labels":
+            return X, Y
+        labelled = np.diff(Y.indptr) > 0
+        return Csr(X[labelled]), Csr(Y[labelled])
+
+    def _tabulate(self, X: Csr, Y: Csr) -> ValueTable:
+        return tabulate(X, Y, np.ones(X.shape[0]) if self.target == "labels" else np.diff(Y.indptr).astype(np.float64))
+
+    def _learn_table(self, table: ValueTable, X: Csr, Y: Csr) -> None:
+        """Learn from the counted values; the documents are looked at again only to refine the weights."""
         coder = learn_coder(
-            X, copies, event=self.event, frequency=self.frequency, n_bins=self.n_bins, scope=self.scope,
+            table, event=self.event, frequency=self.frequency, n_bins=self.n_bins, scope=self.scope,
             binary_columns=self.binary_columns, every_bin=self.weight == "none",
         )  # fmt: skip
         self.low_, self.high_, self.cells_ = coder.low, coder.high, coder.cells
-        counts = count_values(X, Y, coder, copies, self._skips, self.skip_later)
+        counts = count_values(table, coder, self._skips, self.skip_later)
         learned = self._learn_labels if self.target == "labels" else self._learn_classes
-        for name, value in learned(X, Y, coder, counts).as_learned().items():
+        self._keep(learned(X, Y, coder, counts).as_learned())
+
+    def _keep(self, learned: Mapping[str, Any]) -> None:
+        for name, value in learned.items():
             setattr(self, name, value)
+
+    # --- learning in pieces -----------------------------------------------------------------------------------
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the scores are a formula on counts; refined weights are not, since they look at each document."""
+        return self.refine == "none" or self.steps == 0
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """``partial_fit(X, Y, classes=None)``: learn from more documents; only without refinement.
+
+        Pieces in any order give what `fit` on all of them gives. The counts are then kept, whatever `keep_counts` says.
+        """
+        if not self.is_additive:
+            raise AttributeError(
+                f"{type(self).__name__} with refine='cll' cannot learn in pieces: refinement looks at all documents "
+                "again and again. Use refine='none'."
+            )
+        return self._partial_fit
+
+    def _partial_fit(self, X: object, Y: object, classes: npt.ArrayLike | None = None) -> Self:
+        first = not self.is_fitted
+        if not first and not hasattr(self, "table_values_"):
+            raise DataError(f"{type(self).__name__} has kept no counts to add to. Fit it with keep_counts=True.")
+        features, targets = check_piece(self, X, Y, classes, first=first)
+        self._check_columns(features.shape[1], targets.Y.shape[1])
+        documents = self._counted(features, targets.Y)
+        piece = self._tabulate(*documents)
+        self._learn_kept(piece.condensed() if first else ValueTable.from_learned(self) + piece, *documents)
+        return self
+
+    def _learn_kept(self, table: ValueTable, X: Csr, Y: Csr) -> None:
+        self._keep(table.as_learned())
+        self._learn_table(table, X, Y)
+
+    def merge(self, other: Self) -> Self:
+        """A new model that knows what both know, as if it had been fitted on the documents of both."""
+        merged = merged_shell(self, other)
+        if not all(hasattr(model, "table_values_") for model in (self, other)):
+            raise DataError(
+                f"{type(self).__name__}: only models that kept their counts can be merged. Fit both with "
+                "keep_counts=True and refine='none'."
+            )
+        table = ValueTable.from_learned(self) + ValueTable.from_learned(other)
+        X, Y = (Csr(np.zeros((0, width))) for width in (self.n_features_in_, self.n_labels_))
+        merged._learn_kept(table, X, Y)
+        return merged
+
+    # --- the formula ------------------------------------------------------------------------------------------
 
     def _check_columns(self, n_columns: int, n_labels: int) -> None:
         if self.binary_columns > n_columns:
@@ -195,7 +271,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             log_odds = np.log(N_k + added) - np.log(N - N_k + added)
         constant = np.where(N_k == 0, -np.inf, np.where(N_k == N, np.inf, 0.0))
         log_odds = np.where(constant == 0, log_odds, 0.0)
-        if self.refine == "none" or not self.steps or not coder.n_cells:
+        if self.is_additive or not coder.n_cells:
             return values.scores(counts, log_odds + constant)
         everything = coder.n_cells * len(N_k) <= MOST_DENSE
         all_cells = self.refine_cells == "all" or (self.refine_cells == "auto" and everything)
@@ -242,11 +318,9 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         N_c = counts.label_documents
         seen = N_c > 0
         weights = class_value_weights(counts, self.weight, self.m, self._norm(int(seen.sum())), self.norm_joint)
-        added = np.where(seen, N_c + (1.0 if self.prior == "add-one" else 0.0), 0.0)
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(added / max(added.sum(), 1.0))
+        log_prior = class_log_prior(N_c, self.prior)
         log_p, absent = class_log_probabilities(counts), counts.absent.astype(np.float64)
-        if self.refine == "cll" and seen.sum() > 1:
+        if not self.is_additive and seen.sum() > 1:
             problem = ClassProblem(coder.code(X), absent, Y, log_p, log_prior)
             weights = refine_classes(problem, weights, self._ascent)
         self.value_weights_ = weights
@@ -277,9 +351,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         return self._finished(self.linear(self.coder.code(X)))
 
     def _finished(self, joint: Floats) -> Floats:
-        if self.target == "labels":
-            return joint
-        return posteriors(joint) if np.isfinite(self.intercept_).any() else np.zeros_like(joint)
+        return joint if self.target == "labels" else posteriors_of_seen(joint, self.intercept_)
 
     def document_scorer(self) -> DocumentScorer:
         """The rows of the document's cells only."""
@@ -288,7 +360,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
             cells, amounts = coder.cells_of(terms, values)
             kept = cells >= 0
-            finished: Floats = self._finished(_score_one(linear, cells[kept], amounts[kept])[np.newaxis])[0]
+            finished: Floats = self._finished(linear.of_document(cells[kept], amounts[kept])[np.newaxis])[0]
             return finished
 
         return score
@@ -304,20 +376,8 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         """
         document, wanted = asked_for(self, x, labels)
         cells, amounts = self.coder.cells_of(document.indices, document.data)
-        known = np.where(cells >= 0, amounts, 0.0)
-        weights = self.linear.weights(np.maximum(cells, 0).ravel().astype(np.int64), wanted)
-        parts = (known.ravel()[:, np.newaxis] * weights).reshape(*cells.shape, len(wanted))
-        return evidence_table(document, parts.sum(axis=1).T)
-
-
-def _score_one(linear: LinearScores | DenseScores, cells: npt.NDArray[np.int32], amounts: Floats) -> Floats:
-    """The scores of one coded document, by gathering the rows of its cells."""
-    scores = np.zeros(len(linear.intercept))
-    if isinstance(linear, DenseScores):
-        score_one(cells, amounts, None, None, linear.dense_weights, scores)
-    else:
-        table = linear.difference
-        score_one(cells, amounts, table.indptr, table.indices, table.data, scores)
-        scores += np.asarray((amounts @ linear.background[cells]) @ linear.loadings)
-    scores += linear.intercept
-    return scores
+        known = cells >= 0
+        values = np.zeros((document.nnz, len(wanted)))
+        weights = self.linear.weights(cells[known].astype(np.int64), wanted)
+        np.add.at(values, np.nonzero(known)[0], amounts[known][:, np.newaxis] * weights)
+        return evidence_table(document, values.T)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats
@@ -14,9 +13,9 @@ from manylabel.features.term_weights import TermWeight, presence_weights
 from manylabel.models.bernoulli_nb import presence
 from manylabel.models.count_model import CountModel
 from manylabel.models.counting import LabelTermCounts
-from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.linear_scores import LinearScores, by_term
-from manylabel.models.score_kinds import ScoreKind, posteriors
+from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
+from manylabel.models.smoothing import Prior, class_log_prior
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 
 
@@ -28,7 +27,7 @@ class WeightedNaiveBayes(CountModel):
     ω_w is the information gain of the term's presence (``weight="ig"``), that divided by the entropy of the presence
     (``"kl"``), or 1 (``"none"``: plain multinomial naive Bayes), scaled to mean 1 unless `normalise` is off; see
     `manylabel.features.term_weights.presence_weights`. A document with several labels counts once for each. `prior` is
-    the share of documents, or (N_c + 1)/(N + |C|) (``"add-one"``).
+    the share of documents, (N_c + 1)/(N + |C|) (``"add-one"``) or uniform.
 
     Source: Lee 2018, section 2, after Kim, Han, Rim & Myaeng 2006 (ig) and Lee, Gutierrez & Dou 2011 (kl). The paper's
     formula is lost; this is the standard form its text names.
@@ -46,7 +45,7 @@ class WeightedNaiveBayes(CountModel):
         "weight": OneOf("ig", "kl", "none"),
         "normalise": FLAG,
         "alpha": Number(low=0, open_low=True),
-        "prior": OneOf("documents", "add-one"),
+        "prior": OneOf("documents", "add-one", "uniform"),
     }
     term_weights_: Floats
     intercept_: Floats
@@ -56,12 +55,12 @@ class WeightedNaiveBayes(CountModel):
         weight: TermWeight = "ig",
         normalise: bool = True,
         alpha: float = 1.0,
-        prior: Literal["documents", "add-one"] = "documents",
+        prior: Prior = "documents",
     ) -> None:
         self.weight: TermWeight = weight
         self.normalise = normalise
         self.alpha = alpha
-        self.prior = prior
+        self.prior: Prior = prior
 
     def count(self, X: Csr, Y: Csr) -> LabelTermCounts:
         """Occurrences and, in as many columns more, documents of each term by label: one table, since both add up."""
@@ -73,29 +72,15 @@ class WeightedNaiveBayes(CountModel):
         occurrences, documents = Csr(table.label_terms[:, :n_terms]), Csr(table.label_terms[:, n_terms:])
         omega = presence_weights(documents, table.label_documents, self.weight, normalise=self.normalise)
         self.term_weights_ = omega
-        N_c = table.label_documents
-        added = np.where(N_c > 0, N_c + (1.0 if self.prior == "add-one" else 0.0), 0.0)
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(added / max(added.sum(), 1.0))
         total = np.asarray(occurrences.sum(axis=1), dtype=np.float64)
         values = omega[occurrences.indices] * np.log1p(occurrences.data / self.alpha)
         return LinearScores(
-            intercept=log_prior,
+            intercept=class_log_prior(table.label_documents, self.prior),
             background=omega[:, np.newaxis],
             loadings=(np.log(self.alpha) - np.log(total + self.alpha * n_terms))[np.newaxis],
             difference=by_term(values, occurrences),
         )
 
-    def log_joint(self, X: object) -> Floats:
-        """The joint log p(c) + Σ_w x_w ω_w log p(w|c)."""
-        return self.linear(self.features(X))
-
     def finish_scores(self, linear: Floats) -> Floats:
         """Posterior probabilities of the labels."""
-        return posteriors(linear) if np.isfinite(self.intercept_).any() else np.zeros_like(linear)
-
-    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to log p(x|c) of some labels (default: all), labels × terms."""
-        document, wanted = asked_for(self, x, labels)
-        weights = self.linear.weights(document.indices.astype(np.int64), wanted)
-        return evidence_table(document, document.data * weights.T)
+        return posteriors_of_seen(linear, self.intercept_)

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manylabel.evaluation.result import PartCounts, Result
-from manylabel.metrics import MEASURES, LabelCounts, average_ranks, chosen_labels
+from manylabel.metrics import (
+    HIERARCHICAL_MEASURES,
+    MEASURES,
+    RANKING_MEASURES,
+    LabelCounts,
+    average_ranks,
+    chosen_labels,
+)
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 
 SHOWN = (
     "micro-precision", "micro-recall", "micro-f1", "macro-f1", "macro-f1-present", "sample-f1", "jaccard",
     "exact-match", "zero-one-loss", "hamming-loss", "all-negative-share", "true-cardinality", "predicted-cardinality",
 )  # fmt: skip
-COUNTS = ("true-cardinality", "predicted-cardinality")
+RANKING_SHOWN = (
+    "one-error", "precision-at-3", "ndcg-at-3", "ranking-average-precision", "ranking-loss", "coverage",
+)  # fmt: skip
+COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
 RANKED = ("hamming-loss", "zero-one-loss", "jaccard", "micro-f1", "macro-f1-present", "sample-f1")
 UNSEEN_SHOWN = 8
 
@@ -34,6 +44,8 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
             blocks.append(_measure_table([(result.method, result.measures[view]) for result in results]))
     blocks.extend(Note(rounds_text(result)) for result in results if "iterations_median" in result.remarks)
+    blocks.extend(Note(text) for result in results if (text := choices_text(result)))
+    blocks.extend(block for result in results if "supports" in result.remarks for block in supports_blocks(result))
     blocks.append(Note(times(results), "quiet"))
     blocks.append(Note(conventions_text(first), "quiet"))
     return blocks
@@ -75,13 +87,21 @@ def unseen_note(result: Result) -> Note:
 
 def _measure_table(columns: Sequence[tuple[str, object]]) -> Table:
     rows: list[list[Cell]] = []
-    for name in SHOWN:
+    titles = [(name, MEASURES[name].title) for name in SHOWN]
+    titles += [(name, measure.title) for name, measure in HIERARCHICAL_MEASURES.items() if _has(columns, name)]
+    titles += [(name, RANKING_MEASURES[name].title) for name in RANKING_SHOWN]
+    for name, title in titles:
         values: list[Cell] = []
         for _, measures in columns:
             value = measures[name]  # type: ignore[index]
             values.append(f"{value:.2f}" if name in COUNTS else f"{100 * value:.2f} %")
-        rows.append([MEASURES[name].title, *values])
+        rows.append([title, *values])
     return Table([Column("measure"), *(Column(title, "number") for title, _ in columns)], rows)
+
+
+def _has(columns: Sequence[tuple[str, object]], name: str) -> bool:
+    """Whether every column has a measure; those with ancestors are taken only where there is a label hierarchy."""
+    return all(name in measures for _, measures in columns)  # type: ignore[operator]
 
 
 def labels_blocks(result: Result, limit: int | None) -> list[Block]:
@@ -125,6 +145,29 @@ def rounds_text(result: Result) -> str:
     )
 
 
+def choices_text(result: Result) -> str:
+    """What a method tuned, and how many documents only the fallback gave a label; empty where there is nothing."""
+    said = result.remarks
+    parts = [f"{name} = {value:g}" for name, value in said.get("chosen", {}).items()]
+    if "all_negative_share" in said:
+        share = f"{100 * said['all_negative_share']:.1f} % of the documents had no label by themselves"
+        parts.append(f"{share} and got their best one")
+    return f"{result.method}: {'; '.join(parts)}." if parts else ""
+
+
+def supports_blocks(result: Result, most: int = 10) -> list[Block]:
+    """Which labels speak for and against the largest labels, where a method says so."""
+    told = result.remarks["supports"]
+    largest = [row.label for row in sorted(result.labels, key=lambda row: -row.trained) if told.get(row.label)][:most]
+
+    def listed(label: str, sign: int) -> str:
+        return ", ".join(f"{name} {weight:+.2f}" for name, weight in told[label].items() if sign * weight > 0)
+
+    rows: list[list[Cell]] = [[label, listed(label, 1), listed(label, -1)] for label in largest]
+    heading = Heading(f"{result.method}: which labels speak for which (weights)")
+    return [heading, Table([Column("label"), Column("for it"), Column("against it")], rows)] if rows else []
+
+
 def times(results: Sequence[Result]) -> str:
     """How long training and prediction took."""
     parts = []
@@ -141,7 +184,8 @@ def conventions_text(result: Result) -> str:
     return (
         f"Conventions: micro pools all decisions over {len(result.labels)} labels; macro F1 is the mean over those "
         f"{len(result.labels)}, or over the {present} with a test document; a label never right counts 0; per "
-        f"document, two empty sets count 1 and one empty set 0. Truth {result.gold_sha256[:12]}, seed {result.seed}."
+        f"document, two empty sets count 1 and one empty set 0; rankings (one-error to coverage) are those of "
+        f"documents with a label. Truth {result.gold_sha256[:12]}, seed {result.seed}."
     )
 
 

@@ -6,29 +6,28 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.models.evidence import asked_for
+from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
 from manylabel.strategies.binary_relevance_problem import (
-    BASE_MODEL,
     carriers,
-    constant_labels,
-    constant_score,
     fit_problem,
     problem_decisions,
-    problem_kind,
+    problem_evidence,
     problem_scores,
     scores_labels_alone,
-    wants_counts,
 )
+from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy, placed_rows
 
 
-class BinaryRelevance(MultiLabelModel):
+class BinaryRelevance(ProblemStrategy):
     """One two-class problem a label, learned independently of all others.
 
     A model of ours that already treats each label alone (`BinaryNaiveBayes`, `LinearSVM`, `ValueWeightedNaiveBayes`)
@@ -57,22 +56,10 @@ class BinaryRelevance(MultiLabelModel):
     """Otherwise, the models of the labels that are not constant."""
     learned_labels_: Ints
     """The label of each of them."""
-    always_: Bools
-    """Labels that every training document has."""
 
     def __init__(self, model: Any, n_jobs: int | None = 1) -> None:
         self.model = model
         self.n_jobs = n_jobs
-
-    @property
-    def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """Log-odds where the model gives probabilities, margins otherwise."""
-        return problem_kind(self.model)
-
-    @property
-    def needs_counts(self) -> bool:  # type: ignore[override]
-        """Whether the model needs non-negative input."""
-        return wants_counts(self.model)
 
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn each label; `options` go to the model's `fit`."""
@@ -80,10 +67,8 @@ class BinaryRelevance(MultiLabelModel):
         if scores_labels_alone(self.model):
             self.model_ = unfitted_copy(self.model).fit(features, targets.Y, **options)
             return self
-        constant = constant_labels(targets.Y)
         by_label = sparse.csc_array(targets.Y)
-        self.learned_labels_ = np.flatnonzero(~constant)
-        self.always_ = constant & (np.diff(by_label.indptr) > 0)
+        self.learned_labels_ = np.flatnonzero(~self.note_constant_labels(targets.Y))
         with stage("Learning labels", len(self.learned_labels_)) as advance:
 
             def learn_label(label: int) -> Any:
@@ -98,8 +83,7 @@ class BinaryRelevance(MultiLabelModel):
         """The score of every label by its own model."""
         if hasattr(self, "model_"):
             return self.model_.score_batch(X)
-        never, always = (constant_score(self.score_kind, given) for given in (False, True))
-        scores = np.tile(np.where(self.always_, always, never), (X.shape[0], 1))
+        scores = self.constant_scores(X.shape[0])
         if X.shape[0] == 0:
             return scores
         found = in_threads(lambda fitted: problem_scores(fitted, X), self.models_, self.n_jobs)
@@ -115,3 +99,17 @@ class BinaryRelevance(MultiLabelModel):
         for label, fitted in zip(self.learned_labels_.tolist(), self.models_, strict=True):
             chosen[:, label] = problem_decisions(fitted, scores[:, label])
         return chosen
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+
+        Said by each label's model; constant labels have no evidence. For naive Bayes and linear models it adds up, with
+        the score of a document without words, to the score.
+        """
+        document, wanted = asked_for(self, x, labels)
+        if hasattr(self, "model_"):
+            return self.model_.evidence(document, wanted)
+        models = dict(zip(self.learned_labels_.tolist(), self.models_, strict=True))
+        places = np.flatnonzero(np.isin(wanted, self.learned_labels_))
+        rows = [problem_evidence(models[label], document) for label in wanted[places].tolist()]
+        return placed_rows(rows, places, len(wanted), document.shape[1])

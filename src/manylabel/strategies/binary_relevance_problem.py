@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.evidence import removal_evidence
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, sigmoid
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
@@ -101,20 +102,15 @@ def problem_decisions(fitted: Any, scores: Floats) -> Bools:
     return np.asarray(scores > 0)
 
 
-def constant_score(kind: ScoreKind, given: bool) -> float:
-    """The score of a label that every training document has, or none: certain as log-odds, ±1 as a margin."""
-    size = np.inf if kind is ScoreKind.LOG_ODDS else 1.0
-    return float(size if given else -size)
+def problem_evidence(fitted: Any, document: Csr) -> Csr:
+    """What each column of one checked document adds to the score of the label, 1 × columns.
 
-
-def constant_labels(Y: Csr) -> Bools:
-    """The labels that all training documents have, or none of them: there is nothing to learn about them."""
-    return np.asarray(np.isin(documents_per_label(Y), (0, Y.shape[0])))
-
-
-def documents_per_label(Y: Csr) -> Ints:
-    """In how many documents each label occurs."""
-    return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+    A model of ours with log-odds or margins says it itself. For any other, what the score loses when the column is
+    emptied; where log-odds are sums, as in naive Bayes, these are their terms.
+    """
+    if isinstance(fitted, MultiLabelModel) and fitted.score_kind in _SIGNED:
+        return fitted.evidence(document, [fitted.n_labels_ - 1])
+    return removal_evidence(lambda X: problem_scores(fitted, X)[:, np.newaxis], document)
 
 
 def carriers(by_label: sparse.csc_array, label: int) -> Bools:

@@ -10,25 +10,20 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
+from manylabel.models.base import WORKING_MEMORY
+from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind, sigmoid
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
-from manylabel.strategies.binary_relevance_problem import (
-    BASE_MODEL,
-    constant_labels,
-    constant_score,
-    for_rows,
-    problem_kind,
-    wants_counts,
-)
+from manylabel.strategies.binary_relevance_problem import for_rows, problem_kind
 from manylabel.strategies.classifier_chain import ClassifierChain
+from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy
 
 UNANIMOUS = 36.0
 """The log-odds of a unanimous vote, the largest whole number whose probability a double still keeps below 1."""
 
 
-class ChainEnsemble(MultiLabelModel):
+class ChainEnsemble(ProblemStrategy):
     """The share of `n_chains` classifier chains, in random orders, that give a label.
 
     share_k = (1/n) Σ_j ŷ_k^(j),   label k is given where share_k ≥ 0.5
@@ -73,8 +68,6 @@ class ChainEnsemble(MultiLabelModel):
     chains_: list[ClassifierChain]
     constant_labels_: Bools
     """Labels that every training document has, or none."""
-    always_: Bools
-    """Labels that every training document has."""
     threshold_: float
     """The score from which on a label is given."""
 
@@ -109,18 +102,12 @@ class ChainEnsemble(MultiLabelModel):
         """Log-odds of the share of votes or of the mean probability; mean margins for a model without probabilities."""
         return ScoreKind.LOG_ODDS if self.combine == "votes" else problem_kind(self.model)
 
-    @property
-    def needs_counts(self) -> bool:  # type: ignore[override]
-        """Whether the model needs non-negative input."""
-        return wants_counts(self.model)
-
     # --- learning ---------------------------------------------------------------------------------------------
 
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn the chains, each from its sample; `options` go to the model's `fit`."""
         features, targets = self.check_training(X, Y)
-        self.constant_labels_ = constant_labels(targets.Y)
-        self.always_ = self.constant_labels_ & (np.bincount(targets.Y.indices, minlength=self.n_labels_) > 0)
+        self.constant_labels_ = self.note_constant_labels(targets.Y)
         draws = [np.random.default_rng(child) for child in np.random.SeedSequence(self.seed).spawn(self.n_chains)]
         samples = [self._draw(random, features.shape[0]) for random in draws]
         seeds = [int(random.integers(2**31)) for random in draws]
@@ -167,9 +154,7 @@ class ChainEnsemble(MultiLabelModel):
 
     def score_batch(self, X: Csr) -> Floats:
         """Log-odds of the share of votes, or averaged scores."""
-        scores = self._combined(X, None)
-        never, always = (constant_score(self.score_kind, given) for given in (False, True))
-        return np.where(self.constant_labels_, np.where(self.always_, always, never), scores)
+        return np.where(self.constant_labels_, self.constant_scores(X.shape[0]), self._combined(X, None))
 
     def _combined(self, X: Csr, counted: Bools | None) -> Floats:
         """What the chains say together; `counted` (chains × documents) leaves chains out document by document."""
@@ -199,6 +184,19 @@ class ChainEnsemble(MultiLabelModel):
             return np.asarray(scores > 0)
         learned = np.asarray(scores >= self.threshold_)
         return np.where(self.constant_labels_, self.always_, learned)
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds, on average, to the chains' scores of some labels, labels × terms.
+
+        The mean of the chains' own evidence: of their log-odds or margins, from which votes are counted. Constant
+        labels have none.
+        """
+        document, wanted = asked_for(self, x, labels)
+        total = Csr((len(wanted), document.shape[1]), dtype=np.float64)
+        for chain in self.chains_:
+            total = total + chain.evidence(document, wanted)
+        kept = np.where(self.constant_labels_[wanted], 0.0, 1.0 / len(self.chains_))
+        return Csr(total.multiply(kept[:, np.newaxis]).tocsr())
 
 
 def count_matching_cut(scores: Floats, wanted: int) -> float:

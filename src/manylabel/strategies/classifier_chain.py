@@ -6,35 +6,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.models.base import unfitted_copy
+from manylabel.models.evidence import asked_for
+from manylabel.models.score_kinds import Bools
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import track
 from manylabel.strategies.binary_relevance_problem import (
-    BASE_MODEL,
     carriers,
-    constant_labels,
-    constant_score,
-    documents_per_label,
     fit_problem,
     for_rows,
     problem_decisions,
-    problem_kind,
+    problem_evidence,
     problem_scores,
-    wants_counts,
 )
 from manylabel.strategies.co_training_views import make_view
 from manylabel.strategies.label_order import ORDER, label_order
+from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy, placed_rows
 
 Split = tuple[Ints, Ints]
 
 
-class ClassifierChain(MultiLabelModel):
+class ClassifierChain(ProblemStrategy):
     """A chain π of two-class problems: label π_j is learned from x and the labels π_1 … π_{j−1} as further columns.
 
     ŷ_{π_j} = h_j(x, ŷ_{π_1}, …, ŷ_{π_{j−1}})
@@ -74,8 +72,6 @@ class ClassifierChain(MultiLabelModel):
     """The fitted models of the labels that are not constant, in the order of the chain; or one for all of them."""
     linked_labels_: Ints
     """The labels that are not constant, in the order of the chain."""
-    always_: Bools
-    """Labels that every training document has."""
 
     def __init__(
         self,
@@ -93,22 +89,11 @@ class ClassifierChain(MultiLabelModel):
         self.label_scale = label_scale
         self.seed = seed
 
-    @property
-    def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """Log-odds where the model gives probabilities, margins otherwise."""
-        return problem_kind(self.model)
-
-    @property
-    def needs_counts(self) -> bool:  # type: ignore[override]
-        """Whether the model needs non-negative input."""
-        return wants_counts(self.model)
-
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn the links; `options` go to the model's `fit`."""
         features, targets = self.check_training(X, Y)
         self.order_ = label_order(self.order, targets.Y, self.seed)
-        constant = constant_labels(targets.Y)
-        self.always_ = constant & (documents_per_label(targets.Y) > 0)
+        constant = self.note_constant_labels(targets.Y)
         self.linked_labels_ = self.order_[~constant[self.order_]]
         in_order = Csr(targets.Y[:, self.linked_labels_])
         shown = in_order
@@ -142,8 +127,7 @@ class ClassifierChain(MultiLabelModel):
 
     def score_batch(self, X: Csr) -> Floats:
         """The scores along the chain, each link reading what the links before it decided; columns in label order."""
-        never, always = (constant_score(self.score_kind, given) for given in (False, True))
-        scores = np.tile(np.where(self.always_, always, never), (X.shape[0], 1))
+        scores = self.constant_scores(X.shape[0])
         if not X.shape[0] or not self.links_:
             return scores
         if _links_in_one_model(self.links_[0]):
@@ -171,6 +155,36 @@ class ClassifierChain(MultiLabelModel):
         for label, link in zip(self.linked_labels_.tolist(), self.links_, strict=True):
             chosen[:, label] = problem_decisions(link, scores[:, label])
         return chosen
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+
+        Said by each label's link, the labels before it being those the chain gives. The rest of a score is the prior
+        and what these labels add. A constant label has no evidence.
+        """
+        document, wanted = asked_for(self, x, labels)
+        places = np.flatnonzero(np.isin(wanted, self.linked_labels_))
+        number = np.zeros(self.n_labels_, dtype=np.int64)
+        number[self.linked_labels_] = np.arange(len(self.linked_labels_))
+        rows = self._link_evidence(document, number[wanted[places]]) if len(places) else []
+        return placed_rows(rows, places, len(wanted), document.shape[1])
+
+    def _link_evidence(self, document: Csr, links: Ints) -> Csr | list[Csr]:
+        """What each word, and maybe each label column, adds to the scores of some links."""
+        given = self.natural_decision(self.score_batch(document))[:, self.linked_labels_]
+        if _links_in_one_model(self.links_[0]):
+            table: Csr = self.links_[0].evidence(_beside(document, given, 1.0), links)
+            return table
+        rows = []
+        for link in links.tolist():
+            row = problem_evidence(self.links_[link], _beside(document, given[:, :link], self.label_scale))
+            rows.append(Csr(row[:, : document.shape[1]]))
+        return rows
+
+
+def _beside(X: Csr, given: Bools, scale: float) -> Csr:
+    """X and, beside it, one column a label."""
+    return Csr(sparse.hstack([X, Csr(given * scale)], format="csr"))
 
 
 def _links_in_one_model(model: Any) -> bool:

@@ -6,31 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches
+from manylabel.models.base import WORKING_MEMORY, row_batches
+from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
 from manylabel.strategies.binary_relevance import BinaryRelevance
-from manylabel.strategies.binary_relevance_problem import (
-    BASE_MODEL,
-    constant_labels,
-    constant_score,
-    documents_per_label,
-    for_rows,
-    problem_kind,
-    wants_counts,
-)
+from manylabel.strategies.binary_relevance_problem import for_rows
 from manylabel.strategies.classifier_chain import stratified_folds
 from manylabel.strategies.co_training_loop import Outcome, Rules, View, take_turns
 from manylabel.strategies.co_training_report import CoTrainingReport
-from manylabel.strategies.co_training_views import fit_view, make_view
+from manylabel.strategies.co_training_views import fit_view, make_view, view_evidence
 from manylabel.strategies.label_order import ORDER, label_order
+from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy, placed_rows
 
 
-class CoTraining(MultiLabelModel):
+class CoTraining(ProblemStrategy):
     """Modified co-training: two views of a document hand its label set to and fro, starting from binary relevance.
 
     start   each label from the words alone (binary relevance)
@@ -97,8 +92,6 @@ class CoTraining(MultiLabelModel):
     """What the words and the labels both know before they see a document, taken off once where they are added."""
     learned_labels_: Ints
     """The labels that are neither on all training documents nor on none."""
-    always_: Bools
-    """Labels that every training document has."""
 
     def __init__(
         self,
@@ -130,24 +123,12 @@ class CoTraining(MultiLabelModel):
         self.label_scale = label_scale
         self.seed = seed
 
-    @property
-    def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """Log-odds where the model gives probabilities, margins otherwise."""
-        return problem_kind(self.model)
-
-    @property
-    def needs_counts(self) -> bool:  # type: ignore[override]
-        """Whether the model needs non-negative input."""
-        return wants_counts(self.model)
-
     # --- learning ---------------------------------------------------------------------------------------------
 
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn the start and both views; `options` go to the `fit` of the model of the words."""
         features, targets = self.check_training(X, Y)
-        constant = constant_labels(targets.Y)
-        self.learned_labels_ = np.flatnonzero(~constant)
-        self.always_ = constant & (documents_per_label(targets.Y) > 0)
+        self.learned_labels_ = np.flatnonzero(~self.note_constant_labels(targets.Y))
         self.sweep_ = label_order(self.sweep, targets.Y, self.seed)
         self.sweep_ = _renumbered(self.sweep_, self.learned_labels_)
         if not len(self.learned_labels_):
@@ -172,12 +153,13 @@ class CoTraining(MultiLabelModel):
         return self.model if self.label_model is None else self.label_model
 
     def _prior(self, Y: Csr) -> Floats:
-        """Log-odds of the labels before a document is seen, smoothed as the model does it; none for margins."""
-        if self.score_kind is ScoreKind.MARGIN:
+        """Log-odds of the labels before a document is seen, as the model has them; none for margins."""
+        prior = getattr(self.model, "prior", "documents")
+        if self.score_kind is ScoreKind.MARGIN or prior == "uniform":
             return np.zeros(Y.shape[1])
-        added = 1.0 if getattr(self.model, "prior", "ml") == "add-one" else 0.0
-        documents = documents_per_label(Y)
-        return np.asarray(np.log(documents + added) - np.log(Y.shape[0] - documents + added))
+        documents = np.bincount(Y.indices, minlength=Y.shape[1]) + (1.0 if prior == "add-one" else 0.0)
+        others = Y.shape[0] + (2.0 if prior == "add-one" else 0.0) - documents
+        return np.asarray(np.log(documents) - np.log(others))
 
     def _given_out_of_fold(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> Csr:
         """The labels that the start gives to documents it did not see, documents × labels."""
@@ -244,9 +226,24 @@ class CoTraining(MultiLabelModel):
         labels = make_view(self.dc_, None, n_labels, self.label_scale, None)
         return [labels, features] if self.order == "DC-FC" else [features, labels]
 
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the feature classifier's scores of some labels, labels × terms.
+
+        The other labels being those of the answer. The rest of a score is the prior and what these labels add; with
+        ``fc="separate"`` the words' part is that of binary relevance. Constant labels have no evidence.
+        """
+        document, wanted = asked_for(self, x, labels)
+        places = np.flatnonzero(np.isin(wanted, self.learned_labels_))
+        asked = np.searchsorted(self.learned_labels_, wanted[places])
+        rows: Csr | list[Csr] = []
+        if len(places) and len(self.learned_labels_) > 1 and self.fc == "joint":
+            rows = view_evidence(self.fc_, document, self._answer(document).state, asked, self.label_scale)
+        elif len(places):
+            rows = self.words_.evidence(document, asked)
+        return placed_rows(rows, places, len(wanted), document.shape[1])
+
     def _all_labels(self, learned: Floats) -> Floats:
-        never, always = (constant_score(self.score_kind, given) for given in (False, True))
-        scores = np.tile(np.where(self.always_, always, never), (learned.shape[0], 1))
+        scores = self.constant_scores(learned.shape[0])
         scores[:, self.learned_labels_] = learned
         return scores
 

@@ -18,7 +18,7 @@ from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import Bools
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
-from manylabel.strategies.binary_relevance_problem import carriers, fit_problem, problem_scores
+from manylabel.strategies.binary_relevance_problem import carriers, fit_problem, problem_evidence, problem_scores
 from manylabel.strategies.co_training_loop import Rows, View
 
 _LINEAR = (BinaryNaiveBayes, LinearSVM, ValueWeightedNaiveBayes)
@@ -79,6 +79,21 @@ def make_view(models: Sequence[Any], words: Csr | None, n_labels: int, scale: fl
     if isinstance(models[0], _LINEAR):
         return _linear_view(models, words, n_labels, scale, added)
     return ModelView(models, words, scale, added)
+
+
+def view_evidence(models: Sequence[Any], document: Csr, state: Bools, labels: Ints, scale: float) -> Csr | list[Csr]:
+    """What each word and label column of one document adds to the scores of some labels, its labels being `state`.
+
+    One table of all labels where the view is one model, else one row a label; the words are the first columns.
+    """
+    if len(models) == 1:
+        table: Csr = models[0].evidence(_side_by_side(document, Csr(state.astype(np.float64))), labels)
+        return table
+    rows = []
+    for label in labels.tolist():
+        row = problem_evidence(models[label], beside_words(document, state, label, scale))
+        rows.append(Csr(row[:, : document.shape[1]]))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from scipy import sparse
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches, unfitted_copy
+from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
 from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
 
@@ -67,6 +68,11 @@ class LabelPowerset(MultiLabelModel):
         """Whether the model needs non-negative input."""
         return bool(getattr(self.model, "needs_counts", False))
 
+    @property
+    def wants(self) -> frozenset[str]:  # type: ignore[override]
+        """The facts about the corpus that the model wants."""
+        return self.model.wants
+
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn the sets, then the model with one class a set; `options` go to the model's `fit`."""
         features, targets = self.check_training(X, Y)
@@ -119,6 +125,27 @@ class LabelPowerset(MultiLabelModel):
     def natural_decision(self, scores: Floats) -> Bools:
         """P ≥ 0.5 of each label: near to, but not always, the best set, which `predict` gives."""
         return super().natural_decision(scores)
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document says for some labels (default: all), labels × terms.
+
+        The evidence for the best set with the label minus that for the best set without it. For naive Bayes, with the
+        difference of the sets' log-priors, it adds up to the log-ratio of their posteriors, which the score is near to.
+        A label in every set, or in none, has no evidence.
+        """
+        document, wanted = asked_for(self, x, labels)
+        ask = getattr(self.model_, "log_joint", self.model_.score_batch)  # posteriors of long documents underflow to 0
+        order = np.argsort(-ask(document)[0, : self.sets_.shape[0]], kind="stable")
+        holds = sparse.csc_array(self.sets_[order])
+        values = np.zeros((len(wanted), document.nnz))
+        for row, label in enumerate(wanted.tolist()):
+            ranks = holds.indices[holds.indptr[label] : holds.indptr[label + 1]]
+            if 0 < len(ranks) < len(order):
+                without = int(np.flatnonzero(np.append(ranks, len(order)) != np.arange(len(ranks) + 1))[0])
+                sets = order[[int(ranks[0]), without]]
+                with_label, rival = self.model_.evidence(document, sets)[:, document.indices].toarray()
+                values[row] = with_label - rival
+        return evidence_table(document, values)
 
 
 def set_classes(Y: Csr, min_count: int, rare: Literal["drop", "split"], allow_empty: bool) -> tuple[Ints, Ints, Csr]:

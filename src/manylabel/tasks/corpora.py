@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from manylabel.classifier import Documents
 from manylabel.data import Corpus, load
-from manylabel.data.problems import OnError
+from manylabel.data.hierarchy_files import find_hierarchy
+from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
-from manylabel.data.splits import iterative_split
-from manylabel.exceptions import DataError
+from manylabel.data.splits import group_split, iterative_split
+from manylabel.exceptions import DataError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Source:
     format: str | None = None
     on_error: OnError = "raise"
     options: Mapping[str, Any] | None = None
+    hierarchy: str | None = None
+    """Where the label hierarchy comes from, see `find_hierarchy`; None for that of the data, if it has one."""
+    split_by: str | None = None
+    """A column whose values are not divided between training and test; None for what the data set says."""
 
 
 def load_source(source: Source) -> Reading:
@@ -33,7 +38,16 @@ def load_source(source: Source) -> Reading:
         wishes["format"] = source.format
     if source.on_error != "raise":
         wishes["on_error"] = source.on_error
-    return load(source.data, **wishes)
+    reading = load(source.data, **wishes)
+    corpus = reading.corpus
+    if source.split_by is not None:
+        if source.split_by not in corpus.metadata:
+            raise UnknownNameError("column to split by", source.split_by, corpus.metadata)
+        corpus = replace(corpus, split_by=source.split_by)
+    problems = Problems(source.on_error)
+    if source.hierarchy is not None:
+        corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
+    return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
 
 
 def documents_of(corpus: Corpus) -> Documents:
@@ -53,7 +67,8 @@ def part_of(corpus: Corpus, part: str | None, default: str) -> Corpus:
 def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus, Corpus, str]:
     """The two parts of a corpus and a phrase that says how they came about.
 
-    A corpus without a train and a test part is divided at random by iterative stratification.
+    A corpus without a train and a test part is divided at random by iterative stratification; one that names a column
+    to split by (`split_by`), by whole groups of documents.
     """
     parts = corpus.parts
     if "train" in parts and "test" in parts:
@@ -64,6 +79,11 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
             path=corpus.name or corpus.source,
             remedy="Name the parts train and test.",
         )
+    if corpus.split_by:
+        groups = np.array([str(value) for value in corpus.metadata[corpus.split_by]])
+        train, test = group_split(groups, (1 - test_share, test_share), seed=seed)
+        how = f"a random split by {corpus.split_by}, {100 * test_share:.0f} % for testing, seed {seed}"
+        return corpus.subset(np.sort(train)), corpus.subset(np.sort(test)), how
     Y = corpus.label_matrix()
     train, test = iterative_split(Y, (1 - test_share, test_share), seed=seed)
     how = f"a random stratified split, {100 * test_share:.0f} % for testing, seed {seed}"

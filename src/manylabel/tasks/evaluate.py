@@ -82,4 +82,5 @@ def _measure(
         part=part,
         train=train,
         fit_seconds=fit_seconds,
+        hierarchy=corpus.hierarchy or classifier.hierarchy,
     )

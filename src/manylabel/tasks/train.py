@@ -48,7 +48,8 @@ class Trained:
 
 def terms_of(classifier: TextClassifier) -> int:
     """How many terms the model knows."""
-    return int(classifier.decided_.n_features_in_)
+    rules = 0 if classifier.keywords_ is None else len(classifier.keywords_.labels_)
+    return int(classifier.decided_.n_features_in_) - rules
 
 
 def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | None = None) -> TextClassifier:
@@ -56,7 +57,9 @@ def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | N
     classifier = TextClassifier.from_recipe(recipe, seed=seed, n_jobs=n_jobs)
     used = {name for names in corpus.label_sets for name in names}
     names = [name for name in corpus.label_names if name in used]
-    return classifier.fit(documents_of(corpus), corpus.label_sets, label_names=names)
+    return classifier.fit(
+        documents_of(corpus), corpus.label_sets, label_names=names, terms=corpus.terms, hierarchy=corpus.hierarchy
+    )
 
 
 def train(

@@ -1,0 +1,149 @@
+"""The best of the label sets seen in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from manylabel.decisions.base import FALLBACK, DecisionRule, possible
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.set_table import SetTable
+from manylabel.estimator import Csr, Floats
+from manylabel.kernels.canonical import canonical
+from manylabel.models.base import row_batches
+from manylabel.models.evidence import on_an_open_scale
+from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.parameters import FLAG, Constraint, Number, OneOf
+from manylabel.strategies.label_powerset import set_classes
+
+BATCH_MEMORY = 8 << 20
+"""Bytes the tables of a batch of documents may take: few enough to stay near the processor."""
+
+Goal = Literal["f1", "exact", "hamming"]
+
+
+class SeenSets(DecisionRule):
+    """One of the label sets seen in training: the most probable one, or the one of greatest expected F1.
+
+    P(T|x) ∝ Π_{k∈T} p_k(x) Π_{k∉T} (1 − p_k(x)) · [ P(T) / (Π_{k∈T} π_k Π_{k∉T} (1 − π_k)) ]^dependence
+
+    over the sets T seen in training. p_k(x) is the probability of label k by itself, calibrated on out-of-fold scores
+    (`Calibration`, with `curve` and `shrinkage`). The second factor tells how much more often the set occurs than its
+    labels would meet by chance: P(T) is its share of the training documents, π_k = (n_k + ½)/(N + 1). With `dependence`
+    1 this is Bayes' rule for a document that tells of each label independently; on real scores about half of it was
+    best. 0 leaves the independent probabilities, renormalised over the seen sets.
+
+    ``objective="exact"``    the most probable set: the best guess at the whole set
+    ``objective="f1"``       the seen set S of the greatest Σ_T P(T|x) 2|S∩T|/(|S| + |T|): the best F1 per document
+    ``objective="hamming"``  the seen set S of the least Σ_T P(T|x) |S△T|: the fewest wrong labels
+
+    Sets in fewer than `min_count` documents are left out. The empty set is one like any other where training has
+    documents without a label, unless `allow_empty` is off. Ties go to the set seen more often, then to the one seen
+    first. A set with an impossible label is impossible; where all sets are, nothing is given.
+
+    Costs grow with the number of seen sets and their lengths, not with pairs of sets: the expectation needs T only
+    through its length and labels (the grouping of Dembczyński, Waegeman, Cheng & Hüllermeier 2011, `SetTable`).
+
+    Source: label sets seen in training as the only answers, Vilar, Castro & Sanchis 2004, section 2; the rest is ours.
+
+    >>> scores = np.array([[2.0, 1.0, -3.0], [1.0, -0.2, -2.0], [-2.0, -1.0, 2.0], [1.5, 0.4, -1.0], [-1.0, -2.0, 1.0]])
+    >>> rule = SeenSets().fit(scores, Csr([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 1]]), ScoreKind.MARGIN)
+    >>> rule.sets_.toarray().tolist()
+    [[1, 1, 0], [0, 0, 1]]
+    >>> rule.decide(np.array([[1.0, -0.5, -1.0]]), ScoreKind.MARGIN).toarray().tolist()
+    [[1, 1, 0]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "objective": OneOf("f1", "exact", "hamming"),
+        "dependence": Number(low=0),
+        "curve": OneOf("logistic", "isotonic"),
+        "shrinkage": Number(low=0),
+        "min_count": Number(low=1, whole=True),
+        "allow_empty": FLAG,
+        "fallback": FALLBACK,
+    }
+    sets_: Csr
+    """Sets × labels, the most frequent first."""
+    log_dependence_: Floats
+    """The logarithm of the second factor of each set, up to a constant."""
+    calibration_: Calibration
+    _table: SetTable | None = None
+
+    def __init__(
+        self,
+        objective: Goal = "f1",
+        dependence: float = 0.5,
+        curve: Literal["logistic", "isotonic"] = "logistic",
+        shrinkage: float = 0.0,
+        min_count: int = 1,
+        allow_empty: bool = True,
+        fallback: Literal["none", "argmax"] = "none",
+    ) -> None:
+        self.objective: Goal = objective
+        self.dependence = dependence
+        self.curve: Literal["logistic", "isotonic"] = curve
+        self.shrinkage = shrinkage
+        self.min_count = min_count
+        self.allow_empty = allow_empty
+        self.fallback = fallback
+
+    @property
+    def learns(self) -> bool:
+        """Always."""
+        return True
+
+    def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
+        """Calibrate every label, and count the label sets."""
+        truth = canonical(Y, np.int8, keep_zeros=False)
+        _, classes, sets = set_classes(truth, self.min_count, "drop", self.allow_empty)
+        counts = np.bincount(classes, minlength=sets.shape[0])
+        order = np.argsort(-counts, kind="stable")
+        self.sets_ = Csr(sets[order])
+        prior = (np.bincount(truth.indices, minlength=truth.shape[1]) + 0.5) / (truth.shape[0] + 1)
+        by_chance = self.sets_ @ (np.log(prior) - np.log1p(-prior))
+        self.log_dependence_ = np.asarray(self.dependence * (np.log(counts[order]) - by_chance), dtype=np.float64)
+        self.calibration_ = Calibration(self.curve, self.shrinkage).fit(_open_scores(scores, kind), truth)
+        self._table = None
+
+    def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
+        """The best seen set of each document."""
+        chosen = np.zeros(scores.shape, dtype=np.bool_)
+        for rows, log_weights in self._in_batches(scores, kind):
+            best, some = self._sets().best(log_weights, self.objective)
+            chosen[rows] = (self.sets_[best].toarray() > 0) & some[:, np.newaxis]
+        return chosen
+
+    def set_probabilities(self, scores: Floats, kind: ScoreKind) -> Floats:
+        """P(T|x), documents × seen sets; rows sum to 1, or to 0 where no set is possible."""
+        self.check_kind(kind)
+        self.check_fitted()
+        found = np.zeros((len(scores), self.sets_.shape[0]))
+        for rows, log_weights in self._in_batches(np.asarray(scores, dtype=np.float64), kind):
+            weights = self._sets().weights(log_weights)
+            total = weights.sum(axis=0)
+            found[rows] = (weights / np.where(total > 0, total, 1.0)).T
+        return found
+
+    def _in_batches(self, scores: Floats, kind: ScoreKind) -> Iterator[tuple[slice, Floats]]:
+        """The log P(T|x), up to a constant of each document: seen sets × documents, some documents at a time.
+
+        Summing log-odds over the labels of a set does it: all Π (1 − p_k) have in common what is left of them.
+        """
+        if not self.sets_.shape[0]:
+            return
+        for rows in row_batches(len(scores), self._sets().cells_a_document, BATCH_MEMORY):
+            log_odds = self.calibration_.log_odds(_open_scores(scores[rows], kind))
+            yield rows, self._sets().sums(np.ascontiguousarray(log_odds.T)) + self.log_dependence_[:, np.newaxis]
+
+    def _sets(self) -> SetTable:
+        if self._table is None:
+            self._table = SetTable.of(self.sets_)
+        return self._table
+
+
+def _open_scores(scores: Floats, kind: ScoreKind) -> Floats:
+    """Scores without bounds, so that a straight line can be laid through them; −∞ for impossible labels."""
+    return np.where(possible(scores, kind), on_an_open_scale(scores, kind), -np.inf)

@@ -1,0 +1,70 @@
+"""What a method has to say of how it came to its answers, beside the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats
+from manylabel.models.base import unfitted_copy
+
+if TYPE_CHECKING:
+    from manylabel.decisions.decided import DecidedModel
+
+SUPPORTS = 3
+MOST_LABELS = 2000
+"""Beyond so many labels, a table of labels × labels is not made for a remark."""
+
+
+def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[Csr]) -> dict[str, Any]:
+    """The remarks of a fitted model on documents given in batches; mostly none.
+
+    ``chosen``: settings it tuned. ``all_negative_share``: where the rule gives a document without a label its best
+    one, the share of documents that had none before. ``supports``: for each label the labels whose presence speaks most
+    for and against it (SVM-HF). Co-training adds its rounds.
+    """
+    model, rule = decided.model_, decided.rule_
+    chosen = getattr(model, "chosen", {})
+    said: dict[str, Any] = {"chosen": dict(chosen)} if chosen else {}
+    if hasattr(model, "label_coefficients") and len(labels) <= MOST_LABELS:
+        said["supports"] = supports(model.label_coefficients(), labels)
+    with_report = getattr(model, "predict_with_report", None)
+    if rule is None and with_report is not None:
+        said.update(with_report(sparse.vstack(list(batches), format="csr"))[1].summary())
+    if rule is not None and rule.fallback == "argmax":
+        said["all_negative_share"] = all_negative_share(decided, batches)
+    return said
+
+
+def all_negative_share(decided: DecidedModel, batches: Iterable[Csr]) -> float:
+    """The share of documents to which the rule, without its fallback, gives no label.
+
+    Source: Godbole & Sarawagi 2004, section 5.5, count the documents with nothing but negative scores.
+    """
+    rule = decided.rule_
+    assert rule is not None
+    strict = unfitted_copy(rule).set_params(fallback="none").restore(rule.learned_state())
+    empty = documents = 0
+    for X in batches:
+        given = strict.decide(decided.score_batch(X), decided.score_kind)
+        empty += int((np.diff(given.indptr) == 0).sum())
+        documents += X.shape[0]
+    return empty / max(documents, 1)
+
+
+def supports(coefficients: Floats, labels: Sequence[str], most: int = SUPPORTS) -> dict[str, dict[str, float]]:
+    """For each label the other labels that speak most for it (above 0) and against it (below), with their weights.
+
+    >>> supports(np.array([[9.0, 1.0, -2.0], [0.5, 9.0, 0.0], [0.0, -1.0, 9.0]]), ["grain", "wheat", "sugar"])
+    {'grain': {'wheat': 1.0, 'sugar': -2.0}, 'wheat': {'grain': 0.5}, 'sugar': {'wheat': -1.0}}
+    """
+    found: dict[str, dict[str, float]] = {}
+    for label, row in enumerate(coefficients):
+        order = [column for column in np.argsort(-row, kind="stable").tolist() if column != label]
+        told = [column for column in order[:most] if row[column] > 0]
+        told += [column for column in order[-most:] if row[column] < 0]
+        found[labels[label]] = {labels[column]: round(float(row[column]), 4) for column in told}
+    return found

@@ -1,0 +1,257 @@
+"""Texts → hits: which documents the hand-written keyword rules hold for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Estimator, Ints
+from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.features.keyword_queries import Atom, Bools, Phrase, Prefix, Query, Word, atoms, holds, signed_atoms
+from manylabel.features.keyword_rules_file import parse_rules
+from manylabel.features.terms import Analysis, Terms, stem
+from manylabel.features.texts import Text, strings
+from manylabel.kernels.threads import available_threads
+from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+
+_ENDING = "zz"
+"""Any letters: with them a tokeniser that drops short words keeps the beginning of one."""
+
+TEXT = Satisfies("a text", lambda value: isinstance(value, str))
+Alternatives = npt.NDArray[np.int32]
+"""The numbers of the words that may stand at one place of a phrase."""
+
+
+class KeywordMatcher(Estimator):
+    """Documents × rules: 1 where the query of a label holds for a document.
+
+    Words are found in the texts themselves, so that a rule may name words that no training document has. Texts are
+    split as `Vectorizer` splits them (`tokens`, `strip_accents`), always in lower case and without leaving out stop
+    words, and a query's words in the same way: one that falls into several (``oil-price``) is a phrase of them. With a
+    `stemmer` a word stands for all words of its stem; a prefix is compared with the words as they are written. The
+    fields of a document count as one text.
+
+    Ready-made counts have no texts: with the names of their terms, words and prefixes are looked up there, and a
+    phrase is found where it is itself a term.
+
+    `rules` is the text of the rules (`manylabel.features.keyword_rules_file`), and so is stored with a model.
+
+    >>> matcher = KeywordMatcher("grain: (wheat OR corn) NOT weather\\ntrade: trad* OR \\"current account\\"")
+    >>> texts = ["Wheat and weather.", "Corn trading", "on the current account", "account current"]
+    >>> matcher.fit(["grain", "trade"]).transform(texts).toarray().tolist()
+    [[0, 0], [1, 1], [0, 1], [0, 0]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "rules": TEXT,
+        "tokens": TEXT,
+        "strip_accents": OneOf(None, "unicode", "ascii"),
+        "stemmer": AnyOf(OneOf(None), TEXT),
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+    }
+    labels_: Ints
+    """The label of each rule."""
+    terms_: list[str] | None
+    """The names of the columns, where documents come as counts."""
+
+    def __init__(
+        self,
+        rules: str,
+        tokens: str = "words",
+        strip_accents: str | None = None,
+        stemmer: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rules = rules
+        self.tokens = tokens
+        self.strip_accents = strip_accents
+        self.stemmer = stemmer
+        self.n_jobs = n_jobs
+
+    def fit(self, labels: Sequence[str], terms: Sequence[str] | None = None) -> Self:
+        """Find the labels of the rules among those of the corpus; `terms` names the columns of ready-made counts."""
+        self.check_parameters()
+        columns = {name: column for column, name in enumerate(labels)}
+        queries = self.queries()
+        for label in queries:
+            if label not in columns:
+                raise UnknownNameError("label to be given by a keyword rule,", label, columns)
+        self._check_words(queries)
+        self.labels_ = np.array([columns[label] for label in queries], dtype=np.int64)
+        self.terms_ = None if terms is None else list(terms)
+        return self
+
+    def queries(self) -> dict[str, Query]:
+        """The query of each label, in the order of the rules."""
+        return parse_rules(self.rules)
+
+    def _check_words(self, queries: Mapping[str, Query]) -> None:
+        pieces = self._pieces([atom for query in queries.values() for atom in atoms(query)])
+        for label, query in queries.items():
+            for atom in atoms(query):
+                if not pieces[atom]:
+                    raise DataError(
+                        f"The rule of {label!r} looks for {atom}, but texts are split into words without any such "
+                        f"(tokens = {self.tokens!r}), so it would never be found."
+                    )
+
+    # --- matching ---------------------------------------------------------------------------------------------
+
+    def transform(self, documents: Iterable[Text] | Csr) -> Csr:
+        """Documents × rules, 1 where a rule holds, of texts or of counts of the terms given to `fit`."""
+        self.check_fitted()
+        queries = list(self.queries().values())
+        wanted = list(dict.fromkeys(atom for query in queries for atom in atoms(query)))
+        if sparse.issparse(documents) or isinstance(documents, np.ndarray):
+            n_documents, occurs = self._in_counts(Csr(documents), wanted)
+        else:
+            n_documents, occurs = self._in_texts(documents, wanted)
+        found = [np.flatnonzero(holds(query, occurs)) for query in queries]
+        starts = np.cumsum([0, *map(len, found)])
+        by_rule = sparse.csc_array(
+            (np.ones(starts[-1], dtype=np.int8), np.concatenate(found), starts), shape=(n_documents, len(queries))
+        )
+        return Csr(by_rule.tocsr())
+
+    def _analysis(self) -> Analysis:
+        return Analysis(tokens=self.tokens, lowercase=True, strip_accents=self.strip_accents)
+
+    def _in_texts(self, texts: Iterable[Text], wanted: list[Atom]) -> tuple[int, Callable[[Atom], Bools]]:
+        terms = self._analysis().terms(strings(texts), available_threads(self.n_jobs))
+        places = _Places(terms)
+        alternatives = self._alternatives(wanted, terms.names)
+        return terms.n_documents, lambda atom: places.documents(alternatives[atom])
+
+    def _in_counts(self, X: Csr, wanted: list[Atom]) -> tuple[int, Callable[[Atom], Bools]]:
+        if self.terms_ is None:
+            raise DataError(
+                "Keyword rules look for words, and these documents are ready-made counts whose terms have no names.",
+                remedy="Give texts, or data that name their terms.",
+            )
+        names = [name.lower() for name in self.terms_]
+        columns = {name: column for column, name in enumerate(names)}
+        alternatives, by_term = self._alternatives(wanted, names), sparse.csc_array(X > 0)
+
+        def occurs(atom: Atom) -> Bools:
+            found = alternatives[atom]
+            chosen = found[0]
+            if len(found) > 1:
+                whole = " ".join(piece.text for piece in self._pieces([atom])[atom])
+                chosen = np.array([columns.get(whole, -1)], dtype=np.int32)
+                if chosen[0] < 0:
+                    raise DataError(
+                        f"The phrase {atom} cannot be looked up in ready-made counts, which do not say what follows "
+                        "what; it could if it were one of their terms.",
+                        remedy="Give texts, or write a rule without phrases.",
+                    )
+            present = np.zeros(X.shape[0], dtype=np.bool_)
+            for column in chosen.tolist():
+                present[by_term.indices[by_term.indptr[column] : by_term.indptr[column + 1]]] = True
+            return present
+
+        return X.shape[0], occurs
+
+    def words(self, terms: Sequence[str]) -> Csr:
+        """Rules × terms: 1 for the terms of a vocabulary that speak for a rule, those of its phrases among them."""
+        self.check_fitted()
+        queries = list(self.queries().values())
+        alternatives = self._alternatives([atom for query in queries for atom in atoms(query)], list(terms))
+        table = sparse.lil_array((len(queries), len(terms)), dtype=np.int8)
+        for row, query in enumerate(queries):
+            for atom, speaks_for in signed_atoms(query):
+                if speaks_for:
+                    for chosen in alternatives[atom]:
+                        table[[row], chosen] = 1
+        return Csr(table)
+
+    # --- words of queries -------------------------------------------------------------------------------------
+
+    def _pieces(self, wanted: Sequence[Atom]) -> dict[Atom, list[Word | Prefix]]:
+        """What each atom looks for one after the other, split as texts are."""
+        parts = {atom: atom.words if isinstance(atom, Phrase) else (atom,) for atom in wanted}
+        distinct = list(dict.fromkeys(part for words in parts.values() for part in words))
+        texts = [part.text + _ENDING if isinstance(part, Prefix) else part.text for part in distinct]
+        tokens = dict(zip(distinct, _tokens(self._analysis(), texts), strict=True))
+        split = {part: _as_words(part, found) for part, found in tokens.items()}
+        return {atom: [piece for part in words for piece in split[part]] for atom, words in parts.items()}
+
+    def _alternatives(self, wanted: Sequence[Atom], names: list[str]) -> dict[Atom, list[Alternatives]]:
+        """For each place of each atom, the numbers of the words that may stand there."""
+        pieces = self._pieces(wanted)
+        distinct = list(dict.fromkeys(piece for found in pieces.values() for piece in found))
+        stems = names if self.stemmer is None else stem(names, self.stemmer)
+        texts = [piece.text for piece in distinct]
+        looked_for = texts if self.stemmer is None else stem(texts, self.stemmer)
+        by_stem: dict[str, list[int]] = {name: [] for name in looked_for}
+        for number, name in enumerate(stems):
+            if name in by_stem:
+                by_stem[name].append(number)
+        numbers: dict[Word | Prefix, Alternatives] = {}
+        for piece, stemmed in zip(distinct, looked_for, strict=True):
+            found = by_stem[stemmed]
+            if isinstance(piece, Prefix):
+                found = [number for number, name in enumerate(names) if name.startswith(piece.text)]
+            numbers[piece] = np.array(found, dtype=np.int32)
+        return {atom: [numbers[piece] for piece in found] for atom, found in pieces.items()}
+
+
+def _as_words(part: Word | Prefix, found: list[str]) -> list[Word | Prefix]:
+    """The tokens of a word as words; those of a prefix, which was split with an ending, with a prefix at the end."""
+    if isinstance(part, Word):
+        return [Word(text) for text in found]
+    if not found or not found[-1].endswith(_ENDING) or found[-1] == _ENDING:
+        return []
+    return [*(Word(text) for text in found[:-1]), Prefix(found[-1].removesuffix(_ENDING))]
+
+
+class _Places:
+    """Where each word stands in a list of documents."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.ids = np.concatenate([part.terms for part in terms.parts])
+        lengths = np.concatenate([np.diff(part.indptr) for part in terms.parts])
+        self.n_documents, self.n_words = terms.n_documents, len(terms.names)
+        self.document = np.repeat(np.arange(len(lengths)), lengths)
+        self.order = np.argsort(self.ids, kind="stable")
+        self.starts = np.searchsorted(self.ids[self.order], np.arange(self.n_words + 1))
+
+    def documents(self, phrase: list[Alternatives]) -> Bools:
+        """The documents in which words of a phrase follow one another, each one of some alternatives."""
+        here = np.concatenate(
+            [
+                np.zeros(0, dtype=np.int64),
+                *(self.order[self.starts[w] : self.starts[w + 1]] for w in phrase[0].tolist()),
+            ]
+        )
+        first = self.document[here]
+        for step, alternatives in enumerate(phrase[1:], start=1):
+            fits = np.zeros(self.n_words, dtype=np.bool_)
+            fits[alternatives] = True
+            after = np.minimum(here + step, len(self.ids) - 1)
+            kept = (here + step < len(self.ids)) & (self.document[after] == first) & fits[self.ids[after]]
+            here, first = here[kept], first[kept]
+        found = np.zeros(self.n_documents, dtype=np.bool_)
+        found[first] = True
+        return found
+
+
+def _tokens(analysis: Analysis, texts: list[str]) -> list[list[str]]:
+    """The words of each text, in order."""
+    terms = analysis.terms(texts) if texts else None
+    found: list[list[str]] = []
+    for part in terms.parts if terms else []:
+        named = [terms.names[number] for number in part.terms.tolist()]  # type: ignore[union-attr]
+        found.extend(named[start:stop] for start, stop in zip(part.indptr[:-1], part.indptr[1:], strict=True))
+    return found
+
+
+def keyword_matcher(
+    rules: str, features: Mapping[str, Any], labels: Sequence[str], terms: Sequence[str] | None, n_jobs: int | None
+) -> KeywordMatcher:
+    """The matcher of a text of rules that splits texts as the settings of a `Vectorizer` say."""
+    alike = {name: features[name] for name in ("tokens", "strip_accents", "stemmer") if name in features}
+    return KeywordMatcher(rules, n_jobs=n_jobs, **alike).fit(labels, terms)

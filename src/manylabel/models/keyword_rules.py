@@ -1,0 +1,214 @@
+"""Keyword rules as a model: alone, or before a learned one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError, ParameterError
+from manylabel.features.keyword_suggestions import suggest_keywords
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.evidence import asked_for
+from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+
+
+class KeywordRules(MultiLabelModel):
+    """Labels given by rules: +1 where the rule of a label holds for a document, −1 where it does not or there is none.
+
+    Hand-written rules come as the last columns of X, one a rule, 1 where it holds (`KeywordMatcher` makes them);
+    `fit` is told so by `rule_labels`, the label of each of these columns. The other columns are words.
+
+    With a learned `model`, which sees the words alone, a rule comes before it:
+
+    effect  give      the label is certain (+∞) where its rule holds; elsewhere the model decides
+            require   the label is impossible (−∞) where its rule does not hold; elsewhere the model decides
+
+    A label without a rule is the model's. The model must score each label on its own: posteriors, which are shares of
+    one whole, are refused.
+
+    Without hand-written rules, and without a model, the rule of a label is learned: up to `words` words, any of which
+    gives the label (`suggest_keywords`, which ``manylabel rules`` writes down for you to edit).
+
+    Source: the hand-written queries are those of Manning, Raghavan & Schütze 2008, chapter 13 (standing queries).
+
+    >>> X = np.array([[2, 0, 1], [1, 1, 0], [0, 1, 1]])  # two words and one rule, for label 1
+    >>> KeywordRules().fit(X, np.array([[1, 0], [1, 0], [0, 1]]), rule_labels=[1]).scores(X).tolist()
+    [[-1.0, 1.0], [-1.0, -1.0], [-1.0, 1.0]]
+    >>> KeywordRules().fit(X, np.array([[1, 0], [1, 0], [0, 1]])).words_.toarray().tolist()
+    [[1, 0, 0], [0, 1, 0]]
+    """
+
+    needs_counts = True
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": AnyOf(
+            OneOf(None), Satisfies("a model with fit and scores", lambda value: hasattr(value, "score_kind"))
+        ),
+        "effect": OneOf("give", "require"),
+        "words": Number(low=1, whole=True),
+        "min_documents": Number(low=1, whole=True),
+    }
+    model_: MultiLabelModel
+    n_rules_: int
+    """How many of the last columns of X are rules."""
+    rule_labels_: Ints
+    """The label of each rule."""
+    words_: Csr
+    """Rules × words: not 0 for the words that speak for a rule; with learned rules, the rule itself."""
+
+    def __init__(
+        self,
+        model: MultiLabelModel | None = None,
+        effect: Literal["give", "require"] = "give",
+        words: int = 6,
+        min_documents: int = 2,
+    ) -> None:
+        self.model = model
+        self.effect = effect
+        self.words = words
+        self.min_documents = min_documents
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """The model's; a margin where the rules are alone."""
+        return ScoreKind.MARGIN if self.model is None else self.model.score_kind
+
+    @property
+    def wants(self) -> frozenset[str]:  # type: ignore[override]
+        """The rules, and the facts the model wants."""
+        return frozenset({"rule_labels", "rule_words"}) | (frozenset() if self.model is None else self.model.wants)
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the rules were learned from the words, there being none written by hand."""
+        return not self.n_rules_
+
+    # --- learning ---------------------------------------------------------------------------------------------
+
+    def fit(self, X: object, Y: object, rule_labels: npt.ArrayLike = (), rule_words: Any = None, **facts: Any) -> Self:
+        """Learn what is learned besides the rules; `rule_words` (rules × words) names the words a rule looks for."""
+        if self.model is None and facts:
+            raise TypeError(f"KeywordRules.fit takes no {', '.join(sorted(facts))} without a model to hand it to.")
+        features, targets = self.check_training(X, Y)
+        if self.model is not None and self.model.score_kind is ScoreKind.POSTERIOR:
+            raise ParameterError(
+                f"Keyword rules cannot stand before {type(self.model).__name__}: its scores are posteriors, shares of "
+                "one whole, where a rule is certain of each label by itself. Use svm or nb, say, or the rules alone."
+            )
+        self.rule_labels_ = self._check_rules(np.asarray(rule_labels, dtype=np.int64), features.shape[1])
+        self.n_rules_ = len(self.rule_labels_)
+        words = features[:, : features.shape[1] - self.n_rules_]
+        if self.n_rules_:
+            named: Any = Csr((self.n_rules_, words.shape[1]), dtype=np.int8) if rule_words is None else rule_words
+            self.words_ = Csr(named)
+        elif self.model is None:
+            self.rule_labels_ = np.arange(self.n_labels_)
+            self.words_ = suggest_keywords(words, targets.Y, self.words, self.min_documents)
+        if self.model is not None:
+            given = Y if targets.form == "single" else targets.Y
+            self.model_ = unfitted_copy(self.model).fit(words, given, **facts)
+        return self
+
+    def _check_rules(self, labels: Ints, n_columns: int) -> Ints:
+        if len(labels) >= n_columns:
+            raise DataError(
+                f"KeywordRules: {len(labels)} rules and some words need more than {n_columns} columns of X."
+            )
+        if len(labels) and (labels.min() < 0 or labels.max() >= self.n_labels_):
+            raise DataError(
+                f"KeywordRules: a rule is for a label out of bounds: they count from 0 to {self.n_labels_ - 1}."
+            )
+        return labels
+
+    # --- scoring ----------------------------------------------------------------------------------------------
+
+    def hits(self, X: Csr) -> Csr:
+        """Documents × labels: 1 where a rule of the label holds."""
+        if self.is_learned and hasattr(self, "words_"):
+            present = Csr((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
+            named = Csr((np.ones(self.words_.nnz), self.words_.indices, self.words_.indptr), shape=self.words_.shape)
+            held = Csr(present @ named.T)
+        else:
+            held = X[:, X.shape[1] - self.n_rules_ :]
+        place = np.arange(len(self.rule_labels_)), self.rule_labels_
+        of_label = Csr(sparse.coo_array((np.ones(len(self.rule_labels_)), place), (len(place[0]), self.n_labels_)))
+        found = Csr(held @ of_label)
+        found.data = np.ones(found.nnz, dtype=np.int8)
+        return found
+
+    def score_batch(self, X: Csr) -> Floats:
+        """The rules' ±1, or the model's scores as the rules leave them."""
+        held = self.hits(X).toarray().astype(np.bool_)
+        if self.model is None:
+            return np.where(held, 1.0, -1.0)
+        scores = self.model_.score_batch(X[:, : X.shape[1] - self.n_rules_])
+        given, barred = self._certain(held)
+        return np.where(given, np.inf, np.where(barred, -np.inf, scores))
+
+    def _certain(self, held: Bools) -> tuple[Bools, Bools]:
+        """Which labels the rules give, and which they bar, whatever a model says."""
+        if self.effect == "give":
+            return held, np.zeros_like(held)
+        ruled = np.zeros(self.n_labels_, dtype=np.bool_)
+        ruled[self.rule_labels_] = True
+        return np.zeros_like(held), ruled & ~held
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """The model's, but for what the rules are certain of."""
+        if self.model is None:
+            return super().natural_decision(scores)
+        return self.model_.natural_decision(scores) & ~np.isneginf(scores) | np.isposinf(scores)
+
+    def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
+        """What the model answers by itself, but for what the rules are certain of."""
+        features = self.features(X)
+        if self.model is None or self.label_form_ == "single":
+            return super().predict(features, working_memory=working_memory)
+        answer = Csr(
+            self.model_.predict(features[:, : features.shape[1] - self.n_rules_], working_memory=working_memory)
+        )
+        held = self.hits(features)
+        if self.effect == "give":
+            return self.in_fitted_form([Csr((answer + held > 0).astype(np.int8))])
+        free = np.ones(self.n_labels_, dtype=np.int8)
+        free[self.rule_labels_] = 0
+        allowed = answer.multiply(held) + answer.multiply(free)
+        return self.in_fitted_form([Csr((Csr(allowed) > 0).astype(np.int8))])
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word adds: to a label that a rule gives, the rule's words an equal share of 2 (from −1 to +1).
+
+        A rule whose words are none of X's columns has its share in its own column. Where no rule gives the label, the
+        model's evidence, if there is one.
+        """
+        document, wanted = asked_for(self, x, labels)
+        given = self.hits(document).toarray()[0].astype(np.bool_)
+        if self.model is not None and self.effect == "require":
+            given[:] = False
+        table = sparse.lil_array((len(wanted), document.shape[1]), dtype=np.float64)
+        learned: Any = None
+        if self.model is not None:
+            learned = self.model_.evidence(document[:, : document.shape[1] - self.n_rules_], wanted).tocsr()
+        for row, label in enumerate(wanted.tolist()):
+            if given[label]:
+                columns = self._speaking(document, label)
+                table[[row], columns] = 2.0 / len(columns)
+            elif learned is not None:
+                own = learned[[row]]
+                table[[row], own.indices] = own.data
+        return Csr(table)
+
+    def _speaking(self, document: Csr, label: int) -> Ints:
+        """The columns of a document that made a label's rule hold."""
+        rules = np.flatnonzero(self.rule_labels_ == label)
+        named = np.concatenate([self.words_[[rule]].indices for rule in rules.tolist()])
+        found = np.intersect1d(document.indices, named)
+        if len(found):
+            return found.astype(np.int64)
+        columns = document.shape[1] - self.n_rules_ + rules
+        return np.intersect1d(document.indices, columns).astype(np.int64)

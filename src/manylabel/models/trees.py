@@ -1,0 +1,242 @@
+"""Decision trees: one a label, or one for all labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError
+from manylabel.features.term_weights import presence_weights
+from manylabel.kernels.label_tables import label_term_table
+from manylabel.kernels.threads import in_threads
+from manylabel.models.base import MultiLabelModel
+from manylabel.models.score_kinds import ScoreKind
+from manylabel.models.single_precision import single_precision
+from manylabel.models.tree_arrays import GrownTree, TreeArrays
+from manylabel.models.tree_evidence import path_evidence
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
+from manylabel.progress import stage
+
+LARGEST_TABLE = 1 << 30
+"""Bytes that scikit-learn's dense documents × labels table may take where one tree is grown for all labels."""
+
+Item = TypeVar("Item")
+
+TREE_CONSTRAINTS: Mapping[str, Constraint] = {
+    "criterion": OneOf("entropy", "gini"),
+    "max_depth": AnyOf(OneOf(None), Number(low=1, whole=True)),
+    "min_leaf": Number(low=1, whole=True),
+    "max_terms": AnyOf(OneOf(None), Number(low=1, whole=True)),
+    "selection": OneOf("ig", "df"),
+    "m": Number(low=0),
+    "seed": Number(low=0, whole=True),
+    "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+}
+
+
+class TreeModel(MultiLabelModel):
+    """Trees grown by scikit-learn, kept and walked as arrays.
+
+    P_l = mean over the trees that know l of (n_l + m · prior_l)/(n + m)   at the document's leaf
+
+    n is the number of training documents at the leaf, n_l of those with the label; the score is log P/(1 − P). m = 0
+    gives scikit-learn's shares. A label without documents has log-odds −∞, one of all documents +∞.
+    """
+
+    score_kind = ScoreKind.LOG_ODDS
+    criterion: str
+    max_depth: int | None
+    min_leaf: int
+    max_terms: int | None
+    selection: str
+    m: float
+    seed: int
+    n_jobs: int | None
+
+    prior_: Floats
+    """Each label's share of the training documents."""
+    trees_a_label_: Ints
+
+    def grow(self, X: Any, Y: Csr, labels: Ints) -> list[GrownTree]:
+        """Grow trees on X (CSC, single precision) for `labels`, those that some documents have and some have not."""
+        raise NotImplementedError
+
+    def learn(self, X: Csr, Y: Csr) -> None:
+        """Choose the terms, grow the trees, and keep their arrays."""
+        n_l = np.bincount(Y.indices, minlength=Y.shape[1])
+        columns = chosen_terms(X, Y, self.max_terms, self.selection)
+        labels = np.flatnonzero((n_l > 0) & (n_l < X.shape[0]))
+        trees = self.grow(single_precision(X[:, columns]).tocsc(), Y, labels) if len(labels) else []
+        self.prior_ = n_l / X.shape[0]
+        self.trees_a_label_ = self.votes(len(trees), labels, Y.shape[1])
+        grown = TreeArrays.of(trees or [_stump(Y.shape[1])], columns, float(self.m))
+        for name, value in grown.as_learned().items():
+            setattr(self, name, value)
+
+    def votes(self, n_trees: int, labels: Ints, n_labels: int) -> Ints:
+        """How many trees speak of each label."""
+        return np.where(np.isin(np.arange(n_labels), labels), n_trees, 0)
+
+    @property
+    def arrays(self) -> TreeArrays:
+        """The trees."""
+        self.check_fitted()
+        return TreeArrays.from_learned(self)
+
+    @property
+    def shared_prior(self) -> Floats:
+        """The prior in the part of the shares that is common to all labels of a tree."""
+        return self.prior_
+
+    def probabilities(self, X: Csr) -> Floats:
+        """P_l of each document, documents × labels."""
+        return self._averaged(self.arrays.shares(X, self.shared_prior))
+
+    def _averaged(self, shares: Floats) -> Floats:
+        """The mean over the trees; a label no tree speaks of has its prior, which is 0 or 1."""
+        known = self.trees_a_label_ > 0
+        mean = np.clip(shares / np.maximum(self.trees_a_label_, 1), 0.0, 1.0)
+        return np.where(known, mean, self.prior_)
+
+    def score_batch(self, X: Csr) -> Floats:
+        """The log-odds P/(1 − P)."""
+        P = self.probabilities(X)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(P) - np.log1p(-P), dtype=np.float64)
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word the trees asked for, present or not, adds to the log-odds of some labels, labels × terms.
+
+        On the way to its leaf a document passes nodes, each with a share of the label; what a step changes belongs to
+        the word the node asks for (Saabas 2014). The changes of the probability are scaled to add up to the change of
+        the log-odds from the roots to the leaves.
+        """
+        return path_evidence(self, x, labels)
+
+    def in_parallel(self, what: str, work: Callable[[Item], GrownTree], items: Sequence[Item]) -> list[GrownTree]:
+        """Grow a tree for each item on several threads, reporting each."""
+        with stage(what, len(items)) as advance:
+
+            def grow_one(item: Item) -> GrownTree:
+                grown = work(item)
+                advance(1)
+                return grown
+
+            return in_threads(grow_one, items, self.n_jobs)
+
+    def new_tree(self, **settings: Any) -> Any:
+        """A scikit-learn tree with this model's settings."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(
+            criterion=self.criterion, max_depth=self.max_depth, min_samples_leaf=self.min_leaf, **settings
+        )
+
+
+class DecisionTrees(TreeModel):
+    """Decision trees on the values of single terms.
+
+    A tree asks for one term after the other whether its value is at most a cut, always the question that tells the
+    label's documents best from the others (least entropy, or Gini impurity), until a leaf has one kind of documents, or
+    fewer than 2 · `min_leaf`, or `max_depth` is reached. ``per_label=True`` grows a tree for each label against the
+    rest; otherwise one tree serves all labels, its questions being the best on average.
+
+    `max_terms` keeps the terms of most information about the labels (`selection` ``"ig"``) or of most documents
+    (``"df"``): growing looks at every term at every node. Leaves say (n_l + m · prior_l)/(n + m), Cestnik's m-estimate:
+    a leaf of two documents is not certain of anything.
+
+    Source: Dumais, Platt, Heckerman & Sahami 1998 (one tree for each label of Reuters); Breiman, Friedman, Olshen &
+    Stone 1984. scikit-learn grows the trees, with binary cuts; there is no pruning other than by size.
+
+    >>> X, Y = np.array([[0, 2], [1, 0], [2, 0], [3, 2]]), np.array([[1], [1], [0], [0]])
+    >>> DecisionTrees(min_leaf=1, m=0).fit(X, Y).predict_proba([[0, 0], [9, 9]]).tolist()
+    [[1.0], [0.0]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {"per_label": FLAG, **TREE_CONSTRAINTS}
+
+    def __init__(
+        self,
+        per_label: bool = True,
+        criterion: Literal["entropy", "gini"] = "entropy",
+        max_depth: int | None = None,
+        min_leaf: int = 5,
+        max_terms: int | None = 1000,
+        selection: Literal["ig", "df"] = "ig",
+        m: float = 1.0,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.per_label = per_label
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_leaf = min_leaf
+        self.max_terms = max_terms
+        self.selection = selection
+        self.m = m
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    def grow(self, X: Any, Y: Csr, labels: Ints) -> list[GrownTree]:
+        """One tree for each label, or one for all."""
+        if not self.per_label:
+            check_table(Y.shape[0], len(labels))
+            tree = self.new_tree(random_state=self.seed).fit(X, Y[:, labels].toarray())
+            return [GrownTree.of(tree, labels, Y.shape[1])]
+        by_label = Y.tocsc()
+
+        def grow_one(label: int) -> GrownTree:
+            y = np.zeros(Y.shape[0], dtype=np.int8)
+            y[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]] = 1
+            grown = GrownTree.of(self.new_tree(random_state=self.seed).fit(X, y), np.array([label]), Y.shape[1])
+            return with_prior(grown, label, float(self.m) * y.mean())
+
+        return self.in_parallel("Growing trees", grow_one, labels.tolist())
+
+    def votes(self, n_trees: int, labels: Ints, n_labels: int) -> Ints:
+        """One tree speaks of each label."""
+        return super().votes(min(n_trees, 1), labels, n_labels)
+
+    @property
+    def shared_prior(self) -> Floats:
+        """Nothing where each label has a tree of its own: its prior stands in the tree already."""
+        return np.zeros(self.n_labels_) if self.per_label else self.prior_
+
+
+def with_prior(tree: GrownTree, label: int, amount: float) -> GrownTree:
+    """The tree of one label with `amount` = m · prior documents of it added at every node."""
+    counts = tree.positives[:, [label]].toarray() + amount
+    n_nodes, n_labels = tree.positives.shape
+    positives = Csr((counts.ravel(), np.full(n_nodes, label), np.arange(n_nodes + 1)), (n_nodes, n_labels))
+    return GrownTree(tree.left, tree.right, tree.feature, tree.cut, positives, tree.documents)
+
+
+def chosen_terms(X: Csr, Y: Csr, most: int | None, selection: str) -> Ints:
+    """The columns a tree may ask for: the `most` best by information gain or document frequency, ties by index."""
+    if most is None or X.shape[1] <= most:
+        return np.arange(X.shape[1])
+    table = label_term_table(X, Y)
+    if selection == "ig" and table.label_documents.any():
+        scores = presence_weights(table.documents, table.label_documents, normalise=False)
+    else:
+        scores = table.term_documents.astype(np.float64)
+    return np.sort(np.argsort(-scores, kind="stable")[:most])
+
+
+def check_table(n_documents: int, n_labels: int) -> None:
+    """Refuse a dense documents × labels table beyond the budget; scikit-learn needs one for a tree of all labels."""
+    if 8 * n_documents * n_labels > LARGEST_TABLE:
+        raise DataError(
+            f"One tree for {n_labels} labels needs a dense table of {n_documents} documents × {n_labels} labels, which "
+            "is larger than 1 GiB. Grow one tree for each label (per_label=True), or train on fewer documents."
+        )
+
+
+def _stump(n_labels: int) -> GrownTree:
+    """A tree of one leaf that says nothing."""
+    leaf = np.array([-1], dtype=np.int32)
+    return GrownTree(leaf, leaf, np.zeros(1, dtype=np.int32), np.zeros(1), Csr((1, n_labels)), np.ones(1))

@@ -1,0 +1,102 @@
+"""Choosing a setting on held-out training documents, for all labels together or for each label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from manylabel.data.splits import Split, iterative_split, iterative_stratification
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.metrics import label_counts, measure_all
+from manylabel.models.score_kinds import Bools
+from manylabel.parameters import AnyOf, Number, OneOf, Satisfies
+from manylabel.progress import stage
+
+VALIDATION = AnyOf(Number(low=0, high=1, open_low=True, open_high=True), Number(low=2, whole=True))
+"""A share of the documents to hold out once, or in how many folds each of them is held out once."""
+
+TUNED_FOR = OneOf("jaccard", "micro-f1", "macro-f1", "sample-f1", "f1-of-means", "exact-match")
+GRID = Satisfies(
+    "a list of numbers",
+    lambda value: isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0 and bool(np.isfinite(value).all()),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trials:
+    """How each of several settings did on documents it was not trained on."""
+
+    measured: Floats
+    """The mean of the measure over the held-out documents, one number a setting."""
+    tp: Ints
+    """Settings × labels, as `fp` and `fn`."""
+    fp: Ints
+    fn: Ints
+
+    @property
+    def best(self) -> int:
+        """The setting of the greatest measure; the first of equally good ones."""
+        return int(np.argmax(self.measured))
+
+    def f1(self) -> Floats:
+        """Settings × labels; 0 where a label was neither there nor given."""
+        wrong = self.fp + self.fn
+        return np.asarray(2 * self.tp / np.maximum(2 * self.tp + wrong, 1))
+
+    def best_per_label(self, min_positives: int, allowed: Bools | None = None) -> Ints:
+        """The setting of the greatest F1 of each label, the first of equals; `best` where too few documents tell.
+
+        `allowed` (settings × labels) says which settings a label may take; one that may take none takes `best`.
+        """
+        f1 = self.f1() if allowed is None else np.where(allowed, self.f1(), -1.0)
+        chosen = np.asarray(f1.argmax(axis=0), dtype=np.int64)
+        positives = self.tp[0] + self.fn[0]
+        return np.where((positives >= min_positives) & (f1.max(axis=0) >= 0), chosen, self.best)
+
+
+def validation_splits(Y: Csr, validation: float, seed: int) -> list[Split]:
+    """Training and held-out rows, stratified by label; none where there are too few documents to hold any out.
+
+    >>> Y = Csr(np.ones((4, 1), dtype=np.int8))
+    >>> len(validation_splits(Y, 0.25, 0)), len(validation_splits(Y, 2, 0)), len(validation_splits(Y[:1], 2, 0))
+    (1, 2, 0)
+    """
+    folds = int(validation) if validation >= 2 else 0
+    if Y.shape[0] < max(folds, 2):
+        return []
+    if folds:
+        return iterative_stratification(Y, folds, seed)
+    train, test = iterative_split(Y, (1 - validation, validation), seed)
+    return [(train, test)]
+
+
+def try_settings(
+    what: str,
+    settings: Sequence[Any],
+    splits: Sequence[Split],
+    Y: Csr,
+    answers: Callable[[Ints, Ints], Iterable[Csr]],
+    measure: str,
+) -> Trials:
+    """Hold out the documents of each split and measure the label sets every setting gives them.
+
+    `answers(train, test)` yields the label sets of the held-out documents, one matrix a setting and in their order, so
+    that each solution may start from the one before.
+    """
+    measured, held_out = np.zeros(len(settings)), 0
+    tp, fp, fn = (np.zeros((len(settings), Y.shape[1]), dtype=np.int64) for _ in range(3))
+    with stage(what, len(splits) * len(settings)) as advance:
+        for train, test in splits:
+            held_out += len(test)
+            T = Csr(Y[test])
+            for place, S in enumerate(answers(train, test)):
+                counts = label_counts(T, S)
+                tp[place] += counts.tp
+                fp[place] += counts.fp
+                fn[place] += counts.fn
+                measured[place] += measure_all(T, S, [measure])[measure] * len(test)
+                advance(1)
+    return Trials(measured / max(held_out, 1), tp, fp, fn)

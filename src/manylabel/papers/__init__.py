@@ -1,0 +1,41 @@
+"""Each founding document's experiments: its numbers as data, ours computed, both shown side by side.
+
+A paper is a module with two functions: `jobs(plan)` lists the work in pieces that can be interrupted, `read(plan,
+outcomes)` turns what came out into experiments with verdicts. This table is the only list of papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+from manylabel.evaluation.findings import Experiment
+from manylabel.exceptions import UnknownNameError
+from manylabel.papers.jobs import Job, Plan
+
+PAPERS = {
+    "vilar2004": "Vilar, Castro & Sanchis 2004: Multi-label text classification using multinomial models",
+    "godbole2004": "Godbole & Sarawagi 2004: Discriminative methods for multi-labeled classification",
+    "ueda2002": "Ueda & Saito 2002: Parametric mixture models for multi-labeled text",
+    "song2018": "Lee 2018: Multi-label classification of documents using fine-grained weights and modified co-training",
+    "lecture": "A lecture on text classification after Manning, Raghavan & Schütze 2008 and Sebastiani 2002",
+    "beyond": "Beyond the papers: the best recipe we have for their data and measures, chosen on training data only",
+}
+
+
+class Paper(Protocol):
+    """What the module of a paper offers."""
+
+    def jobs(self, plan: Plan) -> Sequence[Job]:
+        """The work, cheapest first where the order is free."""
+
+    def read(self, plan: Plan, outcomes: Mapping[str, Any]) -> Sequence[Experiment]:
+        """The experiments, given the outcome of every job."""
+
+
+def find_paper(name: str) -> Any:
+    """The module of a paper; an unknown name is answered with the nearest one."""
+    if name not in PAPERS:
+        raise UnknownNameError("paper", name, PAPERS)
+    return import_module(f"manylabel.papers.{name}")

@@ -1,0 +1,124 @@
+"""Work in pieces that can be interrupted: each job's outcome is kept, and a second run computes only what is missing.
+
+What a job computes depends on the code and the seed alone, so outcomes are kept in a folder named after both: change a
+line of manylabel, and everything is computed anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from manylabel.data.atomic import atomic_text
+from manylabel.kernels import active
+from manylabel.progress import stage
+
+Outcome = Any
+"""Plain data: numbers, strings, lists and dictionaries of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much to do: `quick` takes fewer repeats and smaller grids; every figure says how many repeats it rests on."""
+
+    seed: int = 0
+    quick: bool = False
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One piece of work: a name unique within its paper, about how many seconds it takes, and what to do."""
+
+    key: str
+    seconds: float
+    run: Callable[[], Outcome]
+
+
+class Ledger:
+    """Outcomes of jobs, one JSON file each; a file is wholly there or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find(self, key: str) -> tuple[Outcome, float] | None:
+        """The outcome of a job and how long it took, or None where it was not done."""
+        path = self._path(key)
+        if not path.exists():
+            return None
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        return kept["outcome"], kept["seconds"]
+
+    def keep(self, key: str, outcome: Outcome, seconds: float) -> None:
+        """Write down the outcome of a job."""
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_text(path) as stream:
+            json.dump({"key": key, "seconds": seconds, "outcome": outcome}, stream)
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Strike out the outcomes of some jobs."""
+        for key in keys:
+            self._path(key).unlink(missing_ok=True)
+
+    def _path(self, key: str) -> Path:
+        name = "".join(sign if sign.isalnum() or sign in "-." else "_" for sign in key)
+        return self.folder / f"{name[:80]}.{hashlib.sha256(key.encode()).hexdigest()[:8]}.json"
+
+
+def run_jobs(jobs: Sequence[Job], ledger: Ledger, what: str) -> tuple[dict[str, Outcome], float]:
+    """Do every job that is not in the ledger; all outcomes by key, and the seconds they took whenever they were done.
+
+    Outcomes pass through JSON whether they are new or kept, so that both are the same to the last bit.
+    """
+    outcomes: dict[str, Outcome] = {}
+    spent = 0.0
+    with stage(what, max(1, round(sum(job.seconds for job in jobs)))) as advance:
+        due = 0.0
+        for job in jobs:
+            found = ledger.find(job.key)
+            if found is None:
+                began = time.perf_counter()
+                outcome = json.loads(json.dumps(job.run()))
+                found = outcome, time.perf_counter() - began
+                ledger.keep(job.key, *found)
+            outcomes[job.key], seconds = found
+            spent += seconds
+            before, due = round(due), due + job.seconds
+            advance(round(due) - before)
+    return outcomes, spent
+
+
+def fingerprint(plan: Plan) -> str:
+    """A name for everything the outcomes depend on: the code, the kernels at work, the seed, and how much is done."""
+    settings = f"{active()} {plan.seed} {plan.quick}"
+    return hashlib.sha256(f"{_source_hash()} {settings}".encode()).hexdigest()[:16]
+
+
+@cache
+def _source_hash() -> str:
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in _sorted_files(package.rglob("*"), {".py", ".pyx", ".pxd", ".toml"}):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _sorted_files(paths: Iterable[Path], suffixes: set[str]) -> list[Path]:
+    return sorted(path for path in paths if path.suffix in suffixes)
+
+
+def by_prefix(outcomes: Mapping[str, Outcome], prefix: str) -> list[Outcome]:
+    """The outcomes of all jobs whose key starts so, in the order of the jobs.
+
+    >>> by_prefix({"svm/0": 1, "svm/1": 2, "knn/0": 3}, "svm/")
+    [1, 2]
+    """
+    return [outcome for key, outcome in outcomes.items() if key.startswith(prefix)]

@@ -1,0 +1,139 @@
+"""What is in labelled data, as a page for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+
+Facts = Mapping[str, Any]
+
+
+def describe_page(facts: Facts, show_labels: int = 10) -> list[Block]:
+    """The whole page; `show_labels` of the most frequent and as many of the rarest labels are listed."""
+    part = f", {facts['part']} part" if facts["part"] not in (None, "all") else ""
+    blocks: list[Block] = [Heading(f"{facts['data']}{part}: {facts['documents']:,} documents ({facts['format']})")]
+    titles = list(next(iter(facts["parts"].values())))
+    rows: list[list[Cell]] = [[name, *sizes.values()] for name, sizes in facts["parts"].items()]
+    blocks.append(Table([Column("part"), *(Column(title, "count") for title in titles)], rows))
+    blocks.append(Note(_word_sentence(facts["words"])))
+    if facts["labels"] is None:
+        return [*blocks, Note("The documents carry no labels.", "warning")]
+    return [*blocks, *_label_blocks(facts["labels"], show_labels)]
+
+
+def _word_sentence(words: Facts) -> str:
+    spread = words["per document"]
+    if spread is None:
+        return "There are no words."
+    text = (
+        f"Words: a document has {spread['median']:,.0f} in the middle, {spread['mean']:,.1f} on average and "
+        f"{spread['most']:,.0f} at most; {words['different']:,} different ones."
+    )
+    if words["empty documents"]:
+        text += f" {_number(words['empty documents'], 'document has', 'documents have')} none at all."
+    return text
+
+
+def _label_blocks(labels: Facts, show_labels: int) -> list[Block]:
+    if not labels["used"]:
+        return [Heading("Labels"), Note("No document has a label.", "warning")]
+    listed = labels["by frequency"]
+    blocks: list[Block] = [Heading(f"{labels['used']:,} labels"), *(Note(text) for text in _label_sentences(labels))]
+    if len(listed) <= 2 * show_labels:
+        return [*blocks, _label_table(listed), *_imbalance_blocks(labels)]
+    return [
+        *blocks,
+        Heading("The most frequent labels"),
+        _label_table(listed[:show_labels]),
+        Heading("The rarest labels"),
+        _label_table(listed[len(listed) - show_labels :]),
+        *_imbalance_blocks(labels),
+    ]
+
+
+def _label_sentences(labels: Facts) -> list[str]:
+    mean, single = labels["per labelled document"], labels["sets on one document"]
+    first = (
+        f"A labelled document has {mean:.2f} labels on average and {labels['most on a document']} at most; "
+        f"{100 * labels['unlabelled share']:.1f} % of the documents have none."
+    )
+    sets = (
+        f"{_number(labels['different sets'], 'different label set', 'different label sets')}, of which {single:,} "
+        f"{'is' if single == 1 else 'are'} on one document only."
+    )
+    unused = labels["names"] - labels["used"]
+    if unused:
+        sets += f" {_number(unused, 'label name is', 'label names are')} on no document."
+    return [first, sets]
+
+
+def _label_table(listed: Sequence[Facts]) -> Table:
+    columns = [
+        Column("label"),
+        Column("documents", "count"),
+        Column("share", "share"),
+        Column("", "bar"),
+        Column("times rarer", "number"),
+    ]
+    rows = [[one["label"], one["documents"], one["share"], one["share"], one["ratio"]] for one in listed]
+    return Table(columns, rows)
+
+
+def _imbalance_blocks(labels: Facts) -> list[Block]:
+    top, spread, few = labels["by frequency"][0], labels["documents per label"], labels["labels with at most"]
+    used, measures = labels["used"], labels["imbalance"]
+    text = (
+        f"The most frequent label, {top['label']}, is on {top['documents']:,} documents; half of the labels are on "
+        f"{spread['median']:,.0f} or fewer."
+    )
+    told = [f"{few[limit]:,} on at most {limit}" for limit in few if 0 < few[limit] < used and limit != "1"]
+    if few["1"]:
+        told = [f"{few['1']:,} on a single document", *told]
+    if told:
+        text += f" Of {used:,} labels {', '.join(told)}."
+    rows: list[list[Cell]] = [
+        [
+            "mean imbalance",
+            measures["mean ratio"],
+            "how many times rarer than the most frequent one a label is on average",
+        ],
+        [
+            "its variation",
+            measures["variation of ratios"],
+            "standard deviation over mean; above 1 labels differ widely",
+        ],
+        ["Gini coefficient", measures["gini"], "0: all labels equally frequent; near 1: a few labels have everything"],
+        [
+            "SCUMBLE",
+            measures["scumble"],
+            "0: rare labels keep to themselves; near 1: they come along with frequent ones",
+        ],
+        ["density", labels["density"], "the share of all labels that an average document has"],
+    ]
+    shown = [[name, None if value != value else value, meaning] for name, value, meaning in rows]
+    blocks: list[Block] = [
+        Heading("How unequal the labels are"),
+        Note(text),
+        Table([Column("measure"), Column("value", "number"), Column("what it says")], shown),
+    ]
+    if few["10"]:
+        blocks.append(
+            Note(
+                f"{_number(few['10'], 'label has', 'labels have')} 10 documents or fewer: little can be learned of "
+                f"{'it' if few['10'] == 1 else 'them'}, and what is measured is mostly chance. Compare: manylabel "
+                "evaluate DATA --method svm --method svm-smote --method svm-balanced",
+                "quiet",
+            )
+        )
+    return blocks
+
+
+def _number(count: int, one: str, several: str) -> str:
+    """A count and its noun.
+
+    >>> _number(1, "label", "labels"), _number(1200, "label", "labels")
+    ('1 label', '1,200 labels')
+    """
+    return f"{count:,} {one if count == 1 else several}"

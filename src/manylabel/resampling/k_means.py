@@ -1,0 +1,135 @@
+"""k-means on sparse documents from given first centroids: exact, deterministic, and without repeated work.
+
+Each document goes to the nearest centroid, each centroid to the mean of its documents, until no document moves. Two
+ways to the same clusters: for a few clusters dense centroids and one thin product a round; for many, sparse centroids
+in an index, where a document whose own centroid stayed is compared with the moved ones only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.resampling.nearest_points import nearest_points
+
+MAX_ROUNDS = 100
+FEW = 128
+DENSE_CELLS = 8_000_000
+"""Numbers of a dense table at most, centroids × terms or centroids × documents: 64 MB."""
+ROUNDING = 1e-12
+"""A document moves only to a centroid that is nearer by more than this share: equal ones must not take turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The centroids, the cluster of each document, and after how many rounds no document moved any more."""
+
+    centroids: Csr
+    assigned: Ints
+    rounds: int
+
+
+def k_means(X: Csr, first: Csr, max_rounds: int = MAX_ROUNDS) -> Clusters:
+    """Lloyd's k-means by Euclidean distance, started at the centroids `first`.
+
+    Ties: the lowest centroid at first; later a document stays where it is. A cluster that loses all its documents keeps
+    its centroid. Source: Manning, Raghavan & Schütze 2008, section 16.4.
+
+    >>> found = k_means(Csr(np.array([[0.0], [10], [1], [4.4], [9], [30], [31]])), Csr(np.array([[0.0], [10]])))
+    >>> found.centroids.toarray().round(6).tolist(), found.assigned.tolist(), found.rounds
+    ([[4.88], [30.5]], [0, 0, 0, 0, 0, 1, 1], 2)
+    """
+    k = first.shape[0]
+    few = k <= FEW and k * max(X.shape) <= DENSE_CELLS
+    return (few_clusters if few else many_clusters)(X.astype(np.float64), first.astype(np.float64), max_rounds)
+
+
+def few_clusters(X: Csr, first: Csr, max_rounds: int) -> Clusters:
+    """With dense centroids, and x·c − |c|²/2 of all documents kept: only the columns of moved centroids are new."""
+    k, documents = first.shape[0], np.arange(X.shape[0])
+    centroids = first.toarray()
+    closeness = np.empty((k, X.shape[0]))
+    changed = np.arange(k)
+    assigned, sizes, sums = _closest(X, centroids, changed, closeness), np.zeros(k), np.zeros_like(centroids)
+    arrived, left, moved = assigned, assigned, documents
+    for done in range(1, max_rounds + 1):
+        rows = X[moved]
+        sums += (_members(arrived, k) @ rows).toarray()
+        sizes += np.bincount(arrived, minlength=k)
+        if done > 1:
+            sums -= (_members(left, k) @ rows).toarray()
+            sizes -= np.bincount(left, minlength=k)
+        changed = changed[sizes[changed] > 0]
+        centroids[changed] = sums[changed] / sizes[changed, None]
+        best = _closest(X, centroids, changed, closeness)
+        found = _nearer(assigned, best, closeness[assigned, documents], closeness[best, documents])
+        moved = np.flatnonzero(found != assigned)
+        if len(moved) == 0:
+            return Clusters(Csr(centroids), assigned, done)
+        arrived, left, assigned = found[moved], assigned[moved], found
+        changed = np.union1d(arrived, left)
+    return Clusters(Csr(centroids), assigned, max_rounds)
+
+
+def many_clusters(X: Csr, first: Csr, max_rounds: int) -> Clusters:
+    """With sparse centroids in an index."""
+    centroids, k = first, first.shape[0]
+    found = nearest_points(centroids, X, 1)
+    assigned, own = found.ids[:, 0].astype(np.int64), found.closeness[:, 0]
+    changed = np.arange(k)
+    for done in range(1, max_rounds + 1):
+        changed = changed[np.bincount(assigned, minlength=k)[changed] > 0]
+        centroids = _with_means(X, assigned, centroids, changed)
+        lost = np.isin(assigned, changed)
+        best, closest = assigned.copy(), own.copy()
+        for rows, among in ((np.flatnonzero(lost), np.arange(k)), (np.flatnonzero(~lost), changed)):
+            if len(rows) and len(among):
+                near = nearest_points(centroids if len(among) == k else centroids[among], X[rows], 1)
+                best[rows], closest[rows] = among[near.ids[:, 0]], near.closeness[:, 0]
+        own = np.where(lost, -np.inf, own)
+        found_now = _nearer(assigned, best, own, closest)
+        moved = np.flatnonzero(found_now != assigned)
+        if len(moved) == 0:
+            return Clusters(centroids, assigned, done)
+        own = np.where(found_now == best, closest, own)
+        changed = np.union1d(assigned[moved], found_now[moved])
+        assigned = found_now
+    return Clusters(centroids, assigned, max_rounds)
+
+
+def _closest(X: Csr, centroids: Floats, changed: Ints, closeness: Floats) -> Ints:
+    """The closest centroid of each document after the closeness to the changed ones was computed anew."""
+    moved = centroids[changed]
+    products = X @ np.ascontiguousarray(moved.T)
+    closeness[changed] = products.T - np.sum(moved * moved, axis=1, keepdims=True) / 2
+    return np.asarray(closeness.argmax(axis=0), dtype=np.int64)
+
+
+def _nearer(assigned: Ints, best: Ints, own: Floats, other: Floats) -> Ints:
+    """The best centroid where it is nearer than a document's own by more than rounding, its own elsewhere."""
+    with np.errstate(invalid="ignore"):
+        margin = ROUNDING * np.maximum(np.where(np.isfinite(own), np.abs(own), 0.0), np.abs(other))
+        return np.where(other - own > margin, best, assigned)
+
+
+def _members(assigned: npt.NDArray[np.int64], k: int) -> Csr:
+    """Clusters × documents, 1 where a document belongs."""
+    n = len(assigned)
+    return Csr(sparse.csc_array((np.ones(n), assigned, np.arange(n + 1)), shape=(k, n)))
+
+
+def _with_means(X: Csr, assigned: Ints, centroids: Csr, changed: Ints) -> Csr:
+    """The centroids after those of some clusters, none of them empty, went to their documents' mean."""
+    k = centroids.shape[0]
+    rows = np.flatnonzero(np.isin(assigned, changed))
+    place = np.searchsorted(changed, assigned[rows])
+    sizes = np.bincount(place, minlength=len(changed))
+    means = Csr(sparse.diags_array(1.0 / sizes) @ (_members(place, len(changed)) @ X[rows]))
+    means.sort_indices()
+    order = np.arange(k)
+    order[changed] = k + np.arange(len(changed))
+    return Csr(sparse.vstack([centroids, means], format="csr")[order])

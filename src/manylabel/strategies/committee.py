@@ -1,0 +1,232 @@
+"""Several methods decide together: by votes, by averaged scores, or by a judge that learned whom to trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Floats
+from manylabel.exceptions import ParameterError
+from manylabel.models.base import FACTS, WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.evidence import asked_for
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.models.score_kinds import ScoreKind
+from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.progress import track
+from manylabel.strategies.stacking import LinearCombination, averaged, comparable, of_unseen_documents, stacked
+
+MEMBERS = Satisfies(
+    "a list of models",
+    lambda value: (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and all(hasattr(member, "score_kind") and hasattr(member, "fit") for member in value)
+    ),
+)
+
+
+class Committee(MultiLabelModel):
+    """Labels given by several models together, each of which sees the same counts (`WeightedMember` weighs its own).
+
+    combine  votes     share of members that give the label, more than half of them, or at least `votes_needed`
+             average   mean of the members' log-odds, each calibrated by itself on out-of-fold scores (Platt 1999)
+             stacked   log-odds by a logistic regression on the members' out-of-fold scores, one a label
+
+    A vote is what the member answers by itself (a `DecidedModel` by its rule). On single-label data each member votes
+    for its best label, ties going to the lower index. Scores of votes are margins, all others log-odds.
+
+    Margins, cosines and posteriors are made comparable on scores of documents that a copy of the member did not see
+    (`folds` parts by `seed`): see `manylabel.strategies.stacking` for the regression, `ridge` for how much a rare label
+    follows all others. With ``stack_on="own"`` a label is judged by what the members say of this label; with
+    ``"all"`` by what they say of every label, by a logistic `LinearSVM` of cost `C` on standardised scores, which
+    learns that one label speaks for another and needs far more documents. A label that every training document has, or
+    none, is constant: ±∞.
+
+    Source: Sebastiani 2002, section 6.11 (committees); Wolpert 1992 (stacking).
+
+    >>> from manylabel.models import BinaryNaiveBayes
+    >>> X = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]] * 3)
+    >>> Y = Csr([[1, 0], [0, 1], [1, 1], [0, 0]] * 3)
+    >>> members = (LinearSVM(), BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"))
+    >>> [Committee(members, how, folds=3).fit(X, Y).predict(X[:2]).toarray().tolist() for how in ("votes", "stacked")]
+    [[[1, 0], [0, 1]], [[1, 0], [0, 1]]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "members": MEMBERS,
+        "combine": OneOf("votes", "average", "stacked"),
+        "votes_needed": AnyOf(OneOf(None), Number(low=1, whole=True)),
+        "stack_on": OneOf("own", "all"),
+        "ridge": Number(low=0, open_low=True),
+        "C": Number(low=0, open_low=True),
+        "folds": Number(low=2, whole=True),
+        "seed": Number(low=0, whole=True),
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+    }
+
+    members_: list[MultiLabelModel]
+    weights_: Floats
+    """Members × labels: what a unit of a member's score adds to the log-odds."""
+    intercept_: Floats
+    judge_: LinearSVM
+    """Where stacked on all labels; then `weights_` and `intercept_` standardise the scores (members × labels)."""
+    constant_: Floats
+    """Per label −∞ or +∞ where no training document has it, or every one; NaN for all others."""
+
+    def __init__(
+        self,
+        members: Sequence[MultiLabelModel],
+        combine: Literal["votes", "average", "stacked"] = "average",
+        votes_needed: int | None = None,
+        stack_on: Literal["own", "all"] = "own",
+        ridge: float = 1.0,
+        C: float = 0.1,
+        folds: int = 3,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.members = members
+        self.combine = combine
+        self.votes_needed = votes_needed
+        self.stack_on = stack_on
+        self.ridge = ridge
+        self.C = C
+        self.folds = folds
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """A margin for votes, log-odds otherwise."""
+        return ScoreKind.MARGIN if self.combine == "votes" else ScoreKind.LOG_ODDS
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether any member needs non-negative input."""
+        return any(getattr(member, "needs_counts", False) for member in self.members)
+
+    @property
+    def wants(self) -> frozenset[str]:  # type: ignore[override]
+        """The facts about the corpus that any member wants."""
+        return frozenset().union(*(member.wants for member in self.members))
+
+    def check_parameters(self) -> None:
+        """Check the parameters one by one, then the number of votes."""
+        super().check_parameters()
+        if self.votes_needed is not None and self.votes_needed > len(self.members):
+            raise ParameterError(
+                f"Committee: votes_needed is {self.votes_needed}, but there are {len(self.members)} members."
+            )
+
+    # --- learning ---------------------------------------------------------------------------------------------
+
+    def fit(self, X: object, Y: object, **facts: Any) -> Self:
+        """Learn every member and how to combine them; `facts` go to the members that want them."""
+        if unknown := facts.keys() - FACTS.keys():
+            raise TypeError(f"Committee.fit takes no {', '.join(sorted(unknown))}; its members may not know it.")
+        features, targets = self.check_training(X, Y)
+        carried = targets.Y.sum(axis=0)
+        never, always = carried == 0, carried == features.shape[0]
+        self.constant_ = np.where(never, -np.inf, np.where(always, np.inf, np.nan))
+        if self.combine != "votes":
+            self._learn_combination(features, targets.Y, facts)
+        # A member sees single-label data as such, and so learns no threshold that nobody asks for.
+        given = Y if targets.form == "single" else targets.Y
+        self.members_ = [
+            self._fresh(member).fit(features, given, **_wanted(member, facts))
+            for member in track("Learning the members", self.members)
+        ]
+        return self
+
+    def _fresh(self, member: MultiLabelModel) -> MultiLabelModel:
+        copied = unfitted_copy(member)
+        threads = [name for name in copied.get_params() if name.rpartition("__")[2] == "n_jobs"]
+        return copied.set_params(**dict.fromkeys(threads, self.n_jobs))
+
+    def _learn_combination(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> None:
+        n_members, n_labels = len(self.members), Y.shape[1]
+        folds = min(self.folds, X.shape[0])
+        if folds < 2:  # one document: nothing can be held out, so the members count as they are
+            scores, truth = np.zeros((n_members, 1, n_labels)), Y
+        else:
+            scores, truth = self._out_of_fold(X, Y, folds, facts)
+        if self.combine == "stacked" and self.stack_on == "all":
+            self._learn_judge(scores, truth)
+            return
+        found = (stacked if self.combine == "stacked" else averaged)(scores, truth, self.ridge)
+        self.weights_, self.intercept_ = found.weights, found.intercept
+
+    def _out_of_fold(self, X: Csr, Y: Csr, folds: int, facts: Mapping[str, Any]) -> tuple[Floats, Csr]:
+        found, rows = [], np.arange(X.shape[0])
+        for member in track("Asking the members about unseen documents", self.members):
+            scores, rows = out_of_fold_scores(
+                self._fresh(member),
+                X,
+                Y,
+                folds,
+                self.seed,
+                WORKING_MEMORY // len(self.members),
+                _wanted(member, facts),
+            )
+            found.append(of_unseen_documents(scores, member.score_kind))
+        return np.stack(found), Y[rows]
+
+    def _learn_judge(self, scores: Floats, Y: Csr) -> None:
+        spread = scores.std(axis=1)
+        self.weights_ = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
+        self.intercept_ = -scores.mean(axis=1) * self.weights_
+        self.judge_ = LinearSVM(loss="logistic", C=self.C, seed=self.seed, n_jobs=self.n_jobs)
+        self.judge_.fit(self._standardised(scores), Y)
+
+    def _standardised(self, scores: Floats) -> Csr:
+        """Documents × (members × labels)."""
+        z = scores * self.weights_[:, np.newaxis] + self.intercept_[:, np.newaxis]
+        return Csr(z.transpose(1, 0, 2).reshape(scores.shape[1], -1))
+
+    # --- scoring ----------------------------------------------------------------------------------------------
+
+    def score_batch(self, X: Csr) -> Floats:
+        """Votes, or combined log-odds."""
+        if self.combine == "votes":
+            return self._votes(X)
+        scores = np.stack([comparable(member.score_batch(X), member.score_kind) for member in self.members_])
+        if hasattr(self, "judge_"):
+            combined = self.judge_.score_batch(self._standardised(scores))
+        else:
+            combined = LinearCombination(self.weights_, self.intercept_)(scores)
+        return np.where(np.isnan(self.constant_), combined, self.constant_)
+
+    def _votes(self, X: Csr) -> Floats:
+        """The votes of each label less the half that is missing to those needed, as a share of the members."""
+        size = len(self.members_)
+        needed = size // 2 + 1 if self.votes_needed is None else self.votes_needed
+        votes = np.zeros((X.shape[0], self.n_labels_))
+        for member in self.members_:
+            if self.label_form_ == "single":
+                votes[np.arange(X.shape[0]), member.score_batch(X).argmax(axis=1)] += 1
+            else:
+                votes += member.predict(X).toarray()
+        return (votes - needed + 0.5) / size
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word adds to the combined log-odds: the members' evidence, weighted as their scores are.
+
+        Adds up to the score where each member's does. For votes and a judge of all labels, what the score loses without
+        the word.
+        """
+        if self.combine == "votes" or hasattr(self, "judge_"):
+            return super().evidence(x, labels)
+        document, wanted = asked_for(self, x, labels)
+        total = Csr((len(wanted), document.shape[1]), dtype=np.float64)
+        for member, weights in zip(self.members_, self.weights_[:, wanted], strict=True):
+            said = member.evidence(document, wanted)
+            total = Csr(total + said.multiply(weights[:, np.newaxis]))
+        return total
+
+
+def _wanted(member: MultiLabelModel, facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: fact for name, fact in facts.items() if name in member.wants}

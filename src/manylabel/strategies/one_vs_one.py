@@ -1,0 +1,202 @@
+"""Every label against every other: one two-class problem a pair of labels, the winners counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.kernels.threads import in_threads
+from manylabel.models.base import MultiLabelModel, row_batches
+from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, ScoreKind
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
+from manylabel.progress import reporting_to, stage
+from manylabel.strategies.binary_relevance import BinaryRelevance
+from manylabel.strategies.binary_relevance_problem import fit_problem, for_rows, problem_scores, wants_counts
+from manylabel.strategies.label_pairs import Duels, duel_rows, duels_of, joined_columns, squashed, used_columns
+from manylabel.strategies.problem_strategy import BASE_MODEL
+
+PAIR_MEMORY = 64 << 20
+"""Bytes the decision values of a batch of documents against all pairs may take."""
+
+
+class OneVsOne(MultiLabelModel):
+    """The share of other labels a label wins against, one two-class problem for each of the K(K − 1)/2 pairs.
+
+    s_k = (v_k + z_k / (3 (|z_k| + 1))) / (K − 1)
+
+    v_k counts the pairs that label k wins, z_k sums the decision values of its pairs, taken from its side: it decides
+    between labels of equally many wins, since its part stays within ±1/3. Ties that remain go to the lower index, in a
+    pair (decision value 0) and between labels. A 1-D `y` is answered with the label of the highest score.
+
+    On multi-label data, documents that carry both labels of a pair are left out of it, and so are those that carry
+    neither. Where one label of a pair has no document of its own left, the other wins by 1; where neither has, nobody
+    does. A label that no document carries scores −∞.
+
+    ``calibrated=True`` adds a virtual label that stands between the labels a document has and those it has not: its
+    pair with label k is k against the rest of all documents. Scores then are s_k − s_0 with K in place of K − 1, a
+    margin: labels ranked above the virtual one are given. Without it votes have no natural zero; they rank labels, and
+    a rule decides.
+
+    Source: Manning, Raghavan & Schütze 2008, section 14.5, and Hastie & Tibshirani 1998 for pairs; ties as in
+    scikit-learn's `OneVsOneClassifier`; Fürnkranz, Hüllermeier, Loza Mencía & Brinker 2008 for multi-label data and the
+    virtual label. With `LinearSVM` the weights of all pairs are kept as one sparse table, terms × pairs.
+
+    >>> X, y = np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 1.0]]), ["a", "b", "c"]
+    >>> model = OneVsOne(LinearSVM(C=100.0)).fit(X, y)
+    >>> model.predict(X).tolist(), model.pairs_.tolist()
+    (['a', 'b', 'c'], [[0, 1], [0, 2], [1, 2]])
+    >>> (2 * model.scores(X)).round().astype(int).tolist()
+    [[2, 0, 1], [0, 2, 1], [0, 1, 2]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": BASE_MODEL,
+        "calibrated": FLAG,
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+    }
+
+    pairs_: Ints
+    """The two labels of each learned pair; a positive decision value speaks for the second."""
+    all_pairs_: LinearSVM
+    """The weights of all pairs, where the model is a `LinearSVM`."""
+    models_: list[Any]
+    """Otherwise, the model of each pair."""
+    walkovers_: Floats
+    """Labels × 2: wins without a fight, and the decision values they count for."""
+    seen_: npt.NDArray[np.bool_]
+    rest_: BinaryRelevance
+    """Each label against the rest, where calibrated."""
+
+    def __init__(self, model: Any, calibrated: bool = False, n_jobs: int | None = 1) -> None:
+        self.model = model
+        self.calibrated = calibrated
+        self.n_jobs = n_jobs
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """A margin where the virtual label says what is zero, a similarity otherwise."""
+        return ScoreKind.MARGIN if self.calibrated else ScoreKind.SIMILARITY
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether the model needs non-negative input."""
+        return wants_counts(self.model)
+
+    # --- learning ---------------------------------------------------------------------------------------------
+
+    def fit(self, X: object, Y: object, **options: Any) -> Self:
+        """Learn every pair; `options` go to the model's `fit`, `sample_weight` for the documents of the pair."""
+        features, targets = self.check_training(X, Y)
+        duels = duels_of(targets.Y)
+        self.seen_, self.walkovers_, self.pairs_ = duels.seen, duels.walkovers, duels.pairs
+        with stage("Learning pairs of labels", len(duels.pairs)) as advance:
+
+            def learn_pair(pair: int) -> Any:
+                # Progress within a pair of a few documents would only flicker.
+                with reporting_to(None):
+                    learned = self._learn_pair(features, duels, pair, options)
+                advance(1)
+                return learned
+
+            learned = in_threads(learn_pair, range(len(duels.pairs)), self.n_jobs)
+        if isinstance(self.model, LinearSVM):
+            self.all_pairs_ = _as_one(self.model, learned, features.shape[1])
+        else:
+            self.models_ = learned
+        if self.calibrated:
+            self.rest_ = BinaryRelevance(self.model, n_jobs=self.n_jobs).fit(features, targets.Y, **options)
+        return self
+
+    def _learn_pair(self, X: Csr, duels: Duels, pair: int, options: Mapping[str, Any]) -> Any:
+        rows, second = duel_rows(duels, pair)
+        documents, chosen = X[rows], for_rows(options, rows)
+        if not isinstance(self.model, LinearSVM):
+            return fit_problem(self.model, documents, second, **chosen)
+        columns, narrow = used_columns(documents)
+        fitted = fit_problem(LinearSVM(**{**self.model.get_params(), "n_jobs": 1}), narrow, second, **chosen)
+        weights = fitted.weights_ if isinstance(fitted.weights_, np.ndarray) else fitted.weights_.toarray()
+        return columns, weights.ravel(), fitted.intercept_[0], fitted.n_iter_[0]
+
+    # --- scoring ----------------------------------------------------------------------------------------------
+
+    def score_batch(self, X: Csr) -> Floats:
+        """Wins and summed decision values of each label, as one score."""
+        votes, sums = self.votes(X)
+        opponents = max(int(self.seen_.sum()) - 1, 1)
+        scores = votes + squashed(sums)
+        if self.calibrated:
+            rest = np.clip(self.rest_.score_batch(X)[:, self.seen_], -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
+            scores[:, self.seen_] = votes[:, self.seen_] + (rest >= 0) + squashed(sums[:, self.seen_] + rest)
+            scores -= ((rest < 0).sum(axis=1) + squashed(-rest.sum(axis=1)))[:, np.newaxis]
+            opponents = max(int(self.seen_.sum()), 1)
+        scores /= opponents
+        scores[:, ~self.seen_] = -np.inf
+        return scores
+
+    def votes(self, X: Csr) -> tuple[Floats, Floats]:
+        """How many pairs each label wins, v, and its summed decision values, z, documents × labels."""
+        votes = np.tile(self.walkovers_[:, 0], (X.shape[0], 1))
+        sums = np.tile(self.walkovers_[:, 1], (X.shape[0], 1))
+        n_pairs = len(self.pairs_)
+        if n_pairs == 0:
+            return votes, sums
+        sides, firsts = self._sides(), np.bincount(self.pairs_[:, 0], minlength=self.n_labels_)
+        for rows in row_batches(X.shape[0], n_pairs, PAIR_MEMORY):
+            values = self._decision_values(X[rows])
+            votes[rows] += (values > 0).astype(np.float64) @ sides + firsts
+            sums[rows] += values @ sides
+        return votes, sums
+
+    def _sides(self) -> Csr:
+        """Pairs × labels: +1 for the second label of a pair, −1 for the first."""
+        places = np.repeat(np.arange(len(self.pairs_)), 2), self.pairs_.ravel()
+        signs = np.tile([-1.0, 1.0], len(self.pairs_))
+        return Csr(sparse.coo_array((signs, places), shape=(len(self.pairs_), self.n_labels_)))
+
+    def _decision_values(self, X: Csr) -> Floats:
+        if hasattr(self, "all_pairs_"):
+            return self.all_pairs_.score_batch(X)
+        found = in_threads(lambda fitted: problem_scores(fitted, X), self.models_, self.n_jobs)
+        return np.clip(np.column_stack(found), -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word adds to a label's mean decision value, for pairs learned by a `LinearSVM`, labels × terms.
+
+        That is z_k over the number of opponents: votes are steps, of which words have no shares. With other models it
+        is what the score loses without the word.
+        """
+        if not hasattr(self, "all_pairs_"):
+            return super().evidence(x, labels)
+        document, wanted = asked_for(self, x, labels)
+        terms = document.indices
+        sums = np.zeros((len(terms), self.n_labels_))
+        if len(self.pairs_):
+            sums += _rows(self.all_pairs_, terms) @ self._sides()
+        if self.calibrated:
+            sums += _rows(self.rest_.model_, terms)
+        opponents = max(int(self.seen_.sum()) - (not self.calibrated), 1)
+        return evidence_table(document, sums[:, wanted].T * document.data / opponents)
+
+
+def _rows(model: Any, terms: npt.NDArray[Any]) -> Floats:
+    """The weights of some terms."""
+    chosen = model.weights_[terms]
+    return np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray(), dtype=np.float64)
+
+
+def _as_one(model: LinearSVM, learned: list[Any], n_terms: int) -> LinearSVM:
+    """The classifiers of all pairs as one with a column a pair."""
+    one = LinearSVM(**model.get_params())
+    one.weights_ = joined_columns(n_terms, [(columns, weights) for columns, weights, _, _ in learned])
+    one.intercept_ = np.array([intercept for _, _, intercept, _ in learned], dtype=np.float64)
+    one.n_iter_ = np.array([n_iter for _, _, _, n_iter in learned], dtype=np.int64)
+    one.n_features_in_, one.n_labels_ = n_terms, len(learned)
+    one.classes_, one.label_form_ = np.arange(len(learned)), "sparse"
+    return one

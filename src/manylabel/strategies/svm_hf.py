@@ -1,0 +1,216 @@
+"""SVM-HF: support vector machines that look at words and at the labels a first machine gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.data.splits import iterative_stratification
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.evidence import asked_for
+from manylabel.models.forced_labels import forced_labels, forced_sets
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.over_linear_svm import LINEAR
+from manylabel.models.score_kinds import ScoreKind
+from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, try_settings, validation_splits
+from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+from manylabel.progress import track
+from manylabel.strategies.label_block import Scaling, ZeroText, block_scales, haar_basis, heterogeneous
+
+GRID_F = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+UNTUNED = 0.7
+
+
+class SVMHF(MultiLabelModel):
+    """Margins of linear machines on words *and* labels ("heterogeneous features").
+
+    1. Train one machine a label on unit text vectors d.   2. Give every training document labels by it: γ_k = +1 where
+    the score is above 0, else −1; if none is, the greatest becomes +1.   3. Join both with relative weight f,
+    z = (√f d, √((1 − f)/L) γ), of length 1.   4. Train the machines again on z. A new document goes the same way.
+
+    The paper states the kernel K = f K_T + (1 − f) K_L, which takes the *roots* above (``scaling="kernel"``). Its prose
+    scales the blocks by f and 1 − f: ``"literal"`` is (f d, (1 − f) γ) brought to length 1, ``"literal_unit"`` the same
+    with γ/√L. They are the kernel at another f: f² / (f² + (1 − f)²), and f² / (f² + L (1 − f)²).
+
+    `f` is a number, or "tuned": the value of `grid` with the greatest `measure` on a held-out part (`validation`: a
+    share, or a number of folds), where the label sets are the positive scores or else the best one; of equals the
+    first, and the grid begins with f = 1, the plain machines. Too few documents to hold any out: f = 0.7.
+    `oof_folds` ≥ 2 takes the training documents' labels from machines that did not see them (0, the paper: from the
+    very machines trained on them). `rounds` repeats steps 2 to 4 on the newest machines (1, the paper).
+    ``zero_text="unit"`` brings documents without known words to length 1 too.
+
+    Source: Godbole & Sarawagi 2004, section 3.1. Ours: a stage starts from the dual solution of the one before, and the
+    label block is held in a rotated basis (`label_block`), which changes no inner product and so no solution. The
+    splits use the `seed` of `model`.
+
+    >>> X = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]])
+    >>> Y = np.array([[1, 1], [1, 1], [0, 0], [0, 0]])
+    >>> model = SVMHF(LinearSVM(C=10), f=0.5).fit(X, Y)
+    >>> model.predict(X).tolist()
+    [[1, 1], [1, 1], [0, 0], [0, 0]]
+    >>> (model.label_coefficients() > 0).tolist()
+    [[True, True], [True, True]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": LINEAR,
+        "f": AnyOf(OneOf("tuned"), Number(low=0, high=1)),
+        "scaling": OneOf("kernel", "literal", "literal_unit"),
+        "zero_text": OneOf("keep", "unit"),
+        "oof_folds": AnyOf(OneOf(0), Number(low=2, whole=True)),
+        "rounds": Number(low=1, whole=True),
+        "grid": GRID,
+        "validation": VALIDATION,
+        "measure": TUNED_FOR,
+    }
+    f_: float
+    """The weight of the text used."""
+    tried_: Floats
+    """The measure of each value of the grid, where f was tuned."""
+    stages_: list[LinearSVM]
+    """The machine on words, and the machines on words and labels, one a round."""
+
+    def __init__(
+        self,
+        model: LinearSVM,
+        f: float | Literal["tuned"] = "tuned",
+        scaling: Scaling = "kernel",
+        zero_text: ZeroText = "keep",
+        oof_folds: int = 0,
+        rounds: int = 1,
+        grid: npt.ArrayLike = GRID_F,
+        validation: float = 0.3,
+        measure: str = "jaccard",
+    ) -> None:
+        self.model = model
+        self.f = f
+        self.scaling: Scaling = scaling
+        self.zero_text: ZeroText = zero_text
+        self.oof_folds = oof_folds
+        self.rounds = rounds
+        self.grid = grid
+        self.validation = validation
+        self.measure = measure
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """What the machine's scores are."""
+        return self.model.score_kind
+
+    @property
+    def chosen(self) -> dict[str, float]:
+        """The weight of the text, where it was tuned."""
+        return {"f": self.f_} if self.f == "tuned" else {}
+
+    # --- learning ---------------------------------------------------------------------------------------------
+
+    def learn(self, X: Csr, Y: Csr) -> None:
+        """Tune f where asked for, then train the stages on everything."""
+        self.f_ = self._tuned(X, Y) if self.f == "tuned" else float(self.f)
+        first = self._machine().fit(X, Y)
+        self.stages_ = [first, *self._later(first, X, Y, self.f_, self._given(first, X, Y))]
+        if not self.model.keep_dual:
+            for machine in self.stages_:
+                machine.keep_dual = False
+                del machine.dual_coef_
+
+    def _machine(self) -> LinearSVM:
+        return unfitted_copy(self.model).set_params(keep_dual=True)
+
+    def _tuned(self, X: Csr, Y: Csr) -> float:
+        grid = [float(value) for value in np.asarray(self.grid)]
+        splits = validation_splits(Y, self.validation, self.model.seed)
+        if not splits:
+            return UNTUNED
+
+        def answers(train: Ints, test: Ints) -> Iterator[Csr]:
+            seen, truth, asked = Csr(X[train]), Csr(Y[train]), Csr(X[test])
+            first = self._machine().fit(seen, truth)
+            labels, latest = self._given(first, seen, truth), first
+            for f in grid:
+                later = self._later(latest, seen, truth, f, labels)
+                latest = later[-1]
+                yield forced_labels(self._scores([first, *later], asked, f))
+
+        trials = try_settings("Tuning f", grid, splits, Y, answers, self.measure)
+        self.tried_ = trials.measured
+        return grid[trials.best]
+
+    def _later(self, former: LinearSVM, X: Csr, Y: Csr, f: float, labels: Csr) -> list[LinearSVM]:
+        """The machines on words and labels; each starts from the dual solution of the one before."""
+        machines = []
+        for left in range(self.rounds, 0, -1):
+            Z = self._join(X, labels, f)
+            former = self._machine().fit(Z, Y, initial=former.dual_coef_)
+            machines.append(former)
+            if left > 1:
+                labels = self._given(former, Z, Y)
+        return machines
+
+    def _given(self, machine: LinearSVM, Z: Csr, Y: Csr) -> Csr:
+        """The labels of training documents: by the machine trained on them, or by machines that did not see them."""
+        if self.oof_folds == 0 or Z.shape[0] < self.oof_folds:
+            return forced_sets(machine, Z)
+        parts, rows = [], []
+        folds = iterative_stratification(Y, self.oof_folds, self.model.seed)
+        for train, test in track("Labelling documents out of fold", folds):
+            # Where a solver starts does not change where it ends: the full solution is a short way from each fold's.
+            fitted = self._machine().fit(Z[train], Y[train], initial=machine.dual_coef_[train])
+            parts.append(forced_sets(fitted, Csr(Z[test])))
+            rows.append(test)
+        return Csr(sparse.vstack(parts, format="csr")[np.argsort(np.concatenate(rows))])
+
+    def _join(self, X: Csr, labels: Csr, f: float) -> Csr:
+        return heterogeneous(X, labels, f, self.scaling, self.zero_text)
+
+    # --- scoring ----------------------------------------------------------------------------------------------
+
+    def score_batch(self, X: Csr) -> Floats:
+        """Scores by words, labels from them, and scores by words and labels, as often as there are rounds."""
+        return self._scores(self.stages_, X, self.f_)
+
+    def _scores(self, stages: list[LinearSVM], X: Csr, f: float) -> Floats:
+        scores = stages[0].score_batch(X)
+        for machine in stages[1:]:
+            scores = machine.score_batch(self._join(X, forced_labels(scores), f))
+        return scores
+
+    def label_coefficients(self) -> Floats:
+        """Who supports whom: the last machines' weights on the label columns of z, labels × labels.
+
+        Row k is the machine of label k, column m its weight on γ_m: above 0 where having label m speaks for label k.
+        """
+        self.check_fitted()
+        weights: Any = self.stages_[-1].weights_
+        turned = weights[self.n_features_in_ :]
+        plain: Any = haar_basis(self.n_labels_) @ turned.astype(np.float64)
+        return np.asarray((plain if isinstance(plain, np.ndarray) else plain.toarray()).T)
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each word of one document adds to the last machines' scores, labels × terms.
+
+        The rest of a score is the bias and what the labels of the stage before add, which `label_evidence` gives.
+        """
+        document, wanted = asked_for(self, x, labels)
+        Z = self._joined_for_last(document)
+        words = self.stages_[-1].evidence(Z, wanted)
+        return Csr(words[:, : self.n_features_in_])
+
+    def label_evidence(self, x: object) -> Floats:
+        """What each label given or withheld by the stage before adds to the last machines' scores, labels × labels.
+
+        With `evidence` and the bias of the last stage, rows add up to the scores.
+        """
+        document, _ = asked_for(self, x, None)
+        squares = np.asarray(document.multiply(document).sum(axis=1)).reshape(-1)
+        _, scale = block_scales(squares, self.n_labels_, self.f_, self.scaling, self.zero_text)
+        given = forced_labels(self._scores(self.stages_[:-1], document, self.f_)).toarray()[0]
+        return np.asarray(self.label_coefficients() * (scale[0] * np.where(given > 0, 1.0, -1.0)))
+
+    def _joined_for_last(self, document: Csr) -> Csr:
+        return self._join(document, forced_labels(self._scores(self.stages_[:-1], document, self.f_)), self.f_)

@@ -1,0 +1,90 @@
+"""A model with a weighting of its own, so that it can learn beside others from the same counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Floats
+from manylabel.features.weighting import Weighting
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.parameters import AnyOf, Constraint, OneOf, Satisfies
+
+
+class WeightedMember(MultiLabelModel):
+    """A model that weighs the counts it is given before it looks at them.
+
+    Without a weighting it is the model itself. Document frequencies are learned in `fit`, from the documents the model
+    learns from, and so anew in every fold.
+
+    >>> from manylabel.models import LinearSVM
+    >>> X, Y = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]), Csr([[1, 0], [0, 1], [1, 1], [0, 0]])
+    >>> member = WeightedMember(LinearSVM(), Weighting(tf="log", idf="smooth", norm="l2")).fit(X, Y)
+    >>> member.predict(X).toarray().tolist()
+    [[1, 0], [0, 1], [1, 1], [0, 0]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": Satisfies("a model with fit and scores", lambda value: hasattr(value, "score_kind")),
+        "weighting": AnyOf(OneOf(None), Satisfies("a Weighting", lambda value: isinstance(value, Weighting))),
+    }
+    model_: MultiLabelModel
+    weighting_: Weighting | None
+
+    def __init__(self, model: MultiLabelModel, weighting: Weighting | None = None) -> None:
+        self.model = model
+        self.weighting = weighting
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """What the model's scores are."""
+        return self.model.score_kind
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether the model needs non-negative input; a weighting always does."""
+        return self.weighting is not None or self.model.needs_counts
+
+    @property
+    def wants(self) -> frozenset[str]:  # type: ignore[override]
+        """The facts the model wants; those about counts only where it is given counts."""
+        return self.model.wants - ({"counts_of_counts"} if self.weighting is not None else set())
+
+    def fit(self, X: object, Y: object, **options: Any) -> Self:
+        """Learn the weighting, then the model; `options` go to its `fit`."""
+        features, targets = self.check_training(X, Y)
+        self.weighting_ = None if self.weighting is None else unfitted_copy(self.weighting).fit(features)
+        # The model sees Y in the form it was given, so that it answers in that form.
+        given = Y if targets.form == "single" else targets.Y
+        self.model_ = unfitted_copy(self.model).fit(self._weighed(features), given, **options)
+        return self
+
+    def _weighed(self, X: Csr) -> Csr:
+        if self.weighting_ is None:
+            return X
+        weighed = self.weighting_.transform(X)
+        if self.model.needs_counts and weighed.nnz and weighed.data.min() < 0:
+            # 1 + ln x of a fractional count below 1/e; a model of counts can make nothing of it.
+            np.maximum(weighed.data, 0, out=weighed.data)
+        return weighed
+
+    def score_batch(self, X: Csr) -> Floats:
+        """The model's scores of the weighed documents."""
+        return self.model_.score_batch(self._weighed(X))
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """The model's."""
+        return self.model_.natural_decision(scores)
+
+    def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
+        """What the model answers by itself."""
+        answer = self.model_.predict(self._weighed(self.features(X)), working_memory=working_memory)
+        return self.in_fitted_form([Csr(answer)]) if self.label_form_ == "dense" else answer
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What the model says of the words of the weighed document."""
+        return self.model_.evidence(self._weighed(self.features(x)), labels)

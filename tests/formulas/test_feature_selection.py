@@ -1,0 +1,204 @@
+"""Feature selection: S-1 to S-4 and D-4."""
+
+import math
+
+import numpy as np
+import pytest
+
+from manylabel.estimator import Csr
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.features import TermSelector, Weighting
+from manylabel.features.contingency import Cells, Contingency, contingency
+from manylabel.features.term_scores import (
+    DEFAULTS,
+    FUNCTIONS,
+    Options,
+    best_terms,
+    find_function,
+    global_scores,
+    label_scores,
+)
+
+INF = math.inf
+NAMES = ("dia", "ig", "mi", "chi2", "ngl", "rs_printed", "rs", "or", "gss")
+TABLE = {
+    (20, 10, 30, 40): (0.666667, 0.034852, 0.415037, 4.761905, 2.182179, -0.362570, 0.222392, 2.666667, 0.05),
+    (5, 0, 15, 80): (1, 0.124141, 2.321928, 21.052632, 4.588315, -0.678072, 0.321928, INF, 0.04),
+    (0, 10, 20, 70): (0, 0.034144, -INF, 2.777778, -1.666667, -0.906891, -0.169925, 0, -0.02),
+    (0, 0, 20, 80): (0, 0, 0, 0, 0, -1, 0, 1, 0),
+    (10, 20, 0, 0): (0.333333, 0, 0, 0, 0, 1, 0, 1, 0),
+    (20, 0, 0, 80): (1, 0.721928, 2.321928, 100, 10, 0, 1, INF, 0.16),
+}
+X = np.array([[2, 0, 1, 0], [0, 2, 1, 0], [1, 1, 0, 0], [0, 0, 3, 1]])
+Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+
+
+def value(name: str, table: tuple[int, ...], options: Options = DEFAULTS) -> float:
+    return float(find_function(name).compute(Cells.of(table), options))
+
+
+def test_the_four_cells() -> None:
+    """S-1: n11 = Yᵀ(X > 0), the rest from margins."""
+    table = contingency(X, Y)
+    assert table.together.toarray().tolist() == [[2, 1, 1, 0], [1, 2, 1, 0]]
+    assert table.label_documents.tolist() == [2, 2]
+    assert table.term_documents.tolist() == [2, 2, 3, 1]
+    cells = table.cells(0)
+    present, label = X > 0, Y[:, :1] == 1
+    for cell, t, c in zip(cells, (present, present, ~present, ~present), (label, ~label, label, ~label), strict=True):
+        assert cell.tolist() == (t & c).sum(axis=0).tolist()
+    assert cells.n.tolist() == [4, 4, 4, 4]
+
+
+@pytest.mark.parametrize("table", TABLE)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_function_on_every_table(name: str, table: tuple[int, ...]) -> None:
+    """S-2: the table of values."""
+    assert value(name, table) == pytest.approx(TABLE[table][NAMES.index(name)], abs=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"), [((5, 0, 15, 80), 57.129032), ((0, 10, 20, 70), 0.163763), ((20, 0, 0, 80), 6601)]
+)
+def test_odds_ratio_with_a_half_in_each_cell(table: tuple[int, ...], expected: float) -> None:
+    """S-2: 57.129032, .163763 and 6601 with eps = .5."""
+    assert value("or", table, Options(eps=0.5)) == pytest.approx(expected, abs=5e-7)
+
+
+def test_eps_makes_pointwise_information_finite() -> None:
+    """S-2: n11 = 0 → −∞; with eps = .5 log2(.5 · 102 / (11 · 21))."""
+    found = value("mi", (0, 10, 20, 70), Options(eps=0.5))
+    assert found == pytest.approx(math.log2(0.5 * 102 / (11 * 21)))
+
+
+def test_d_and_the_base() -> None:
+    """S-2: rs with d = 1/6 on (20,0,0,80): log2((1 + 1/6)/(1/6)) = log2 7; a base divides by its logarithm."""
+    assert value("rs", (20, 0, 0, 80), Options(d=1 / 6)) == pytest.approx(math.log2(7))
+    assert value("ig", (20, 10, 30, 40), Options(base=math.e)) == pytest.approx(
+        value("ig", (20, 10, 30, 40)) * math.log(2)
+    )
+
+
+def test_document_frequency() -> None:
+    """D-4, S-2: n11 + n10."""
+    assert [value("df", table) for table in TABLE] == [30, 5, 10, 0, 30, 20]
+
+
+def test_ngl_is_the_signed_root_of_chi_square() -> None:
+    """S-2: ngl² = χ², its sign that of n11 n00 − n10 n01."""
+    for table in TABLE:
+        assert value("ngl", table) ** 2 == pytest.approx(value("chi2", table))
+        assert np.sign(value("ngl", table)) == np.sign(value("gss", table))
+
+
+def two_labels() -> Contingency:
+    """A term with the tables (20,10,30,40) and (8,22,2,68)."""
+    return Contingency(Csr(np.array([[20], [8]])), np.array([50, 10]), np.array([30]), 100)
+
+
+@pytest.mark.parametrize(("how", "expected"), [("sum", 17.989418), ("weighted", 3.703704), ("max", 13.227513)])
+def test_global_scores(how: str, expected: float) -> None:
+    """S-3: χ² 4.761905 (P = .5) and 13.227513 (P = .1)."""
+    scores = [float(values[0]) for _, values in label_scores(two_labels(), "chi2")]
+    assert scores == pytest.approx([4.761905, 13.227513], abs=5e-7)
+    assert global_scores(two_labels(), "chi2", how)[0] == pytest.approx(expected, abs=5e-7)
+
+
+def test_default_ways_to_combine() -> None:
+    """S-3: max for χ², sum for ig."""
+    table = two_labels()
+    assert global_scores(table, "chi2")[0] == pytest.approx(13.227513, abs=5e-7)
+    gains = [float(values[0]) for _, values in label_scores(table, "ig")]
+    assert global_scores(table, "ig")[0] == pytest.approx(sum(gains))
+    assert {name for name, function in FUNCTIONS.items() if function.combine == "sum"} == {"ig"}
+
+
+def test_minus_infinity_is_left_out_of_sums() -> None:
+    """S-3: −∞ ignored in sums, allowed in max; a term that never meets a label stays −∞."""
+    table = Contingency(Csr(np.array([[2, 0], [0, 0]])), np.array([4, 4]), np.array([2, 1]), 10)
+    alone = math.log2(2 * 10 / (2 * 4))
+    assert global_scores(table, "mi", "sum").tolist() == pytest.approx([alone, -INF])
+    assert global_scores(table, "mi", "weighted").tolist() == pytest.approx([0.4 * alone, -INF])
+    assert global_scores(table, "mi", "max").tolist() == pytest.approx([alone, -INF])
+
+
+def test_labels_without_documents_are_left_out() -> None:
+    """S-3: for such a label rs is 0 and or 1, which would win a maximum."""
+    table = Contingency(Csr(np.array([[1], [0]])), np.array([5, 0]), np.array([4]), 10)
+    assert [label for label, _ in label_scores(table, "or")] == [0]
+    assert global_scores(table, "or")[0] == pytest.approx(1 * 2 / (3 * 4))
+    with pytest.raises(DataError, match="No document has a label"):
+        global_scores(Contingency(Csr((1, 2)), np.array([0]), np.array([1, 1]), 3), "chi2")
+
+
+def test_ties_go_to_the_lowest_index() -> None:
+    """S-4: k best, ties by index; −∞ last."""
+    assert best_terms([1.0, 3.0, -INF, 3.0, 1.0]).tolist() == [1, 3, 0, 4, 2]
+    same = np.array([[1, 1, 1], [0, 0, 0]])
+    assert TermSelector(k=2).fit(same, np.array([[1], [0]])).kept_.tolist() == [0, 1]
+
+
+def test_k_and_threshold() -> None:
+    """S-4: χ² of the four terms for label 0 is 4, 0, 4/3, 4/3 and by symmetry 0, 4, 4/3, 4/3 for label 1."""
+    assert global_scores(contingency(X, Y), "chi2").tolist() == pytest.approx([4, 4, 4 / 3, 4 / 3])
+    assert TermSelector(k=3).fit(X, Y).kept_.tolist() == [0, 1, 2]
+    assert TermSelector(k=99).fit(X, Y).kept_.tolist() == [0, 1, 2, 3]
+    assert TermSelector(threshold=2.0).fit(X, Y).kept_.tolist() == [0, 1]
+    assert TermSelector(threshold=1.0, k=3).fit(X, Y).kept_.tolist() == [0, 1, 2]
+    with pytest.raises(DataError, match="No term is left of 4: none is with chi2 above 4"):
+        TermSelector(threshold=4.0).fit(X, Y)
+
+
+def test_the_union_of_what_each_label_keeps() -> None:
+    """S-4: the best term of label 0 is term 0, that of label 1 term 1."""
+    assert TermSelector(k=1, scope="label").fit(X, Y).kept_.tolist() == [0, 1]
+    assert TermSelector(k=1).fit(X, Y).kept_.tolist() == [0]
+    assert TermSelector(threshold=2.0, scope="label").fit(X, Y).kept_.tolist() == [0, 1]
+
+
+def test_document_frequency_pruning() -> None:
+    """D-4: drop words with df ≤ m: min_df = m + 1, or the function df with threshold m."""
+    assert TermSelector(min_df=3).fit(X, Y).kept_.tolist() == [2]
+    assert TermSelector(function="df", threshold=2).fit(X, Y).kept_.tolist() == [2]
+    assert TermSelector(min_df=2, k=2).fit(X, Y).kept_.tolist() == [0, 1]
+
+
+def test_idf_and_norms_are_those_of_what_is_left() -> None:
+    """S-4: recomputed after selection; a document may become empty."""
+    left = TermSelector(k=2).fit(X, Y).transform(X)
+    assert left.toarray().tolist() == X[:, :2].tolist()
+    weights = Weighting(idf="plain").fit_transform(left).toarray()
+    np.testing.assert_allclose(np.linalg.norm(weights, axis=1), [1, 1, 1, 0])
+
+
+def test_tables_of_parts_add_up() -> None:
+    """S-1: counts are additive, so a selection can be made over pieces of a corpus."""
+    parts = contingency(X[:1], Y[:1]) + contingency(X[1:], Y[1:])
+    assert parts.together.toarray().tolist() == contingency(X, Y).together.toarray().tolist()
+    assert TermSelector(k=3).fit_table(parts).kept_.tolist() == TermSelector(k=3).fit(X, Y).kept_.tolist()
+
+
+def test_one_class_a_document() -> None:
+    """S-1: a 1-D y has one column for each class."""
+    assert contingency(X, ["b", "a", "b", "a"]).together.toarray().tolist() == [[0, 1, 2, 1], [2, 1, 1, 0]]
+
+
+def test_wrong_use_is_answered_with_a_sentence() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'chi2'"):
+        find_function("chi")
+    with pytest.raises(UnknownNameError, match="Did you mean 'max'"):
+        global_scores(two_labels(), "chi2", "maximum")
+    with pytest.raises(ParameterError, match="say how much to keep"):
+        TermSelector().fit(X, Y)
+    with pytest.raises(ParameterError, match="Did you mean 'chi2'"):
+        TermSelector(function="chi", k=1).fit(X, Y)
+    with pytest.raises(DataError, match="negative"):
+        TermSelector(k=1).fit(-X, Y)
+    with pytest.raises(DataError, match="only 0 and 1"):
+        TermSelector(k=1).fit(X, 2 * Y)
+    with pytest.raises(DataError, match="4 columns"):
+        TermSelector(k=1).fit(X[:, :3], Y).transform(X)
+    with pytest.raises(DataError, match="cannot be added"):
+        contingency(X, Y) + contingency(X[:, :2], Y)
+    with pytest.raises(DataError, match="no documents"):
+        TermSelector(k=1).fit(X[:0], Y[:0])

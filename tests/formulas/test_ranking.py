@@ -1,0 +1,138 @@
+"""The ranking view: B-11, and the curves of M-6 over many labels."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import auc
+
+from manylabel import metrics as m
+from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.metrics import ranking as r
+
+# Two documents with labels, one without; the second has a tie between a true and a wrong label.
+T = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
+SCORES = np.array([[0.9, 0.8, 0.3, 0.1], [0.6, 0.6, 0.2, 0.1], [0.5, 0.4, 0.3, 0.2]])
+
+
+def test_orders() -> None:
+    """B-11: labels sorted per document, documents sorted per label; ties to the lowest index."""
+    assert m.label_ranking(SCORES).tolist() == [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
+    assert m.label_ranking(-SCORES, 2).tolist() == [[3, 2], [3, 2], [3, 2]]
+    assert m.document_ranking(SCORES).tolist() == [[0, 1, 2], [0, 1, 2], [0, 2, 1], [2, 0, 1]]
+
+
+def test_ranks_of_true_labels() -> None:
+    """B-11: document 0 has its labels at 1 and 3; document 1 at 2, where two labels score as much."""
+    ranks = m.label_ranks(T, SCORES)
+    assert ranks.sizes.tolist() == [2, 1, 0]
+    assert ranks.place.tolist() == [1, 3, 2]
+    assert ranks.reach.tolist() == [1, 3, 2]
+    assert ranks.right.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("one-error", 1 / 2),  # document 1's tie goes to the wrong label
+        ("precision-at-1", 1 / 2),
+        ("precision-at-3", (2 / 3 + 1 / 3) / 2),
+        ("precision-at-5", (2 / 5 + 1 / 5) / 2),  # by 5 although there are 4 labels
+        ("recall-at-3", 1),
+        ("ndcg-at-3", ((1 + 1 / 2) / (1 + 1 / math.log2(3)) + 1 / math.log2(3)) / 2),
+        ("ranking-average-precision", ((1 + 2 / 3) / 2 + 1 / 2) / 2),
+        ("ranking-loss", (1 / 4 + 1 / 3) / 2),
+        ("coverage", (3 + 2) / 2),
+    ],
+)
+def test_measures(name: str, value: float) -> None:
+    """B-11: means over the two documents that have labels."""
+    assert m.measure_ranking(T, SCORES, [name])[name] == pytest.approx(value)
+
+
+def test_documents_without_labels_change_nothing() -> None:
+    assert m.measure_ranking(T, SCORES) == m.measure_ranking(T[:2], SCORES[:2])
+    assert all(math.isnan(value) for value in m.measure_ranking(T[2:], SCORES[2:]).values())
+
+
+def test_a_document_with_all_labels() -> None:
+    """Nothing can be ordered wrongly: loss 0, average precision 1."""
+    found = m.measure_ranking([[1, 1]], [[0.3, 0.3]])
+    assert (found["ranking-loss"], found["ranking-average-precision"], found["coverage"]) == (0.0, 1.0, 2.0)
+
+
+def test_labels_never_seen_rank_last() -> None:
+    """−∞ is a score like any other."""
+    ranks = m.label_ranks([[0, 0, 1]], [[0.1, -5.0, -math.inf]])
+    assert (ranks.place.tolist(), ranks.reach.tolist()) == ([3], [3])
+
+
+def test_every_ranking_measure_states_its_convention() -> None:
+    assert set(m.ranking_conventions()) == set(m.RANKING_MEASURES)
+    assert not set(m.RANKING_MEASURES) & set(m.MEASURES)
+    for name, measure in m.RANKING_MEASURES.items():
+        assert measure.name == name
+        assert measure.convention.endswith(".")
+        assert measure.title
+        assert measure.source
+    losses = {name for name, measure in m.RANKING_MEASURES.items() if not measure.greater_is_better}
+    assert losses == {"one-error", "ranking-loss", "coverage"}
+
+
+# ---- curves ----------------------------------------------------------------------------------------------------------
+
+TRUTH, SCORE = np.array([1, 0, 1, 1, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.55])
+
+
+def test_areas_of_one_label() -> None:
+    """M-6: AP .805556, trapezoid .763889, AUC .666667; all scores equal: AUC .5, AP .6."""
+    assert m.average_precision(TRUTH, SCORE) == pytest.approx(0.805556, abs=5e-7)
+    assert m.average_precision(TRUTH, SCORE, "trapezoid") == pytest.approx(0.763889, abs=5e-7)
+    assert m.roc_auc(TRUTH, SCORE) == pytest.approx(0.666667, abs=5e-7)
+    assert m.roc_auc(TRUTH, np.ones(5)) == 0.5
+    assert m.average_precision(TRUTH, np.ones(5)) == pytest.approx(0.6)
+
+
+def test_curves_of_many_labels() -> None:
+    """M-6: the same label twice: per label, micro and macro are all its curve; a label without positives is skipped."""
+    truth = np.stack([TRUTH, TRUTH, np.zeros(5, dtype=int)], axis=1)
+    scores = np.stack([SCORE, SCORE, SCORE], axis=1)
+    alone = m.precision_recall_curve(TRUTH, SCORE)
+    for curve in m.precision_recall_curves(truth, scores)[:2]:
+        np.testing.assert_array_equal(curve.precision, alone.precision)
+    assert np.isnan(m.precision_recall_curves(truth, scores)[2].recall).all()
+    micro = m.micro_precision_recall_curve(truth[:, :2], scores[:, :2])
+    np.testing.assert_allclose(micro.precision, alone.precision)
+    np.testing.assert_allclose(micro.recall, alone.recall)
+    roc = m.macro_roc_curve(truth, scores)
+    assert auc(roc.false_positive_rate, roc.true_positive_rate) == pytest.approx(2 / 3)
+    assert m.micro_roc_auc(truth[:, :2], scores[:, :2]) == pytest.approx(2 / 3)
+
+
+def test_macro_precision_is_interpolated() -> None:
+    """M-6: precision 1, 1/2, 2/3, 3/4, 3/5 at recall 1/3, 1/3, 2/3, 1, 1: the best from recall r on."""
+    curve = m.macro_precision_recall_curve(TRUTH[:, np.newaxis], SCORE[:, np.newaxis], [0, 1 / 3, 0.4, 1])
+    assert curve.precision.tolist() == [1, 1, 0.75, 0.75]
+    assert len(m.macro_precision_recall_curve(TRUTH[:, np.newaxis], SCORE[:, np.newaxis]).recall) == 101
+
+
+def test_curves_without_a_usable_label() -> None:
+    """M-6: undefined where no label has both a positive and a negative document."""
+    assert np.isnan(m.macro_precision_recall_curve([[1], [1]], [[0.1], [0.2]]).precision).all()
+    assert m.macro_roc_curve([[0], [0]], [[0.1], [0.2]]).false_positive_rate.size == 0
+    assert math.isnan(m.micro_roc_auc([[0], [0]], [[0.1], [0.2]]))
+
+
+def test_wrong_input_is_answered_in_words() -> None:
+    with pytest.raises(DataError, match="same shape"):
+        m.label_ranks(T, SCORES[:, :2])
+    with pytest.raises(DataError, match="same shape"):
+        m.roc_curves(T, SCORES[:, :2])
+    with pytest.raises(DataError, match="nan"):
+        m.label_ranking([[np.nan, 1.0]])
+    with pytest.raises(DataError, match="documents × labels"):
+        m.label_ranking([0.5, 1.0])
+    with pytest.raises(DataError, match="number of labels in common"):
+        r.LabelRanks.concatenate([m.label_ranks(T, SCORES), m.label_ranks(T[:, :2], SCORES[:, :2])])
+    with pytest.raises(UnknownNameError, match="Did you mean 'ndcg-at-3'"):
+        m.measure_ranking(T, SCORES, ["ndcg3"])

@@ -1,0 +1,53 @@
+"""``manylabel describe``: what is in data, for a person and as JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from manylabel.cli.run import run
+
+CSV = 'text,labels\n"late bus",buses\n"a hole in the road",roads;buses\n"bus again",buses\n"...",\n'
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(list(arguments)) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def test_a_small_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mail.csv"
+    path.write_text(CSV)
+    shown = printed(capsys, "describe", str(path))
+    assert "4 documents (csv)" in shown
+    assert "1 document has none at all." in shown
+    assert "A labelled document has 1.33 labels on average and 2 at most; 25.0 % of the documents have none." in shown
+    assert "2 different label sets, of which 1 is on one document only." in shown
+    buses, roads = (
+        next(line.split() for line in shown.splitlines() if line.startswith(name)) for name in ("bus", "roa")
+    )
+    assert (buses[1], buses[2], buses[-1]) == ("3", "75.0", "1")
+    assert (roads[1], roads[2], roads[-1]) == ("1", "25.0", "3")
+
+    facts = json.loads(printed(capsys, "describe", str(path), "--json"))
+    assert facts["documents"] == 4
+    assert facts["words"]["empty documents"] == 1
+    assert facts["words"]["per document"]["most"] == 4  # one letter is no word
+    assert facts["labels"]["imbalance"]["mean ratio"] == 2.0
+    assert [one["label"] for one in facts["labels"]["by frequency"]] == ["buses", "roads"]
+
+
+def test_the_corpus_that_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "describe", "townhall", "--labels", "3")
+    assert "29 labels" in shown
+    assert "The rarest labels" in shown
+    assert "How unequal the labels are" in shown
+    part = json.loads(printed(capsys, "describe", "townhall", "--part", "train", "--json"))
+    assert part["documents"] == 415
+
+
+def test_documents_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "new.csv"
+    path.write_text("text\nlate bus\na hole in the road\n")
+    assert "carry no labels" in printed(capsys, "describe", str(path))
+    assert json.loads(printed(capsys, "describe", str(path), "--json"))["labels"] is None

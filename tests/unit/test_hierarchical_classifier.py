@@ -1,0 +1,162 @@
+"""The label hierarchy on its way: data, classifier, model file, evaluation, command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel import TextClassifier, load_corpus
+from manylabel.cli.run import run
+from manylabel.data.hierarchy import Hierarchy
+from manylabel.estimator import Csr
+from manylabel.models import MultinomialNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.strategies.conf_mat import ConfMat
+from manylabel.strategies.propagated import Propagated
+from manylabel.strategies.top_down import TopDown
+from manylabel.tasks.corpora import Source, load_source, train_and_test
+
+TEXTS = ["late bus", "bus stop broken", "late train", "train cancelled", "hole in the road", "road works"] * 4
+LABELS = [["travel/bus"], ["travel/bus"], ["travel/train"], ["travel/train"], ["roads"], ["roads"]] * 4
+TREE = {"travel/bus": "travel", "travel/train": "travel"}
+METHODS = ("svm-closed", "svm-top-down", "svm-propagated")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fit_save_load(method: str, tmp_path: Path) -> None:
+    model = TextClassifier(method).fit(TEXTS, LABELS, hierarchy=TREE)
+    asked = ["the bus is late", "road", "train cancelled again", ""]
+    assert model.predict(asked)[:3] == [["travel/bus"], ["roads"], ["travel/train"]]
+    model.save(tmp_path / "m.manylabel")
+    loaded = TextClassifier.load(tmp_path / "m.manylabel")
+    assert loaded.predict(asked) == model.predict(asked)
+    np.testing.assert_array_equal(loaded.predict_scores(asked), model.predict_scores(asked))
+    assert loaded.hierarchy == Hierarchy(TREE)
+    assert loaded.nodes_ == ["roads", "travel/bus", "travel/train", "travel"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_document_is_scored_like_many(method: str) -> None:
+    """The short way for single documents gives the answers of the long one."""
+    model = TextClassifier(method).fit(TEXTS, LABELS, hierarchy=TREE)
+    many = [*TEXTS, "bus road train", "nothing known"]
+    assert [model.predict([text])[0] for text in many] == model.predict(many)
+
+
+@pytest.mark.parametrize("strategy", [TopDown, Propagated])
+def test_a_word_s_evidence_is_what_its_loss_costs(strategy: type) -> None:
+    X = Csr(np.array([[1.0, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 1]] * 3))
+    Y = Csr(np.array([[1, 0], [1, 0], [0, 1], [0, 0]] * 3))
+    model = strategy(LinearSVM(), folds=2).fit(X, Y, parents=[2, 2, -1])
+    evidence = model.evidence(X[:1], [1]).toarray()[0]
+    without = X[:1].toarray() * [[0, 1, 1]]
+    assert evidence[0] == pytest.approx((model.scores(X[:1]) - model.scores(without))[0, 1])
+
+
+def test_every_method_keeps_the_hierarchy_and_those_without_use_for_it_do_not_mind() -> None:
+    model = TextClassifier("nb-binary").fit(TEXTS, LABELS, hierarchy=TREE)
+    assert model.hierarchy == Hierarchy(TREE)
+    assert TextClassifier("nb-binary").fit(TEXTS, LABELS).hierarchy is None
+
+
+def test_any_model_may_be_inside() -> None:
+    X = np.array([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]] * 3)
+    Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]] * 3)
+    found = Propagated(MultinomialNaiveBayes(smoothing="laplace"), folds=2).fit(X, Y, parents=[2, 2, -1])
+    assert found.predict(X).tolist()[:2] == [[1, 0], [0, 1]]
+
+
+def test_single_labels_go_to_the_deepest_of_equals() -> None:
+    """1-D y: a is above b, and b's documents are a's too; the class of b's documents is b."""
+    X, y = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]] * 3), np.array(["b", "b", "c", "c"] * 3)
+    model = TopDown(LinearSVM()).fit(X, y, parents=[2, -1, -1])
+    assert model.predict(X).tolist() == y.tolist()
+
+
+def test_confmat_takes_groups_for_siblings() -> None:
+    """Labels 0 and 1 lie in the group 3, so neither learns against the other."""
+    X = np.array([[2.0, 0, 0], [0, 2, 0], [0, 0, 2], [1, 0, 1]] * 3)
+    Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]] * 3)
+    model = ConfMat(LinearSVM(), beta=100, hierarchy="siblings").fit(X, Y, parents=[3, 3, -1, -1])
+    assert model.removed_.tolist() == [3, 6, 0]
+
+
+# ---- tasks and commands ----------------------------------------------------------------------------------------------
+
+
+def test_documents_of_a_group_stay_together(tmp_path: Path) -> None:
+    path = tmp_path / "mail.csv"
+    rows = [f'"text {number}",a{number % 3},writer{number // 4}' for number in range(40)]
+    path.write_text("text,labels,author\n" + "\n".join(rows) + "\n")
+    corpus = load_source(Source(str(path), split_by="author")).corpus
+    train, test, how = train_and_test(corpus, 0.25, seed=0)
+    assert not set(train.metadata["author"]) & set(test.metadata["author"])
+    assert len(train) + len(test) == 40
+    assert "by author" in how
+
+
+@pytest.fixture
+def mail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    lines = [f'"{text}",{";".join(names)}' for text, names in zip(TEXTS, LABELS, strict=True)]
+    Path("mail.csv").write_text("text,labels\n" + "\n".join(lines) + "\n")
+    return tmp_path
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[str, str]:
+    assert run(list(arguments)) == code
+    said = capsys.readouterr()
+    return said.out, said.err
+
+
+def test_flat_top_down_and_propagated_side_by_side(mail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    methods = [word for name in ("svm", *METHODS) for word in ("--method", name)]
+    out, _ = _run(capsys, "evaluate", "mail.csv", "--hierarchy", "names:/", *methods, "--json")
+    results = json.loads(out)["results"]
+    assert [result["method"] for result in results] == ["svm", *METHODS]
+    assert all(result["measures"]["all"]["hierarchical-f1"] > 0.5 for result in results)
+    assert "ancestors" in results[0]["conventions"]["hierarchical-f1"]
+    page, _ = _run(capsys, "evaluate", "mail.csv", "--hierarchy", "names:/", *methods)
+    assert "Hierarchical F1" in page
+    flat, _ = _run(capsys, "evaluate", "mail.csv")
+    assert "Hierarchical" not in flat
+
+
+def test_the_model_file_brings_the_hierarchy_to_data_without_one(
+    mail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("tree.tsv").write_text("travel/bus\ttravel\ntravel/train\ttravel\n")
+    _run(capsys, "train", "mail.csv", "--method", "svm-top-down", "--hierarchy", "tree.tsv", "-m", "m.manylabel")
+    page, _ = _run(capsys, "evaluate", "mail.csv", "--model", "m.manylabel")
+    assert "Hierarchical F1" in page
+
+
+def test_wrong_hierarchies_are_told_in_one_sentence(mail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("tree.tsv").write_text("travel/bus\ttravel\ntravel/bus\troads\n")
+    _, said = _run(capsys, "train", "mail.csv", "--hierarchy", "tree.tsv", code=2)
+    assert "tree.tsv, line 2" in said
+    out, _ = _run(capsys, "train", "mail.csv", "--hierarchy", "tree.tsv", "--on-error", "skip", "--json")
+    assert len(json.loads(out)["skipped"]) == 1
+    _, said = _run(capsys, "evaluate", "mail.csv", "--hierarchy", "no-such-file.tsv", code=2)
+    assert "no-such-file.tsv" in said
+    _, said = _run(capsys, "evaluate", "mail.csv", "--split-by", "author", code=2)
+    assert "column to split by" in said
+
+
+def test_townhall_has_a_hierarchy_and_methods_use_it() -> None:
+    corpus = load_corpus("townhall").corpus
+    assert corpus.hierarchy is not None
+    nodes, parents = corpus.hierarchy.columns(corpus.label_names)
+    assert len(nodes) > len(corpus.label_names)
+    assert (parents >= 0).sum() == len(corpus.label_names)
+
+
+def test_debtags_is_split_by_source(data_folder: Path) -> None:
+    if not (data_folder / "debtags").exists():
+        pytest.skip("MANYLABEL_DATA has no debtags")
+    corpus = load_source(Source("debtags")).corpus
+    assert corpus.split_by == "source"
+    assert corpus.hierarchy is not None
+    nodes, _ = corpus.hierarchy.columns(corpus.label_names)
+    assert (len(corpus.label_names), len(nodes)) == (598, 598 + 31)
