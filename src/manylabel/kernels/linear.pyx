@@ -286,14 +286,16 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
     cdef Rows rows
     cdef Lists lists
     rows.n, rows.d = indptr.shape[0] - 1, n_columns
-    rows.indptr, rows.indices = &indptr[0], &indices[0]
+    rows.indptr, rows.indices = &indptr[0], &indices[0] if indices.shape[0] else NULL
     rows.squares, rows.weights = &squares[0], &weights[0]
     rows.loss, rows.tol, rows.max_epochs = loss, tol, max_epochs
-    lists.positive_starts, lists.positive_docs = &positive_starts[0], &positive_docs[0]
-    lists.excluded_starts, lists.excluded_docs = &excluded_starts[0], &excluded_docs[0]
-    lists.initial_starts, lists.initial_docs = &initial_starts[0], &initial_docs[0]
-    lists.initial_alpha = &initial_alpha[0]
-    return run(&data[0], &rows, &lists, order, costs, ratios, seeds, beta, free_bias, places, counter, finished, stop)
+    # an empty list has no first element to point at
+    lists.positive_starts, lists.positive_docs = &positive_starts[0], &positive_docs[0] if positive_docs.shape[0] else NULL
+    lists.excluded_starts, lists.excluded_docs = &excluded_starts[0], &excluded_docs[0] if excluded_docs.shape[0] else NULL
+    lists.initial_starts, lists.initial_docs = &initial_starts[0], &initial_docs[0] if initial_docs.shape[0] else NULL
+    lists.initial_alpha = &initial_alpha[0] if initial_alpha.shape[0] else NULL
+    cdef const real* values = &data[0] if data.shape[0] else NULL
+    return run(values, &rows, &lists, order, costs, ratios, seeds, beta, free_bias, places, counter, finished, stop)
 
 
 cdef list run(const real* values, const Rows* rows, const Lists* lists, const int32_t[::1] order,

@@ -16,6 +16,7 @@ from manylabel.models.count_model import CountModel
 from manylabel.models.counting import LabelTermCounts, merge
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import Bools
+from manylabel.models.unit_vectors import unit_vectors
 from manylabel.resampling.amounts import generator
 from manylabel.resampling.cluster_under_sampling import cluster_rows
 from manylabel.resampling.instance_weights import sample_weights
@@ -119,9 +120,13 @@ def _weighted_table(fitted: CountModel, X: Csr, positive: Bools, cost: float) ->
 def surface_margins(X: Csr, Y: Csr, model: Any, n_jobs: int | None) -> Callable[[int], Floats]:
     """For each label the margins of all documents under a first linear support vector machine, learned on all of them.
 
-    It has the settings of the model where that is one itself.
+    It has the settings of the model, and sees its documents, where that is one itself; for any other model it sees
+    documents of unit length, since long ones would decide where the surface lies.
     """
-    first = LinearSVM(**model.get_params()) if isinstance(model, LinearSVM) else LinearSVM()
+    if isinstance(model, LinearSVM):
+        first = LinearSVM(**model.get_params())
+    else:
+        first, X = LinearSVM(), unit_vectors(X)
     first.set_params(n_jobs=n_jobs, warm_start=False, keep_dual=False)
     first.fit(X, Y)
     weights = sparse.csc_array(first.weights_)
