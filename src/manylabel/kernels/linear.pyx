@@ -309,8 +309,9 @@ cdef list run(const real* values, const Rows* rows, const Lists* lists, const in
     cdef int32_t[:, ::1] docs = np.empty((places, rows.n), dtype=np.int32)
     cdef double[:, ::1] alpha = np.empty((places, rows.n))
     cdef uint8_t[:, ::1] member = np.empty((places, rows.n), dtype=np.uint8)
-    cdef double[:, ::1] w = np.empty((places, rows.d))
-    cdef real[::1] lanes = np.zeros(rows.d * LANES, dtype=dtype)
+    # one term more than there are, so that there is one to point at where documents have none
+    cdef double[:, ::1] w = np.empty((places, rows.d + 1))
+    cdef real[::1] lanes = np.zeros((rows.d + 1) * LANES, dtype=dtype)
     cdef real[::1] scores = np.zeros(rows.n * LANES, dtype=dtype)
     cdef real[::1] room = np.empty(rows.n, dtype=dtype)
     cdef int32_t[::1] visits = np.empty(rows.n, dtype=np.int32)
@@ -330,7 +331,7 @@ cdef list run(const real* values, const Rows* rows, const Lists* lists, const in
         for c in range(places):
             if labels[c].stage == DONE and not stop[0]:
                 recompute(values, rows, &labels[c])
-                results.append(collected(&labels[c], rows.max_epochs, np.asarray(w[c])))
+                results.append(collected(&labels[c], rows.max_epochs, np.asarray(w[c, :rows.d])))
                 labels[c].stage = IDLE
                 take(&finished[0])
     return results
