@@ -12,7 +12,9 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
+from manylabel.data import load
 from manylabel.estimator import Csr
+from manylabel.features import Vectorizer, Weighting
 from manylabel.models.linear_svm import LinearSVM
 
 
@@ -108,3 +110,23 @@ def test_rcv1_same_objective_and_same_decisions(loss: Any, gap: float) -> None:
         their_scores = oracle.decision_function(new)
         assert ((scores[:, c] > 0) == (their_scores > 0)).all()
         np.testing.assert_allclose(scores[:, c], their_scores, atol=1e-4 if loss == "squared_hinge" else 5e-3)
+
+
+@pytest.mark.parametrize(("name", "every"), [("reuters21578", 9), ("debtags", 50)])
+def test_texts_same_objective(data_folder: Path, name: str, every: int) -> None:
+    """Some labels of Reuters and debtags, tf-idf of the texts: LinearSVC's objective within 1e-5."""
+    if not (data_folder / name).exists():
+        pytest.skip(f"{name} is not in MANYLABEL_DATA")
+    corpus = load(name).corpus
+    documents = corpus.subset(np.arange(0, len(corpus), 2))
+    X = Weighting(tf="log", idf="smooth", norm="l2").fit_transform(Vectorizer(min_df=2).fit_transform(documents.texts))
+    Y = documents.label_matrix()
+    Y = Csr(Y[:, np.flatnonzero(np.asarray(Y.sum(axis=0)).ravel() > 5)[::every]])
+    model = LinearSVM(tol=1e-4, max_iter=10_000).fit(X, Y)
+    W = Csr(model.coef_).toarray()
+    for c in range(Y.shape[1]):
+        y = Y[:, [c]].toarray()[:, 0] > 0
+        oracle = LinearSVC(tol=1e-4, max_iter=100_000, dual=True, random_state=0).fit(sparse.csr_matrix(X), y)
+        theirs = objective(X, y, oracle.coef_[0], float(oracle.intercept_[0]), "squared_hinge")
+        ours = objective(X, y, W[c], float(model.intercept_[c]), "squared_hinge")
+        assert abs(ours - theirs) <= 1e-5 * theirs
