@@ -20,6 +20,7 @@ from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import label_matrix, label_sets, stack
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError, DecisionError, ModelFileError
+from manylabel.models.count_model import unpruned_counts_of_counts
 from manylabel.models.score_kinds import display, undisplay
 from manylabel.one_document import OneDocument
 from manylabel.progress import stage
@@ -141,7 +142,9 @@ class TextClassifier(Estimator):
         check_same_length(documents, Y)
         rules = recipe.read_rules()
         if rules is not None and form != "matrix":
-            names, Y = _with_rule_labels(rules, names, Y)
+            from manylabel.features.keyword_rules_file import with_rule_labels
+
+            names, Y = with_rule_labels(rules, names, Y)
         X, counts_of_counts = self._fit_features(recipe, documents, Y)
         self._note_hierarchy(hierarchy, names)
         facts = {"counts_of_counts": counts_of_counts, "parents": self.parents_}
@@ -192,7 +195,7 @@ class TextClassifier(Estimator):
                 X = self.vectorizer_.prune(counts)
             X = self._select(recipe, X, Y)
             if X.shape[1] < counts.shape[1] and not recipe.weighting:
-                counts_of_counts = _unpruned_counts_of_counts(recipe, counts, Y)
+                counts_of_counts = unpruned_counts_of_counts(recipe.build_model(), counts, Y)
         self.weighting_ = Weighting(**recipe.weighting).fit(X) if recipe.weighting else None
         return (X if self.weighting_ is None else self.weighting_.transform(X)), counts_of_counts
 
@@ -393,29 +396,3 @@ class TextClassifier(Estimator):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _unpruned_counts_of_counts(recipe: Recipe, counts: Csr, Y: Csr) -> dict[int, int] | None:
-    """How many words occur r times, counted before rare words were pruned: a discount estimated from what is left
-    would rest on the very words that pruning took out. None for models without a discount.
-    """
-    from manylabel.models.smoothing import counts_of_counts
-
-    model = recipe.build_model()
-    if "counts_of_counts" not in model.wants:
-        return None
-    copies = np.diff(Y.indptr)
-    if getattr(model, "unigram_docs", "labelled") == "all":
-        copies = np.maximum(copies, 1)
-    return counts_of_counts(counts.T @ copies)
-
-
-def _with_rule_labels(rules: str, names: list[str], Y: Csr) -> tuple[list[str], Csr]:
-    """Labels that only keyword rules know, after the others: no training document has them."""
-    from manylabel.features.keyword_rules_file import parse_rules, warn_of_labels
-
-    further = [label for label in parse_rules(rules) if label not in set(names)]
-    if not further:
-        return names, Y
-    warn_of_labels(further, names)
-    return [*names, *further], Csr((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], len(names) + len(further)))

@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.keyword_parser import parse_query, query_problem
 from manylabel.features.keyword_queries import Or, Query
@@ -89,6 +90,15 @@ def rules_text(given: Any) -> str:
     if not parse_rules(text, path):
         raise DataError("There is no rule.", path=path, remedy="Write one a line, for example  wheat: wheat OR corn")
     return text
+
+
+def with_rule_labels(rules: str, names: list[str], Y: Csr) -> tuple[list[str], Csr]:
+    """Label names and Y with the labels that only rules know put last: no training document has them."""
+    further = [label for label in parse_rules(rules) if label not in set(names)]
+    if not further:
+        return names, Y
+    warn_of_labels(further, names)
+    return [*names, *further], Csr((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], len(names) + len(further)))
 
 
 def warn_of_labels(unknown: Sequence[str], known: Sequence[str]) -> None:
