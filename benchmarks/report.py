@@ -161,10 +161,10 @@ def as_text(rows: Sequence[Row], growth: Sequence[Growth], facts: dict[str, Any]
     if growth:
         body = [
             [g.path, g.axis, f"{g.sizes[0]:,} - {g.sizes[-1]:,}", seconds(g.seconds[0]), seconds(g.seconds[-1]),
-             f"{g.exponent:.2f}", f"{g.last_step:.2f}", "met" if g.within_goal else "missed"]
+             f"{g.exponent:.2f}", f"{g.tail:.2f}", "met" if g.within_goal else "missed"]
             for g in growth
         ]  # fmt: skip
-        head = ("path", "grows with", "from - to", "seconds from", "to", "exponent", "last step", f"≤ {AT_MOST}")
+        head = ("path", "grows with", "from - to", "seconds from", "to", "exponent", "three largest", f"≤ {AT_MOST}")
         parts.append(table(head, body))
     return "\n\n".join(parts) + "\n"
 
