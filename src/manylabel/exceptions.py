@@ -10,6 +10,7 @@
     │   └── UnknownNameError                           a name nobody knows; offers the nearest one
     ├── DecisionError               ValueError         a decision rule given scores of a kind it cannot read
     ├── ModelFileError              ValueError         a model file that is damaged, truncated or not ours
+    ├── ComparisonError             ValueError         results that were not measured alike
     └── MissingExtraError           ImportError        an optional package that is not installed
 
 Each is also a built-in error, so code that knows nothing of manylabel catches what it expects. The message is a
@@ -66,7 +67,8 @@ class UnknownNameError(ParameterError):
 
     def __init__(self, what: str, given: str, known: Iterable[str]) -> None:
         self.what, self.given, self.known = what, given, sorted(known)
-        near = difflib.get_close_matches(given, self.known, n=1, cutoff=0.5)
+        lowered = {name.lower(): name for name in reversed(self.known)}
+        near = [lowered[name] for name in difflib.get_close_matches(given.lower(), lowered, n=1, cutoff=0.5)]
         offer = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"There is no {what} {given!r}.{offer} Known: {', '.join(self.known)}.")
 
@@ -77,6 +79,10 @@ class DecisionError(ManylabelError, ValueError):
 
 class ModelFileError(ManylabelError, ValueError):
     """A model file that is damaged, truncated, of a later version, or not ours."""
+
+
+class ComparisonError(ManylabelError, ValueError):
+    """Results that were not measured alike were to stand in one table."""
 
 
 class MissingExtraError(ManylabelError, ImportError):

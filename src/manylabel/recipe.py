@@ -22,14 +22,17 @@ nothing else (in TOML also as a table, ``[model.inner]``):
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from manylabel.catalog import OWN_RULE, find_class, find_method
 from manylabel.decisions.table import find_rule
-from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.exceptions import DataError, ManylabelError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
 
 RULE_SETTINGS = ("rules", "rules_effect")
@@ -97,7 +100,32 @@ class Recipe:
     @classmethod
     def from_toml(cls, text: str) -> Self:
         """Read a recipe written as TOML."""
-        return cls.from_dict(tomllib.loads(text))
+        return cls.from_dict(_with_tuples(tomllib.loads(text)))
+
+    def to_toml(self) -> str:
+        """The recipe as TOML, which `from_toml` reads back; a value that is None is written "none".
+
+        >>> print(Recipe.of("svm", {"model": {"C": 0.5}}).to_toml())
+        method = "svm"
+        <BLANKLINE>
+        [weighting]
+        tf = "log"
+        idf = "smooth"
+        norm = "l2"
+        <BLANKLINE>
+        [model]
+        C = 0.5
+        <BLANKLINE>
+        [decision]
+        rule = "per-label"
+        <BLANKLINE>
+        """
+        parts = [f"method = {_toml_value(self.method)}\n"]
+        for section in SECTIONS:
+            if settings := getattr(self, section):
+                lines = [f"{_toml_key(key)} = {_toml_value(value)}\n" for key, value in settings.items()]
+                parts.append(f"[{section}]\n{''.join(lines)}")
+        return "\n".join(parts)
 
     def _check_names(self) -> None:
         from manylabel.features import TermSelector, Vectorizer, Weighting
@@ -122,10 +150,12 @@ class Recipe:
             self._check_members(self.model["members"])
 
     def _spell_none(self) -> None:
-        """Take an unquoted none for the word where a setting knows the word and not the value.
+        """Take None for the word "none" where a setting knows the word and not the value, and the other way round.
 
         >>> Recipe.of("svm", {"decision": {"fallback": None}}).decision["fallback"]
         'none'
+        >>> Recipe.of("svm", {"features": {"n_hashes": "none"}}).features["n_hashes"] is None
+        True
         """
         from manylabel.features import TermSelector, Vectorizer, Weighting
 
@@ -139,10 +169,12 @@ class Recipe:
         }
         for section, classes in owners.items():
             settings = getattr(self, section)
-            for key in [key for key, value in settings.items() if value is None]:
+            for key in [key for key, value in settings.items() if value is None or value == "none"]:
+                given = settings[key]
+                other = "none" if given is None else None
                 allowed = [c.parameter_constraints.get(key.removeprefix(INNER)) for c in classes]
-                if any(one and one.allows("none") and not one.allows(None) for one in allowed):
-                    settings[key] = "none"
+                if any(one and one.allows(other) and not one.allows(given) for one in allowed):
+                    settings[key] = other
 
     def _check_members(self, members: Any) -> None:
         listed = isinstance(members, (list, tuple)) and members and all(isinstance(name, str) for name in members)
@@ -217,6 +249,44 @@ def build_member(method: str, with_rule: bool) -> MultiLabelModel:
     model, rule = recipe.build_model(), recipe.build_rule() if with_rule else None
     weighting = Weighting(**recipe.weighting) if recipe.weighting else None
     return WeightedMember(model if rule is None else DecidedModel(model, rule), weighting)
+
+
+def _with_tuples(value: Any) -> Any:
+    """TOML's arrays as tuples, which is what settings are made of."""
+    if isinstance(value, dict):
+        return {key: _with_tuples(item) for key, item in value.items()}
+    return tuple(_with_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def _toml_key(key: str) -> str:
+    parts = key.split(".") if key.startswith(INNER) else [key]
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else _toml_value(part) for part in parts)
+
+
+def _toml_value(value: Any) -> str:
+    """A value as TOML writes it. JSON's strings are TOML's but for the sign 127, which must be escaped."""
+    if value is None:
+        return '"none"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml_value(item) for item in value) + "]"
+    if isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value.item() if hasattr(value, "item") else value)
+
+
+def read_recipe(path: Path) -> dict[str, Any]:
+    """A recipe file as plain data; what is wrong in it is said with its path."""
+    try:
+        found: dict[str, Any] = _with_tuples(tomllib.loads(path.read_text(encoding="utf-8")))
+        return Recipe.from_dict(found).as_dict()
+    except FileNotFoundError:
+        raise DataError("There is no such recipe.", path=path, remedy="`compare` and `tune` write one.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"This is not TOML: {error}.", path=path) from error
+    except ManylabelError as error:
+        raise DataError(str(error), path=path) from error
 
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, dict[str, Any]]:

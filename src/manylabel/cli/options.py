@@ -59,6 +59,14 @@ Setting = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", help="Change a setting of the method, as section.key=value.", show_default=False),
 ]
+RecipeFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--recipe",
+        help="A recipe in TOML (`compare` and `tune` write one): method and settings; --set still changes single ones.",
+        show_default=False,
+    ),
+]
 Rules = Annotated[
     Path | None,
     typer.Option(
@@ -86,6 +94,25 @@ PartName = Annotated[
     str | None,
     typer.Option("--part", help="The part of the split to use (train, test, …, or all).", show_default=False),
 ]
+
+
+def with_recipe(
+    recipe: Path | None, method: str | None, overrides: dict[str, dict[str, Any]]
+) -> tuple[str | None, dict[str, dict[str, Any]]]:
+    """The method and settings of a recipe file with some of them changed; without a file, what was given."""
+    if recipe is None:
+        return method, overrides
+    from manylabel.exceptions import ParameterError
+    from manylabel.recipe import read_recipe
+
+    if method is not None:
+        raise ParameterError("A recipe names its method: give --recipe or --method, not both.")
+    written = read_recipe(recipe)
+    named = written.pop("method")
+    rule = overrides.get("decision", {}).get("rule", written["decision"]["rule"])
+    if rule != written["decision"]["rule"]:
+        written["decision"] = {}  # another rule has other settings
+    return named, {section: {**settings, **overrides.get(section, {})} for section, settings in written.items()}
 
 
 def make_overrides(setting: list[str] | None, rules: Path | None) -> dict[str, dict[str, Any]]:

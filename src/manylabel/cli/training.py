@@ -22,6 +22,7 @@ def train(
         str | None,
         typer.Option("--method", help="A method; `manylabel methods` lists them.", show_default=False),
     ] = None,
+    recipe: o.RecipeFile = None,
     setting: o.Setting = None,
     rules: o.Rules = None,
     hierarchy: o.Hierarchy = None,
@@ -49,12 +50,13 @@ def train(
         data, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy
     )
     target = model or default_model_path(data)
+    method, overrides = o.with_recipe(recipe, method, o.make_overrides(setting, rules))
     with progress():
         trained: Trained = task(
             source,
             target,
             method=method or DEFAULT_METHOD,
-            overrides=o.make_overrides(setting, rules),
+            overrides=overrides,
             part=part,
             seed=seed,
             n_jobs=jobs,

@@ -68,7 +68,9 @@ class Vectorizer(Estimator):
             OneOf(None, *LANGUAGES),
             Satisfies("a list of words", lambda value: _is_words(value)),
         ),
-        "stemmer": AnyOf(OneOf(None), Satisfies("a language of Snowball", lambda value: isinstance(value, str))),
+        "stemmer": AnyOf(
+            OneOf(None), Satisfies("a language of Snowball", lambda value: isinstance(value, str) and value != "none")
+        ),
         "min_df": AnyOf(
             Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", lambda value: _is_share(value))
         ),
