@@ -115,8 +115,8 @@ def _all_classes(found: Mapping[str, Any]) -> Experiment:
         "half.",
         [
             "The table's sources used features and thresholds of their own, which it does not give. Ours: the methods "
-            "nb-binary, rocchio-zoned, knn, trees and svm of the catalogue; naive Bayes on the 2,000 best terms by chi "
-            "square and a threshold for each label.",
+            "nb-binary, rocchio-zoned, knn, trees and svm of the catalogue; naive Bayes on the 2,000 best terms by "
+            "chi square and a threshold for each label.",
             "Macro F1 is the mean over all 90 labels, a label without a prediction counting 0.",
         ],
         [Sheet("F1", printed["columns"], rows, printed["source"])],

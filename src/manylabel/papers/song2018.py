@@ -120,14 +120,14 @@ def _accuracies(
         "X-11, Table 2",
         "One label a document: value weights against naive Bayes",
         f"Accuracy in {n_folds(plan)} folds stratified by class, mean ± standard deviation over folds. CNAE-9 is the "
-        "paper's; oh0 to oh15 stand for its Ohsumed, the ten largest classes of Reuters-21578 documents with one label "
-        f"for its New3; nothing stands for Amazon. {LOST}",
+        "paper's; oh0 to oh15 stand for its Ohsumed, the ten largest classes of Reuters-21578 documents with one "
+        f"label for its New3; nothing stands for Amazon. {LOST}",
         [
             f"Reference: what the text says most directly, {N_BINS} bins with absence as one, weights in closed form. "
             "Refined: words that occur, and weights that climb the conditional likelihood for 20 steps, because the "
             "paper calls its method iterative.",
-            "Weka's NB is not described: shown are presence and absence of words (Bernoulli) and the five bins without "
-            "weights. MNB adds one to all counts.",
+            "Weka's NB is not described: shown are presence and absence of words (Bernoulli) and the five bins "
+            "without weights. MNB adds one to all counts.",
             "The paper says how neither the folds nor its split were made.",
         ],
         [Sheet("Accuracy", [*UNILABEL, "mean"], rows, note="The linear SVM is a yardstick; the paper has none.")],
@@ -170,8 +170,8 @@ def _weights(found: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) -
         "The mean weight of each frequency bin",
         f"All documents of each set; bin 1 is absence, 2 to {N_BINS} equal intervals of a word's frequencies. {LOST}",
         [
-            "Form of the normalising constant, smoothing, and whether bins in which a word never falls enter the mean: "
-            "all are lost, so three weights and both means are shown.",
+            "Form of the normalising constant, smoothing, and whether bins in which a word never falls enter the "
+            "mean: all are lost, so three weights and both means are shown.",
         ],
         sheets,
         curves,

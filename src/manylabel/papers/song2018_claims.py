@@ -286,8 +286,8 @@ def _rounds(runs: Runs, data: Sequence[str]) -> Claim:
     late = {reading: [runs[reading, one, "MNB-VWCO"]["rounds"] for one in data] for reading in READINGS}
     told = "; ".join(
         f"{reading}: {statistics.median(one['iterations_median'] for one in found):g} rounds in the median, 95 % "
-        f"within {max(one['iterations_95'] for one in found):g}, "
-        f"{100 * max(one['cycle_share'] for one in found):.0f} % of documents in cycles at most"
+        f"within {max(one['iterations_95'] for one in found):g}, {100 * max(one['cycle_share'] for one in found):.0f} "
+        "% of documents in cycles at most"
         for reading, found in late.items()
     )
     return Claim(

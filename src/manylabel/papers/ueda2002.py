@@ -85,9 +85,9 @@ def _yahoo(plan: Plan, results: Results, times: Mapping[str, bool]) -> Experimen
     return Experiment(
         "X-10",
         "Six of eleven Yahoo problems: mixtures against binary methods",
-        f"Pages of arts, business, education, health, reference and science, the paper's problems 1, 2, 4, 6, 8 and 9; "
-        f"{repeats} of 2,000 or 500 training and 3,000 test documents, all words; the F-measure of each test document, "
-        "averaged; mean ± standard deviation over draws.",
+        "Pages of arts, business, education, health, reference and science, the paper's problems 1, 2, 4, 6, 8 and "
+        f"9; {repeats} of 2,000 or 500 training and 3,000 test documents, all words; the F-measure of each test "
+        "document, averaged; mean ± standard deviation over draws.",
         _chosen(plan),
         [
             *(_table(results, size, "unforced") for size in SIZES),
@@ -116,7 +116,8 @@ def _chosen(plan: Plan) -> list[str]:
         "NB: two classes a category, Laplace, P ≥ ½.",
         svm + " Documents sum to 1; scores above 0; squared hinge loss.",
         f"kNN: k and the vote are not given. The tables show the one label that most of {VOTERS} neighbours carry, a "
-        "reading near the paper's figures; forced: the labels of half of 10, or else the best. All readings are below.",
+        "reading near the paper's figures; forced: the labels of half of 10, or else the best. All readings are "
+        "below.",
         f"NN: 50 tanh units, documents of unit length, λ = .1, {epochs}; its regularisation is not given. Stopping "
         "early on held-out documents leaves twice as many documents without a label.",
         "Chosen with a look at test documents, so no fair estimates: the vote and k of kNN (first draw of all six "

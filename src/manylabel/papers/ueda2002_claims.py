@@ -111,8 +111,8 @@ def _best(results: Results) -> Claim:
     return Claim(
         "The mixtures are best on most problems.",
         Verdict.of([most("unforced"), most("forced")]),
-        f"By the paper's rules a mixture is best on {told('unforced')} of 6 problems at 2,000 and 500 documents (paper "
-        f"{paper}); with a label for every document on {told('forced')}.",
+        f"By the paper's rules a mixture is best on {told('unforced')} of 6 problems at 2,000 and 500 documents "
+        f"(paper {paper}); with a label for every document on {told('forced')}.",
         "Tables 1 and 2",
         FORCING,
     )

@@ -219,8 +219,9 @@ def _precision_recall(found: Mapping[str, Any]) -> Experiment:
                         binary["all"]["recall"][half] > app["all"]["recall"][half],
                     ]
                 ),
-                f"At .5: precision {app['all']['precision'][half]:.1f} against {binary['all']['precision'][half]:.1f}, "
-                f"recall {app['all']['recall'][half]:.1f} against {binary['all']['recall'][half]:.1f}.",
+                f"At .5: precision {app['all']['precision'][half]:.1f} against "
+                f"{binary['all']['precision'][half]:.1f}, recall {app['all']['recall'][half]:.1f} against "
+                f"{binary['all']['recall'][half]:.1f}.",
                 "section 5, Fig. 1",
             ),
             Claim(
