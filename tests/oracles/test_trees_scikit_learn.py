@@ -39,6 +39,14 @@ def test_trees_of_single_labels(corpus: Any, criterion: Any, min_leaf: int) -> N
         np.testing.assert_allclose(model.predict_proba(T)[:, label], expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("model", [DecisionTrees(m=0), RandomForest(n_trees=3)])
+def test_wide_indices_change_nothing(corpus: Any, model: Any) -> None:
+    X, Y, T = corpus
+    wide = sparse.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    np.testing.assert_array_equal(model.fit(wide, Y).predict_proba(T), model.fit(X, Y).predict_proba(T))
+
+
 def test_one_tree_for_all_labels(corpus: Any) -> None:
     X, Y, T = corpus
     model = DecisionTrees(per_label=False, max_depth=6, m=0).fit(X, Y)

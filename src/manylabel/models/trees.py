@@ -70,7 +70,7 @@ class TreeModel(MultiLabelModel):
         n_l = np.bincount(Y.indices, minlength=Y.shape[1])
         columns = chosen_terms(X, Y, self.max_terms, self.selection)
         labels = np.flatnonzero((n_l > 0) & (n_l < X.shape[0]))
-        trees = self.grow(single_precision(X[:, columns]).tocsc(), Y, labels) if len(labels) else []
+        trees = self.grow(_narrow(single_precision(X[:, columns]).tocsc()), Y, labels) if len(labels) else []
         self.prior_ = n_l / X.shape[0]
         self.trees_a_label_ = self.votes(len(trees), labels, Y.shape[1])
         grown = TreeArrays.of(trees or [_stump(Y.shape[1])], columns, float(self.m))
@@ -234,6 +234,13 @@ def check_table(n_documents: int, n_labels: int) -> None:
             f"One tree for {n_labels} labels needs a dense table of {n_documents} documents × {n_labels} labels, which "
             "is larger than 1 GiB. Grow one tree for each label (per_label=True), or train on fewer documents."
         )
+
+
+def _narrow(X: Any) -> Any:
+    """X with indices of 32 bits, which scikit-learn's trees insist on; a matrix too large for them stays as it is."""
+    if X.nnz <= np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
 
 
 def _stump(n_labels: int) -> GrownTree:
