@@ -68,10 +68,11 @@ def test_keys_that_look_alike_are_kept_apart(tmp_path: Path) -> None:
     assert [ledger.find(key) for key in keys] == [(place, 0.0) for place in range(len(keys))]
 
 
-def test_outcomes_are_kept_by_seed_and_amount() -> None:
+def test_outcomes_are_kept_by_paper_seed_and_amount() -> None:
     plans = [Plan(0), Plan(1), Plan(0, quick=True)]
-    assert len({fingerprint(plan) for plan in plans}) == 3
-    assert fingerprint(Plan(0, n_jobs=1)) == fingerprint(Plan(0, n_jobs=2))  # threads change no result
+    assert len({fingerprint(plan, paper) for plan in plans for paper in ("vilar2004", "lecture")}) == 6
+    threads = [fingerprint(Plan(0, n_jobs=n_jobs), "lecture") for n_jobs in (1, 2)]
+    assert threads[0] == threads[1]  # they change no result
 
 
 def test_an_unknown_paper_is_answered_with_the_nearest() -> None:

@@ -1,7 +1,8 @@
 """Work in pieces that can be interrupted: each job's outcome is kept, and a second run computes only what is missing.
 
 What a job computes depends on the code and the seed alone, so outcomes are kept in a folder named after both: change a
-line of manylabel, and everything is computed anew.
+line of what a paper's experiments rest on, and they are computed anew. What only shows outcomes (pages, commands) and
+what belongs to another paper does not count.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from typing import Any
 from manylabel.data.atomic import atomic_text
 from manylabel.kernels import active
 from manylabel.progress import stage
+
+UNCONCERNED = ("cli", "tasks", "reports", "choosing")
+"""Rooms of the house that papers do not call."""
 
 Outcome = Any
 """Plain data: numbers, strings, lists and dictionaries of them."""
@@ -95,20 +99,35 @@ def run_jobs(jobs: Sequence[Job], ledger: Ledger, what: str) -> tuple[dict[str, 
     return outcomes, spent
 
 
-def fingerprint(plan: Plan) -> str:
-    """A name for everything the outcomes depend on: the code, the kernels at work, the seed, and how much is done."""
+def fingerprint(plan: Plan, paper: str) -> str:
+    """A name for everything a paper's outcomes depend on: code, the kernels at work, the seed, and how much is done."""
     settings = f"{active()} {plan.seed} {plan.quick}"
-    return hashlib.sha256(f"{_source_hash()} {settings}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{_source_hash(paper)} {settings}".encode()).hexdigest()[:16]
 
 
 @cache
-def _source_hash() -> str:
+def _source_hash(paper: str) -> str:
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in _sorted_files(package.rglob("*"), {".py", ".pyx", ".pxd", ".toml"}):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
+        inside = path.relative_to(package)
+        if bears_on(inside, paper):
+            digest.update(inside.as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def bears_on(path: Path, paper: str) -> bool:
+    """Whether a file of the package may change what a paper's jobs compute. Beyond the papers looks into them all.
+
+    >>> [bears_on(Path(name), "ueda2002") for name in ("models/pmm1.py", "papers/ueda2002_runs.py", "papers/jobs.py")]
+    [True, True, True]
+    >>> [bears_on(Path(name), "ueda2002") for name in ("cli/app.py", "papers/lecture.py")]
+    [False, False]
+    """
+    if path.parts[0] != "papers":
+        return path.parts[0] not in UNCONCERNED
+    return paper == "beyond" or path.name.startswith((paper, "jobs", "__init__"))
 
 
 def _sorted_files(paths: Iterable[Path], suffixes: set[str]) -> list[Path]:

@@ -24,9 +24,9 @@ def reproduce(
     names = list(PAPERS) if ALL in papers else list(dict.fromkeys(papers))
     modules = {name: find_paper(name) for name in names}
     plan = Plan(seed, quick, n_jobs)
-    ledger = Ledger(cache_folder() / "reproduce" / fingerprint(plan))
     found = []
     for name, module in modules.items():
+        ledger = Ledger(cache_folder() / "reproduce" / fingerprint(plan, name))
         jobs = module.jobs(plan)
         if fresh:
             ledger.forget(job.key for job in jobs)
