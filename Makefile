@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo test check bench docs clean
+.PHONY: setup demo test slow check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -23,6 +23,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -q -n auto
+
+# What takes minutes: promises measured over hundreds of re-splits of real data.
+slow: setup
+	$(BIN)/python -m pytest -q -m slow
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -7,30 +7,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
-from manylabel.data.corpus import Text
-from manylabel.data.given import as_matrix, check_same_length, length_of, read_labels
+from manylabel.data.given import check_same_length, length_of, read_labels, rows_of
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import label_matrix, label_sets, stack
-from manylabel.estimator import Csr, Estimator, Floats, Ints
-from manylabel.exceptions import DataError, DecisionError, ModelFileError
-from manylabel.models.count_model import unpruned_counts_of_counts
-from manylabel.models.score_kinds import display, undisplay
+from manylabel.document_features import DocumentFeatures, Documents
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DecisionError, ModelFileError
+from manylabel.models.score_kinds import undisplay
 from manylabel.one_document import OneDocument
 from manylabel.progress import stage
-from manylabel.recipe import Recipe
+from manylabel.recipe import Recipe, with_goal
 
 if TYPE_CHECKING:
-    from manylabel.features import TermSelector
-    from manylabel.features.keywords import KeywordMatcher
+    from manylabel.decisions.promise import Promise
+    from manylabel.models.base import MultiLabelModel
 
-Documents = Sequence[Text] | Csr
+__all__ = ["Documents", "Prediction", "TextClassifier"]
+
 BATCH_BYTES = 64 << 20
 SHORT_WAY = 16
 """Up to so many documents are answered one by one, which costs less than building matrices for them."""
@@ -45,13 +44,14 @@ class Prediction:
     thresholds: Floats | None
 
 
-class TextClassifier(Estimator):
+class TextClassifier(DocumentFeatures):
     """A whole pipeline: text → counts → weights → scores → label sets.
 
     `method` is a row of the catalogue (``manylabel methods`` lists them); `features`, `selection`, `weighting`, `model`
     and `decision` change single settings of it, for example ``decision={"rule": "top-k", "k": 3}`` or
     ``selection={"function": "chi2", "k": 1000}`` to learn from the thousand best terms. Decision rules that
     learn a threshold do so on out-of-fold scores (`folds`), never on scores of the documents they were trained on.
+    `goal` says what matters (micro-f1, macro-f1, sample-f1, exact, hamming, recall@k), and the rule is chosen for it.
 
     Documents are strings, mappings from field to string (title and body, say), or a ready-made count matrix.
 
@@ -62,9 +62,7 @@ class TextClassifier(Estimator):
     [['buses']]
     """
 
-    # What a model file lacks that was written before there was selection, keyword rules or a label hierarchy.
-    selector_: TermSelector | None = None
-    keywords_: KeywordMatcher | None = None
+    # What a model file lacks that was written before there was a label hierarchy.
     nodes_: list[str] | None = None
     parents_: Ints | None = None
 
@@ -77,6 +75,7 @@ class TextClassifier(Estimator):
         weighting: Mapping[str, Any] | None = None,
         model: Mapping[str, Any] | None = None,
         decision: Mapping[str, Any] | None = None,
+        goal: str | None = None,
         folds: int = 5,
         seed: int = 0,
         n_jobs: int | None = None,
@@ -87,6 +86,7 @@ class TextClassifier(Estimator):
         self.weighting = weighting
         self.model = model
         self.decision = decision
+        self.goal = goal
         self.folds = folds
         self.seed = seed
         self.n_jobs = n_jobs
@@ -114,7 +114,8 @@ class TextClassifier(Estimator):
             "model": self.model,
             "decision": self.decision,
         }
-        return Recipe.of(self.method, {name: values for name, values in sections.items() if values is not None})
+        given = {name: values for name, values in sections.items() if values is not None}
+        return Recipe.of(self.method, with_goal(given, self.goal))
 
     # ---- learning ----------------------------------------------------------------------------------------------------
 
@@ -145,18 +146,26 @@ class TextClassifier(Estimator):
             from manylabel.features.keyword_rules_file import with_rule_labels
 
             names, Y = with_rule_labels(rules, names, Y)
-        X, counts_of_counts = self._fit_features(recipe, documents, Y)
+        decided = DecidedModel(
+            self._build_model(recipe),
+            recipe.build_rule(),
+            folds=self.folds,
+            seed=self.seed,
+            probabilities=recipe.probabilities,
+        )
+        given, given_Y, parts = documents, Y, decided.parts(Y)
+        if parts is not None:
+            # Words, selection and weights come from the others alone, so that new documents fare as the held-out ones.
+            given, given_Y = rows_of(documents, parts[0]), Csr(Y[parts[0]])
+        X, counts_of_counts = self._fit_features(recipe, given, given_Y)
         self._note_hierarchy(hierarchy, names)
         facts = {"counts_of_counts": counts_of_counts, "parents": self.parents_}
-        facts |= self._fit_rules(rules, names, terms)
-        X = self._with_rules(X, documents)
-        model = recipe.build_model()
-        threaded = [name for name in model.get_params() if name.rpartition("__")[2] == "n_jobs"]
-        model.set_params(**dict.fromkeys(threaded, self.n_jobs))
-        known = {name: fact for name, fact in facts.items() if fact is not None and name in model.wants}
-        decided = DecidedModel(model, recipe.build_rule(), folds=self.folds, seed=self.seed)
+        facts |= self._fit_rules(recipe, rules, names, terms)
+        X = self._with_rules(X, given)
+        known = {name: fact for name, fact in facts.items() if fact is not None and name in decided.model.wants}
+        held_out = None if parts is None else (self.transform(rows_of(documents, parts[1])), Csr(Y[parts[1]]))
         with stage("Learning"):
-            decided.fit(X, Y, **known)
+            decided.fit(X, given_Y, held_out=held_out, **known)
         self._forget_short_way()
         self.labels_ = names
         self.label_form_ = form
@@ -164,6 +173,11 @@ class TextClassifier(Estimator):
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         return self
+
+    def _build_model(self, recipe: Recipe) -> MultiLabelModel:
+        model = recipe.build_model()
+        threaded = [name for name in model.get_params() if name.rpartition("__")[2] == "n_jobs"]
+        return model.set_params(**dict.fromkeys(threaded, self.n_jobs))
 
     def _note_hierarchy(self, hierarchy: Hierarchy | Mapping[str, str] | None, names: Sequence[str]) -> None:
         """Keep the part of the hierarchy that lies at or above the labels: nodes by name, and the parent of each."""
@@ -179,66 +193,6 @@ class TextClassifier(Estimator):
             return None
         pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
         return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
-
-    def _fit_features(self, recipe: Recipe, documents: Documents, Y: Csr) -> tuple[Csr, dict[int, int] | None]:
-        from manylabel.features import Vectorizer, Weighting
-
-        counts_of_counts = None
-        X = as_matrix(documents)
-        if X is not None:
-            self.vectorizer_ = None
-            X = self._select(recipe, X, Y)
-        else:
-            self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **recipe.vectorizer_settings})
-            with stage("Reading words"):
-                counts = self.vectorizer_.count(cast(Sequence[Text], documents))
-                X = self.vectorizer_.prune(counts)
-            X = self._select(recipe, X, Y)
-            if X.shape[1] < counts.shape[1] and not recipe.weighting:
-                counts_of_counts = unpruned_counts_of_counts(recipe.build_model(), counts, Y)
-        self.weighting_ = Weighting(**recipe.weighting).fit(X) if recipe.weighting else None
-        return (X if self.weighting_ is None else self.weighting_.transform(X)), counts_of_counts
-
-    def _select(self, recipe: Recipe, X: Csr, Y: Csr) -> Csr:
-        """X with the selected terms alone. A vocabulary is cut down to them; where there is none (ready-made counts,
-        hashing) the selector is kept to do the same to every document that comes.
-        """
-        from manylabel.features import TermSelector
-
-        self.selector_ = None
-        if not recipe.selection:
-            return X
-        with stage("Selecting terms"):
-            selector = TermSelector(**{"n_jobs": self.n_jobs, **recipe.selection}).fit(X, Y)
-        if self.vectorizer_ is None or self.vectorizer_.n_hashes is not None:
-            self.selector_ = selector
-        else:
-            self.vectorizer_.keep(selector.kept_)
-        return selector.transform(X)
-
-    def _fit_rules(self, rules: str | None, labels: Sequence[str], terms: Sequence[str] | None) -> dict[str, Any]:
-        """Keep the keyword rules, their text with them, and tell what a model should know of them."""
-        self.keywords_ = None
-        if rules is None:
-            return {}
-        from manylabel.features.keywords import keyword_matcher
-
-        names = None if self.vectorizer_ is not None or terms is None else list(terms)
-        matcher = self.keywords_ = keyword_matcher(rules, self.recipe.features, labels, names, self.n_jobs)
-        if self.vectorizer_ is not None:
-            words = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
-        elif names is not None and self.selector_ is not None:
-            words = [names[column] for column in self.selector_.kept_.tolist()]
-        else:
-            words = names
-        return {"rule_labels": matcher.labels_, "rule_words": None if words is None else matcher.words(words)}
-
-    def _with_rules(self, X: Csr, documents: Documents) -> Csr:
-        """X with one more column for each keyword rule."""
-        if self.keywords_ is None:
-            return X
-        with stage("Matching keyword rules"):
-            return Csr(sparse.hstack([X, self.keywords_.transform(documents)], format="csr"))
 
     # ---- answering ---------------------------------------------------------------------------------------------------
 
@@ -258,10 +212,22 @@ class TextClassifier(Estimator):
         return sets
 
     def predict_scores(self, documents: Documents) -> Floats:
-        """Documents × labels: probabilities where the method has them, margins or similarities otherwise."""
+        """Documents × labels: probabilities where the method has them or they were learned (``probabilities`` of the
+        decision), margins or similarities otherwise.
+        """
         self.check_fitted()
-        parts = [self._display(self.decided_.score_batch(X)) for X in self._batches(documents)]
+        parts = [self.decided_.shown(self.decided_.score_batch(X)) for X in self._batches(documents)]
         return np.vstack(parts) if parts else np.zeros((0, len(self.labels_)))
+
+    @property
+    def predict_proba(self) -> Callable[[Documents], Floats]:
+        """``predict_proba(documents)``: `predict_scores`, where these are probabilities."""
+        if not self.scores_are_probabilities:
+            raise AttributeError(
+                f"{self.method} gives no probabilities by itself. Train it with "
+                "decision={'probabilities': 'logistic'} (--probabilities logistic)."
+            )
+        return self.predict_scores
 
     def decide(self, scores: Floats) -> list[list[str]]:
         """The label sets the model's rule makes of scores that `predict_scores` gave."""
@@ -269,6 +235,8 @@ class TextClassifier(Estimator):
         rule, kind = self.decided_.rule_, self.decided_.score_kind
         if rule is None:
             raise DecisionError(f"{self.method} decides by itself; label sets cannot be made of its scores per label.")
+        if self.decided_.calibration_ is not None:
+            raise DecisionError("The rule reads scores, and calibrated probabilities do not tell them. Use predict.")
         return label_sets(rule.decide(undisplay(np.asarray(scores, dtype=np.float64), kind), kind), self.labels_)
 
     def iter_predictions(self, documents: Documents) -> Iterator[Prediction]:
@@ -278,7 +246,7 @@ class TextClassifier(Estimator):
         for X in self._batches(documents):
             scores = self.decided_.score_batch(X)
             sets = label_sets(self._decide(X, scores), self.labels_)
-            for names, row in zip(sets, self._display(scores), strict=True):
+            for names, row in zip(sets, self.decided_.shown(scores), strict=True):
                 yield Prediction(names, row, thresholds)
 
     def _short_way(self) -> OneDocument | None:
@@ -312,9 +280,6 @@ class TextClassifier(Estimator):
             return Csr(decided.predict(X))
         return decided.rule_.decide(scores, decided.score_kind)
 
-    def _display(self, scores: Floats) -> Floats:
-        return display(scores, self.decided_.score_kind)
-
     def remarks(self, documents: Documents) -> dict[str, Any]:
         """What the method has to say of how it came to its answers, mostly nothing: see `remarks_of`."""
         from manylabel.evaluation.remarks import remarks_of
@@ -333,7 +298,13 @@ class TextClassifier(Estimator):
     def scores_are_probabilities(self) -> bool:
         """Whether `predict_scores` gives probabilities (otherwise margins or similarities)."""
         self.check_fitted()
-        return self.decided_.score_kind.is_probability
+        return self.decided_.shows_probabilities
+
+    @property
+    def promise(self) -> Promise | None:
+        """What the model promises of new documents (the rule ``guarantee``), or None."""
+        self.check_fitted()
+        return self.decided_.promise()
 
     def score(self, documents: Documents, labels: Any) -> float:
         """Micro-averaged F1 over all labels the classifier knows (for scikit-learn's model selection)."""
@@ -353,23 +324,6 @@ class TextClassifier(Estimator):
                 X = self.transform(documents[start : start + step])
                 yield X
                 advance(X.shape[0])
-
-    def transform(self, documents: Documents) -> Csr:
-        """X: the documents as the model sees them."""
-        self.check_fitted()
-        X = as_matrix(documents)
-        if X is not None:
-            if self.vectorizer_ is not None:
-                raise DataError("This model was trained on texts and was given a matrix. Give it texts.")
-        elif self.vectorizer_ is None:
-            raise DataError(
-                "This model was trained on ready-made counts and was given texts. Give it counts of the same terms."
-            )
-        else:
-            X = self.vectorizer_.transform(cast(Sequence[Text], documents))
-        if self.selector_ is not None:
-            X = self.selector_.transform(X)
-        return self._with_rules(X if self.weighting_ is None else self.weighting_.transform(X), documents)
 
     # ---- keeping -----------------------------------------------------------------------------------------------------
 

@@ -119,6 +119,21 @@ def check_parameter(owner: str, name: str, value: object, constraint: Constraint
     raise ParameterError(f"{owner}: {name} must be {constraint}, not {value!r}.{offer}")
 
 
+def value_text(value: object) -> str:
+    """A value as a table shows it.
+
+    >>> value_text((1, 2)), value_text(None), value_text(0.5), value_text(True)
+    ('1-2', 'none', '0.5', 'true')
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (tuple, list)):
+        return "-".join(map(value_text, value)) if all(isinstance(one, int) for one in value) else " ".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def _words(constraint: Constraint) -> list[object]:
     if isinstance(constraint, OneOf):
         return list(constraint.values)

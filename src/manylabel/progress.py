@@ -52,6 +52,11 @@ def reporting_to(sink: ProgressSink | None) -> Iterator[None]:
         _sink.reset(token)
 
 
+def current_sink() -> ProgressSink | None:
+    """Where progress is sent now, for a sink that hands on what it gets."""
+    return _sink.get()
+
+
 @contextmanager
 def stage(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A stage of work; the block receives a function to call with the number of steps done since."""

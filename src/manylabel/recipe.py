@@ -39,6 +39,10 @@ RULE_SETTINGS = ("rules", "rules_effect")
 """What [features] says besides the vectoriser's settings: hand-written keyword rules (the path of a file, or a table of
 labels and queries), and whether a rule gives its label or is required for it.
 """
+DECISION_SETTINGS = ("rule", "probabilities")
+"""What [decision] says besides the rule's settings: its name, and how scores are made probabilities, if they are."""
+BEST_RULE = "best-for"
+"""The rule that is chosen for a goal."""
 INNER = "inner."
 """Before the name of a setting: it is meant for the model inside a strategy."""
 PASSED_ON = ("seed", "n_jobs")
@@ -70,7 +74,9 @@ class Recipe:
             changes["model"].update({f"{INNER}{name}": value for name, value in table.items()})
         decision = changes.get("decision", {})
         rule = decision.pop("rule", row.decision)
-        preset = row.decision_settings if rule == row.decision else {}
+        preset = dict(row.decision_settings) if rule == row.decision else {}
+        if not changes.get("model", {}).keys().isdisjoint(("C", f"{INNER}C")):
+            preset.pop("costs", None)  # who names a cost does not want it chosen
         recipe = cls(
             method=row.name,
             features={**row.features, **changes.get("features", {})},
@@ -112,6 +118,7 @@ class Recipe:
         tf = "log"
         idf = "smooth"
         norm = "l2"
+        fractions = "keep"
         <BLANKLINE>
         [model]
         C = 0.5
@@ -140,7 +147,7 @@ class Recipe:
             "selection": TermSelector.parameter_names(),
             "weighting": Weighting.parameter_names(),
             "model": [*names, *inner, *(f"{INNER}{name}" for name in inner)],
-            "decision": ["rule", *(find_rule(rule).parameter_names() if rule != OWN_RULE else [])],
+            "decision": [*DECISION_SETTINGS, *(find_rule(rule).parameter_names() if rule != OWN_RULE else [])],
         }
         for section, allowed in known.items():
             for key in getattr(self, section):
@@ -232,8 +239,13 @@ class Recipe:
         """The decision rule, not yet fitted; None where the model decides by itself."""
         if self.decision["rule"] == OWN_RULE:
             return None
-        settings = {key: value for key, value in self.decision.items() if key != "rule"}
+        settings = {key: value for key, value in self.decision.items() if key not in DECISION_SETTINGS}
         return find_rule(self.decision["rule"])(**settings)
+
+    @property
+    def probabilities(self) -> Any:
+        """The curve by which scores are shown as calibrated probabilities; None to show them as they are."""
+        return self.decision.get("probabilities")
 
 
 def build_member(method: str, with_rule: bool) -> MultiLabelModel:
@@ -287,6 +299,26 @@ def read_recipe(path: Path) -> dict[str, Any]:
         raise DataError(f"This is not TOML: {error}.", path=path) from error
     except ManylabelError as error:
         raise DataError(str(error), path=path) from error
+
+
+def with_goal(overrides: Mapping[str, Mapping[str, Any]], goal: str | None) -> dict[str, dict[str, Any]]:
+    """Settings under which the decision rule, and what else a method leaves open, is chosen for a goal.
+
+    >>> with_goal({"model": {"C": 0.5}}, "macro-f1")
+    {'model': {'C': 0.5}, 'decision': {'rule': 'best-for', 'objective': 'macro-f1'}}
+    """
+    settings = {section: dict(values) for section, values in overrides.items()}
+    if goal is None:
+        return settings
+    from manylabel.metrics.goals import find_goal
+
+    decision = settings.setdefault("decision", {})
+    if decision.get("rule", BEST_RULE) != BEST_RULE:
+        raise ParameterError(
+            f"What matters ({goal}) decides about the rule: name it or the rule {decision['rule']!r}, not both."
+        )
+    decision.update({"rule": BEST_RULE, "objective": find_goal(goal).name})
+    return settings
 
 
 def parse_settings(assignments: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -74,6 +74,50 @@ def test_groups(groups, data, seed):
 
 
 @FEW
+@given(
+    hnp.arrays(np.int8, st.tuples(st.integers(2, 25), st.integers(0, 6)), elements=st.integers(0, 1)), st.data(), SEEDS
+)
+def test_stratified_groups(Y, data, seed):
+    groups = data.draw(hnp.arrays(np.int64, len(Y), elements=st.integers(0, 8)))
+    groups[0], groups[-1] = 0, 1
+    distinct = len(set(groups.tolist()))
+    folds = splits.stratified_group_k_fold(Y, groups, data.draw(st.integers(2, distinct)), seed)
+    check_folds(folds, len(Y))
+    parts = splits.stratified_group_split(Y, groups, data.draw(shares(most=min(4, distinct))), seed)
+    check_parts(parts, len(Y))
+    for division in ([test for _, test in folds], parts):
+        assert sum(len(set(groups[part].tolist())) for part in division) == distinct
+
+
+@FEW
+@given(
+    hnp.arrays(np.int8, st.tuples(st.integers(2, 25), st.integers(0, 6)), elements=st.integers(0, 1)), st.data(), SEEDS
+)
+def test_groups_of_one_document_are_stratified_as_documents(Y, data, seed):
+    k = data.draw(st.integers(2, len(Y)))
+    alone = splits.stratified_group_k_fold(Y, np.arange(len(Y)), k, seed)
+    for (_, one), (_, other) in zip(alone, splits.iterative_stratification(Y, k, seed), strict=True):
+        assert np.array_equal(one, other)
+
+
+@FEW
+@given(st.lists(st.integers(0, 30), min_size=3, max_size=40), st.data())
+def test_time_blocks(dates, data):
+    dates = [*dates, 31, 32, 33]
+    values, distinct = np.array(dates), len(set(dates))
+    k = data.draw(st.integers(2, distinct - 1))
+    folds = splits.time_blocks(dates, k)
+    check_folds(folds, len(dates))
+    for (_, before), (_, after) in pairwise(folds):
+        assert values[before].max() < values[after].min()
+    forward = splits.time_blocks(dates, k, forward=True)
+    assert len(forward) == k
+    for (train, test), (later, _) in zip(forward, [*forward[1:], (np.arange(len(dates)), None)], strict=True):
+        assert values[train].max() < values[test].min()
+        assert np.array_equal(later, np.union1d(train, test))
+
+
+@FEW
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=40), st.data())
 def test_dates(dates, data):
     if len(set(dates)) < 2:

@@ -30,7 +30,7 @@ __all__ = ["DEFAULT_METHOD", "METHODS", "OWN_RULE", "Method", "find_class", "fin
 _FAMILIES = (linear, naive_bayes, value_weighting, mixtures, neighbours, networks, imbalance, hierarchies, combined)
 
 METHODS: Mapping[str, Method] = {row.name: row for family in _FAMILIES for row in family.ROWS}
-DEFAULT_METHOD = "svm"
+DEFAULT_METHOD = "auto"
 
 OWN_RULE = "own"
 """The rule of a method that decides by itself: the most probable label set, say, which no score per label tells."""

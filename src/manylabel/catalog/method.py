@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from manylabel.catalog.ranges import Search
+
 Settings = Mapping[str, Any]
 
 VILAR = "Vilar, Castro & Sanchis 2004"
@@ -14,6 +16,30 @@ LEE = "Lee 2018"
 GODBOLE = "Godbole & Sarawagi 2004"
 MANNING = "Manning, Raghavan & Schütze 2008"
 READ = "Read, Pfahringer, Holmes & Frank 2011"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """How long a trial of a method takes, in nominal seconds of one thread: something to plan with.
+
+        seconds = start + words · z/10⁵ + cells · n L/10⁵ + work · z L/10⁷
+
+    of n documents with z non-zero counts and L labels. A trial learns in three inner folds and once from all documents,
+    tries a few decision rules and answers. Right within a factor of two or three (docs/comparing-methods.md).
+
+    >>> Cost(start=0.1, words=0.5).seconds(documents=1000, nonzeros=50_000, labels=20)
+    0.35
+    """
+
+    start: float = 0.01
+    words: float = 0.0
+    cells: float = 0.0
+    work: float = 0.0
+
+    def seconds(self, documents: int, nonzeros: int, labels: int) -> float:
+        """The nominal seconds for a corpus of some size."""
+        per_words, per_cells = self.words * nonzeros / 1e5, self.cells * documents * labels / 1e5
+        return self.start + per_words + per_cells + self.work * nonzeros * labels / 1e7
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +62,16 @@ class Method:
     weighting: Settings = field(default_factory=dict)
     decision: str = "own"
     decision_settings: Settings = field(default_factory=dict)
+    search: Search = field(default_factory=dict)
+    """Which settings are worth a search, and in what range; see `manylabel.catalog.ranges`."""
+    cost: Cost = field(default_factory=Cost)
+    needs: tuple[str, ...] = ()
+    """What a corpus must have for the method to make sense: a ``hierarchy`` of labels, ``unlabelled`` documents."""
 
 
 LETTERS: Settings = {"tokens": "letters"}
 PLAIN_TFIDF: Settings = {"tf": "log", "idf": "plain", "norm": "l2"}
-TFIDF: Settings = {"tf": "log", "idf": "smooth", "norm": "l2"}
+TFIDF: Settings = {"tf": "log", "idf": "smooth", "norm": "l2", "fractions": "keep"}
 
 ACCUMULATED: Settings = {"decision": "accumulated-posterior", "decision_settings": {"threshold": "learn"}}
 BEST_LABEL: Settings = {"decision": "top-k", "decision_settings": {"k": 1}}

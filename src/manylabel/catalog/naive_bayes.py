@@ -12,13 +12,16 @@ from manylabel.catalog.method import (
     PER_LABEL,
     PLAIN_TFIDF,
     VILAR,
+    Cost,
     Method,
 )
+from manylabel.catalog.ranges import COSINE, FEWER_TERMS, SHRINKAGE, WORDS, Choice, Log, Search, Uniform
 
 _MULTINOMIAL = "manylabel.models.multinomial_nb:MultinomialNaiveBayes"
 _BINARY = "manylabel.models.binary_nb:BinaryNaiveBayes"
 _BERNOULLI = "manylabel.models.bernoulli_nb:BernoulliNaiveBayes"
 _WEIGHTED = "manylabel.models.weighted_nb:WeightedNaiveBayes"
+_DISCOUNT: Search = {"model.b": Choice("upper", "lower_safe", "loo"), "model.counts": Choice("marginal", "class")}
 
 ROWS = (
     Method(
@@ -26,8 +29,10 @@ ROWS = (
         "Multinomial naive Bayes, labels taken until their posteriors add up to a learned threshold",
         _MULTINOMIAL,
         f"{VILAR}, section 4.1",
+        cost=Cost(start=0.016, cells=0.13, work=0.046),
         settings={"unigram_docs": "all"},
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, **_DISCOUNT},
         **ACCUMULATED,
     ),
     Method(
@@ -35,7 +40,9 @@ ROWS = (
         "One two-class multinomial naive Bayes per label, a label where its probability reaches one half",
         _BINARY,
         f"{VILAR}, section 4.2",
+        cost=Cost(start=0.019, cells=0.1, work=0.06),
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, **_DISCOUNT, "decision.value": Uniform(0.1, 0.9)},
         **HALF,
     ),
     Method(
@@ -43,7 +50,9 @@ ROWS = (
         "Multinomial naive Bayes, the one most probable label",
         _MULTINOMIAL,
         f"{VILAR}, section 3",
+        cost=Cost(start=0.02, cells=0.037, work=0.11),
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, **_DISCOUNT},
         **BEST_LABEL,
     ),
     Method(
@@ -51,15 +60,19 @@ ROWS = (
         "Multinomial naive Bayes over the label sets seen in training, the most probable set",
         "manylabel.strategies.label_powerset:LabelPowerset",
         f"{VILAR}, section 4",
+        cost=Cost(start=0.029, words=0.028, work=0.14),
         inner=_MULTINOMIAL,
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, **_DISCOUNT, "model.min_count": Choice(1, 2, 3, 5)},
     ),
     Method(
         "nb-bernoulli",
         "One Bernoulli naive Bayes per label: which words occur and which do not; a label where P reaches one half",
         _BERNOULLI,
         f"{MANNING}, section 13.3",
+        cost=Cost(start=0.024, cells=0.041, work=0.13),
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, "model.alpha": Log(0.01, 2), "decision.value": Uniform(0.1, 0.9)},
         **HALF,
     ),
     Method(
@@ -67,8 +80,10 @@ ROWS = (
         "Bernoulli naive Bayes, the one most probable label",
         _BERNOULLI,
         f"{MANNING}, section 13.3",
+        cost=Cost(start=0.024, words=0.017, work=0.1),
         settings={"target": "classes"},
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, "model.alpha": Log(0.01, 2)},
         **BEST_LABEL,
     ),
     Method(
@@ -76,7 +91,9 @@ ROWS = (
         "Complement naive Bayes on tf-idf, the best label",
         "manylabel.models.complement_nb:ComplementNaiveBayes",
         "Rennie, Shih, Teevan & Karger 2003",
+        cost=Cost(start=0.016, cells=0.11),
         weighting=PLAIN_TFIDF,
+        search={**COSINE, "model.alpha": Log(0.01, 5), "model.normalise": Choice(True, False)},
         **BEST_LABEL,
     ),
     Method(
@@ -84,8 +101,10 @@ ROWS = (
         "Multinomial naive Bayes on tf-idf",
         _MULTINOMIAL,
         "Rennie, Shih, Teevan & Karger 2003",
+        cost=Cost(start=0.02, cells=0.049, work=0.098),
         settings={"smoothing": "laplace"},
         weighting=PLAIN_TFIDF,
+        search={**COSINE, "model.smoothing": Choice("lidstone"), "model.alpha": Log(0.001, 1)},
         **ACCUMULATED,
     ),
     Method(
@@ -93,8 +112,10 @@ ROWS = (
         "Multinomial naive Bayes on which words occur, not how often",
         _MULTINOMIAL,
         f"{LEE} (cited)",
+        cost=Cost(start=0.019, cells=0.036, work=0.14),
         settings={"smoothing": "laplace"},
         weighting={"tf": "binary", "idf": "none", "norm": None},
+        search={**WORDS, **FEWER_TERMS, "model.smoothing": Choice("lidstone"), "model.alpha": Log(0.001, 1)},
         **ACCUMULATED,
     ),
     Method(
@@ -102,8 +123,10 @@ ROWS = (
         "Multinomial naive Bayes, words weighted by information gain",
         _WEIGHTED,
         f"{LEE}, section 2",
+        cost=Cost(start=0.023, cells=0.042, work=0.15),
         settings={"weight": "ig"},
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, "model.alpha": Log(0.01, 2)},
         **ACCUMULATED,
     ),
     Method(
@@ -111,8 +134,10 @@ ROWS = (
         "Multinomial naive Bayes, words weighted by Kullback-Leibler divergence",
         _WEIGHTED,
         f"{LEE}, section 2",
+        cost=Cost(start=0.02, cells=0.11, work=0.082),
         settings={"weight": "kl"},
         features=LETTERS,
+        search={**WORDS, **FEWER_TERMS, "model.alpha": Log(0.01, 2)},
         **ACCUMULATED,
     ),
     Method(
@@ -120,7 +145,10 @@ ROWS = (
         "Multinomial naive Bayes that also learns from documents without a label, by expectation maximisation",
         "manylabel.models.semi_supervised_nb:SemiSupervisedNaiveBayes",
         "Nigam, McCallum, Thrun & Mitchell 2000",
+        cost=Cost(start=0.03, words=0.3, work=0.4),
         settings={"alpha": 0.01},
+        search={**WORDS, **FEWER_TERMS, "model.alpha": Log(0.001, 1), "model.unlabelled_weight": Uniform(0, 1)},
+        needs=("unlabelled",),
         **ACCUMULATED,
     ),
     Method(
@@ -128,7 +156,9 @@ ROWS = (
         "One naive Bayes per label on damped counts (1 + ln tf), a learned threshold for each label",
         _BINARY,
         "manylabel",
+        cost=Cost(start=0.025, words=0.0027, work=0.21),
         weighting={"tf": "log", "idf": "none", "norm": None},
+        search={**WORDS, **FEWER_TERMS, **_DISCOUNT, "weighting.tf": Choice("log", "raw", "binary"), **SHRINKAGE},
         **PER_LABEL,
     ),
 )

@@ -5,16 +5,20 @@ from __future__ import annotations
 import typer
 
 from manylabel.cli import (
+    comparing,
     corpora,
     demonstration,
     describing,
     evaluating,
     keyword_rules,
+    learning_curve,
     models,
     predicting,
     reproducing,
+    results,
     selecting,
     training,
+    tuning,
 )
 
 app = typer.Typer(
@@ -32,6 +36,10 @@ app.command()(demonstration.demo)
 app.command()(training.train)
 app.command()(predicting.predict)
 app.command()(evaluating.evaluate)
+app.command()(results.results)
+app.command()(comparing.compare)
+app.command()(tuning.tune)
+app.command("learning-curve")(learning_curve.learning_curve)
 app.command()(selecting.select)
 app.command()(keyword_rules.rules)
 app.command()(reproducing.reproduce)

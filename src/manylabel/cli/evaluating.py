@@ -25,20 +25,13 @@ def evaluate(
         typer.Option("--method", help="A method to train and measure; may be given several times.", show_default=False),
     ] = None,
     setting: o.Setting = None,
+    goal: o.Goal = None,
     rules: o.Rules = None,
     hierarchy: o.Hierarchy = None,
     part: o.PartName = None,
-    test_share: Annotated[
-        float, typer.Option("--test-share", help="The share kept for testing where the data have no split.")
-    ] = 0.25,
-    split_by: Annotated[
-        str | None,
-        typer.Option(
-            "--split-by",
-            help="A column (author, thread, source) whose documents all go to one part, where the data have no split.",
-            show_default=False,
-        ),
-    ] = None,
+    test_share: o.TestShare = 0.25,
+    split_by: o.SplitBy = None,
+    drop_duplicates: o.DropDuplicates = False,
     labels: Annotated[str, typer.Option("--labels", help="How many labels the table shows: a number or 'all'.")] = "30",
     per_label: Annotated[
         Path | None,
@@ -64,11 +57,17 @@ def evaluate(
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.exceptions import ParameterError
-    from manylabel.reports.result_page import ranks_page, result_page
+    from manylabel.reports.duplicates_note import straddling_notes
+    from manylabel.reports.ranks_page import ranks_page
+    from manylabel.reports.result_page import result_page
     from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 
-    if model is not None and (method or setting or rules):
-        raise ParameterError("Give --model to measure a model file, or --method and --set to train one, not both.")
+    if model is not None and (method or setting or rules or goal):
+        raise ParameterError(
+            "Give --model to measure a model file, or --method, --set and --for to train one, not both."
+        )
+    if model is not None and (split_by or drop_duplicates):
+        raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
     limit = o.label_limit(labels)
     sources = [
         o.make_source(
@@ -84,8 +83,9 @@ def evaluate(
                 evaluate_methods(
                     source,
                     method or [DEFAULT_METHOD],
-                    overrides=o.make_overrides(setting, rules),
+                    overrides=o.make_overrides(setting, rules, goal),
                     test_share=test_share,
+                    drop_duplicates=drop_duplicates,
                     seed=seed,
                     n_jobs=jobs,
                 )
@@ -94,11 +94,13 @@ def evaluate(
     if per_label is not None:
         _write_per_label([result for one in found for result in one.results], per_label)
     if json:
-        plain = [{"split": one.split, "results": [result.as_dict() for result in one.results]} for one in found]
+        plain = [one.as_dict() for one in found]
         show_json(plain[0] if len(plain) == 1 else plain)
         return
     for one in found:
-        show([*result_page(one.results, one.split, labels=limit), *skipped_notes([str(p) for p in one.skipped])])
+        page = result_page(one.results, one.split, labels=limit)
+        page += straddling_notes(None if one.straddle is None else one.straddle.as_dict())
+        show([*page, *skipped_notes([str(problem) for problem in one.skipped])])
     if len(found) > 1 and len(found[0].results) > 1:
         show(ranks_page([one.results for one in found]))
 

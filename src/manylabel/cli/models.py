@@ -9,7 +9,9 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import show, show_json
+from manylabel.reports.chosen_text import chosen_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.reports.promise_text import promise_text
 
 
 def methods(json: o.Json = False) -> None:
@@ -58,6 +60,8 @@ def _page(found: Any, limit: int | None) -> list[Block]:
             f"{facts.get('data', 'unknown data')}, {facts.get('documents', 0):,} documents, "
             f"{len(found.labels):,} labels."
         ),
+        *([Note(chosen_text(found.chosen))] if found.chosen is not None else []),
+        *([Note(promise_text(found.promise))] if found.promise is not None else []),
         Heading("Recipe"),
         Table([Column("section"), Column("setting"), Column("value")], _recipe_rows(recipe)),
         Heading("Labels"),

@@ -19,6 +19,13 @@ class OnErrorChoice(StrEnum):
     SKIP = "skip"
 
 
+class Curve(StrEnum):
+    """How scores become probabilities."""
+
+    LOGISTIC = "logistic"
+    ISOTONIC = "isotonic"
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -67,6 +74,29 @@ RecipeFile = Annotated[
         show_default=False,
     ),
 ]
+Guarantee = Annotated[
+    str | None,
+    typer.Option(
+        "--guarantee",
+        help="Promise something of new documents: recall=0.9 (at least so much of a document's labels is found on "
+        "average) or fdr=0.2 (at most so much of what is given is wrong). A fifth of the documents is held out for it.",
+        show_default=False,
+    ),
+]
+Probabilities = Annotated[
+    Curve | None,
+    typer.Option("--probabilities", help="Show the scores of any method as probabilities.", show_default=False),
+]
+Goal = Annotated[
+    str | None,
+    typer.Option(
+        "--for",
+        metavar="GOAL",
+        help="What matters: micro-f1, macro-f1, sample-f1, exact, hamming or recall@5 (any number). The decision rule "
+        "is chosen for it on out-of-fold scores; the default method chooses its cost as well.",
+        show_default=False,
+    ),
+]
 Rules = Annotated[
     Path | None,
     typer.Option(
@@ -84,6 +114,22 @@ Hierarchy = Annotated[
         "tab, parent on each line, or a SKOS thesaurus (.ttl, .nt, .rdf, .xml).",
         show_default=False,
     ),
+]
+SplitBy = Annotated[
+    str | None,
+    typer.Option(
+        "--split-by",
+        help="Divide the documents anew: a column (author, thread, source) whose documents all go to one part; "
+        "time:COLUMN for the order of time; or 'duplicates' to keep near-duplicates together.",
+        show_default=False,
+    ),
+]
+DropDuplicates = Annotated[
+    bool,
+    typer.Option("--drop-duplicates", help="Leave near-duplicates of test documents out of training."),
+]
+TestShare = Annotated[
+    float, typer.Option("--test-share", help="The share kept for testing where the data have no split.")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all that is random.")]
 Jobs = Annotated[
@@ -115,13 +161,37 @@ def with_recipe(
     return named, {section: {**settings, **overrides.get(section, {})} for section, settings in written.items()}
 
 
-def make_overrides(setting: list[str] | None, rules: Path | None) -> dict[str, dict[str, Any]]:
-    """The settings that ``--set`` and ``--rules`` change."""
-    from manylabel.recipe import parse_settings
+def make_overrides(setting: list[str] | None, rules: Path | None, goal: str | None = None) -> dict[str, dict[str, Any]]:
+    """The settings that ``--set``, ``--rules`` and ``--for`` change."""
+    from manylabel.recipe import parse_settings, with_goal
 
-    overrides = parse_settings(setting or [])
+    overrides = with_goal(parse_settings(setting or []), goal)
     if rules is not None:
         overrides.setdefault("features", {})["rules"] = str(rules)
+    return overrides
+
+
+def with_promise(
+    overrides: dict[str, dict[str, Any]], guarantee: str | None, probabilities: Curve | None
+) -> dict[str, dict[str, Any]]:
+    """The settings with those that ``--guarantee`` and ``--probabilities`` stand for."""
+    if guarantee is not None:
+        from manylabel.exceptions import ParameterError
+
+        measure, equals, level = (part.strip() for part in guarantee.partition("="))
+        try:
+            promised = {"rule": "guarantee", "measure": measure, "level": float(level)}
+        except ValueError:
+            promised = {}
+        if measure not in ("recall", "fdr") or not equals or not promised:
+            raise ParameterError(f"--guarantee is written recall=0.9 or fdr=0.2, not {guarantee!r}.")
+        if overrides.get("decision", {}).get("rule", "guarantee") != "guarantee":
+            raise ParameterError(
+                "--guarantee is a decision rule of its own: give it without --for and without --set decision.rule=…."
+            )
+        overrides.setdefault("decision", {}).update(promised)
+    if probabilities is not None:
+        overrides.setdefault("decision", {})["probabilities"] = probabilities.value
     return overrides
 
 

@@ -9,7 +9,9 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
+from manylabel.reports.chosen_text import chosen_text
 from manylabel.reports.page import Block, Heading, Note
+from manylabel.reports.promise_text import promise_text
 
 
 def train(
@@ -24,6 +26,9 @@ def train(
     ] = None,
     recipe: o.RecipeFile = None,
     setting: o.Setting = None,
+    goal: o.Goal = None,
+    guarantee: o.Guarantee = None,
+    probabilities: o.Probabilities = None,
     rules: o.Rules = None,
     hierarchy: o.Hierarchy = None,
     part: o.PartName = None,
@@ -50,7 +55,9 @@ def train(
         data, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy
     )
     target = model or default_model_path(data)
-    method, overrides = o.with_recipe(recipe, method, o.make_overrides(setting, rules))
+    method, overrides = o.with_recipe(
+        recipe, method, o.with_promise(o.make_overrides(setting, rules, goal), guarantee, probabilities)
+    )
     with progress():
         trained: Trained = task(
             source,
@@ -83,6 +90,8 @@ def _page(facts: dict[str, object], target: Path, data: str) -> list[Block]:
             f"{facts['documents']:,} documents ({facts['unlabelled']:,} without a label), {facts['labels']:,} labels, "
             f"{facts['terms']:,} terms, {facts['seconds']:.2f} s."
         ),
+        *([Note(chosen_text(facts["chosen"]))] if facts["chosen"] is not None else []),  # type: ignore[arg-type]
+        *([Note(promise_text(facts["promise"]))] if facts["promise"] is not None else []),  # type: ignore[arg-type]
         *skipped_notes(facts["skipped"]),  # type: ignore[arg-type]
         Note(f"The model is in {target}."),
         Note(

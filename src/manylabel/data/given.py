@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from manylabel.data.labels import LabelSets, label_matrix, label_names
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 
 
@@ -23,6 +23,11 @@ def as_matrix(documents: Any) -> Csr | None:
 def length_of(documents: Any) -> int:
     """How many documents there are."""
     return int(documents.shape[0]) if hasattr(documents, "shape") else len(documents)
+
+
+def rows_of(documents: Any, rows: Ints) -> Any:
+    """Some of the documents, in the form they came in."""
+    return documents[rows] if hasattr(documents, "shape") else [documents[row] for row in rows.tolist()]
 
 
 def read_labels(labels: Any, known: Sequence[str] | None) -> tuple[list[str], Csr, str]:

@@ -8,7 +8,6 @@ the training part.
 
 from __future__ import annotations
 
-import heapq
 import numbers
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -16,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Ints
+from manylabel.data.stratification import stratify
+from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics.counts import LabelMatrix, indicator
 from manylabel.parameters import AnyOf, Number, check_parameter
@@ -93,7 +93,7 @@ def iterative_stratification(Y: LabelMatrix, k: int, seed: int) -> list[Split]:
     """
     matrix = indicator(Y)
     _check_folds(k, matrix.shape[0], "documents")
-    return _as_splits(_stratify(matrix, [1 / k] * k, seed), k)
+    return _as_splits(stratify(matrix, [1 / k] * k, _generator(seed)), k)
 
 
 def iterative_split(Y: LabelMatrix, shares: Sequence[float] = (0.8, 0.2), seed: int = 0) -> list[Ints]:
@@ -113,7 +113,7 @@ def iterative_split(Y: LabelMatrix, shares: Sequence[float] = (0.8, 0.2), seed: 
     """
     matrix = indicator(Y)
     _check_shares(shares, matrix.shape[0], "documents")
-    return _as_parts(_stratify(matrix, list(shares), seed), len(shares))
+    return _as_parts(stratify(matrix, list(shares), _generator(seed)), len(shares))
 
 
 def group_k_fold(groups: npt.ArrayLike, k: int, seed: int) -> list[Split]:
@@ -150,6 +150,53 @@ def group_split(groups: npt.ArrayLike, shares: Sequence[float], seed: int) -> li
     return _as_parts(_fill(sizes, order, list(shares))[codes], len(shares))
 
 
+def stratified_group_k_fold(Y: LabelMatrix, groups: npt.ArrayLike, k: int, seed: int) -> list[Split]:
+    """The k splits in which no group is in training and test at once and labels are spread as evenly as groups allow.
+
+    Iterative stratification of groups instead of documents: see `stratify`. With one document a group it is
+    `iterative_stratification`.
+
+    >>> Y, groups = [[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]], ["a", "a", "b", "c", "d", "e"]
+    >>> [np.asarray(Y)[test].sum(axis=0).tolist() for _, test in stratified_group_k_fold(Y, groups, 2, seed=0)]
+    [[2, 1], [2, 1]]
+    """
+    part, counts, sizes = _group_counts(Y, groups)
+    _check_folds(k, sizes.size, "groups")
+    return _as_splits(stratify(counts, [1 / k] * k, _generator(seed), sizes.tolist())[part], k)
+
+
+def stratified_group_split(Y: LabelMatrix, groups: npt.ArrayLike, shares: Sequence[float], seed: int) -> list[Ints]:
+    """Parts of about the given shares of documents and of every label, no group in two of them.
+
+    >>> Y, groups = [[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]], ["a", "a", "b", "c", "d", "e"]
+    >>> [np.asarray(Y)[part].sum(axis=0).tolist() for part in stratified_group_split(Y, groups, (0.5, 0.5), seed=0)]
+    [[2, 1], [2, 1]]
+    """
+    part, counts, sizes = _group_counts(Y, groups)
+    _check_shares(shares, sizes.size, "groups")
+    return _as_parts(stratify(counts, list(shares), _generator(seed), sizes.tolist())[part], len(shares))
+
+
+def time_blocks(dates: npt.ArrayLike, k: int, *, forward: bool = False) -> list[Split]:
+    """The k splits whose test documents are k stretches of time, none of which shares a date with another.
+
+    Each stretch is tested once by what was learned from all the others; with `forward` only from what came before it,
+    as in use, and then the first of k + 1 stretches is never tested. For what dates may be see `by_date`.
+
+    >>> [(train.tolist(), test.tolist()) for train, test in time_blocks([4, 1, 2, 3], 2)]
+    [([0, 3], [1, 2]), ([1, 2], [0, 3])]
+    >>> [(train.tolist(), test.tolist()) for train, test in time_blocks([3, 1, 2], 2, forward=True)]
+    [([1], [2]), ([1, 2], [0])]
+    """
+    array = _one_per_document(dates, "dates")
+    pieces = k + 1 if forward else k
+    _check_folds(pieces, _codes(array, "dates", blank_is_missing=True).max() + 1, "dates")
+    blocks = by_date(array, [1 / pieces] * pieces)
+    if not forward:
+        return _as_splits(_numbered(blocks), k)
+    return [(np.sort(np.concatenate(blocks[:place])), blocks[place]) for place in range(1, pieces)]
+
+
 def by_date(dates: npt.ArrayLike, shares: Sequence[float]) -> list[Ints]:
     """Parts in the order of time: every date in a part is later than all dates in the part before.
 
@@ -174,77 +221,23 @@ def by_date(dates: npt.ArrayLike, shares: Sequence[float]) -> list[Ints]:
     return _as_parts(np.searchsorted(cuts, codes, side="left"), len(shares))
 
 
-def _stratify(Y: Any, shares: list[float], seed: int) -> Ints:
-    """The part of each document, by iterative stratification."""
-    random = _generator(seed)
-    documents = Y.shape[0]
-    # Rows are shuffled first and labels get random ranks: afterwards "first" means "by lot".
-    order = random.permutation(documents)
-    lots = random.random(documents).tolist()
-    rows = Y[order]
-    starts, labels_of = rows.indptr.tolist(), rows.indices.tolist()
-    columns = rows.tocsc()
-    left = np.diff(columns.indptr).tolist()
-    wanted = [[share * count for share in shares] for count in left]
-    room = [share * documents for share in shares]
-    part = [-1] * documents
-    rank = random.permutation(len(left)).tolist()
-    heap = [(count, rank[label], label) for label, count in enumerate(left) if count]
-    heapq.heapify(heap)
-    while heap:
-        label = heapq.heappop(heap)[2]
-        if not left[label]:
-            continue  # counts only fall, so a label's newest entry came first; this is an older one
-        touched: set[int] = set()
-        for row in columns.indices[columns.indptr[label] : columns.indptr[label + 1]].tolist():
-            if part[row] >= 0:
-                continue
-            chosen = part[row] = _neediest(wanted[label], room, lots[row])
-            room[chosen] -= 1
-            carried = labels_of[starts[row] : starts[row + 1]]
-            for other in carried:
-                wanted[other][chosen] -= 1
-                left[other] -= 1
-            touched.update(carried)
-        for other in touched:
-            if left[other]:
-                heapq.heappush(heap, (left[other], rank[other], other))
-    _place_unlabelled(part, room, lots)
-    result = np.empty(documents, dtype=np.int64)
-    result[order] = _without_empty_parts(np.array(part, dtype=np.int64), room, np.diff(rows.indptr))
-    return result
+def _group_counts(Y: LabelMatrix, groups: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], Csr, npt.NDArray[np.intp]]:
+    """The group of each document, how many documents of each group have each label, and the size of each group."""
+    matrix = indicator(Y)
+    codes = _codes(_one_per_document(groups, "groups"), "groups")
+    if codes.size != matrix.shape[0]:
+        raise DataError(f"There are {matrix.shape[0]} documents but {codes.size} groups: give one group a document.")
+    documents = np.arange(codes.size)
+    membership = Csr((np.ones(codes.size, dtype=np.int64), (codes, documents)), shape=(codes.max() + 1, codes.size))
+    return codes, Csr(membership @ matrix), np.bincount(codes)
 
 
-def _place_unlabelled(part: list[int], room: list[float], lots: list[float]) -> None:
-    """Give each document that no label has placed to the part with most room."""
-    for row, placed in enumerate(part):
-        if placed < 0:
-            chosen = part[row] = _neediest(room, room, lots[row])
-            room[chosen] -= 1
-
-
-def _neediest(wanted: list[float], room: list[float], lot: float) -> int:
-    """The part that wants most of a label; among equals the one with most room; then by lot (0 ≤ lot < 1)."""
-    most = max(wanted)
-    if wanted.count(most) == 1:
-        return wanted.index(most)
-    equal = [part for part, want in enumerate(wanted) if want == most]
-    widest = max(room[part] for part in equal)
-    equal = [part for part in equal if room[part] == widest]
-    return equal[int(lot * len(equal))]
-
-
-def _without_empty_parts(part: Ints, room: list[float], cardinality: Ints) -> Ints:
-    """Give each empty part the document with the fewest labels of the part that is most over its size."""
-    sizes = np.bincount(part, minlength=len(room))
-    surplus = -np.array(room)
-    for empty in np.flatnonzero(sizes == 0).tolist():
-        donor = int(np.argmax(np.where(sizes > 1, surplus, -np.inf)))
-        members = np.flatnonzero(part == donor)
-        part[members[np.argmin(cardinality[members])]] = empty
-        sizes[donor], sizes[empty] = sizes[donor] - 1, 1
-        surplus[donor] -= 1
-    return part
+def _numbered(blocks: Sequence[Ints]) -> Ints:
+    """The number of the block each document is in."""
+    number = np.empty(sum(block.size for block in blocks), dtype=np.int64)
+    for place, block in enumerate(blocks):
+        number[block] = place
+    return number
 
 
 def _fill(sizes: npt.NDArray[np.intp], order: npt.NDArray[np.intp], shares: list[float]) -> Ints:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from manylabel.decisions.promise import Promise
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError
-from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label
+from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
 from manylabel.parameters import OneOf
 
 FALLBACK = OneOf("none", "argmax")
@@ -36,8 +37,27 @@ class DecisionRule(Estimator):
         """Whether `fit` learns anything, so that scores must be at hand."""
         return False
 
+    @property
+    def held_out_share(self) -> float:
+        """The share of the training documents to be kept from the model, for rules that learn on their scores.
+
+        0 for all others: they learn on out-of-fold scores, and the model on everything.
+        """
+        return 0.0
+
+    def prepare(self, scores: Floats, Y: Csr, kind: ScoreKind) -> Self:
+        """What a rule that learns on held-out documents learns before, from out-of-fold scores of the others."""
+        return self
+
+    def model_settings(self, model: Estimator, X: Csr, Y: Csr) -> list[list[dict[str, Any]]]:
+        """Settings of the model to choose among, by how well the rule does with them: none but its own for most.
+
+        They come in groups, each of which goes on from the best of those before it.
+        """
+        return [[{}]]
+
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
-        """Learn from out-of-fold scores and the true labels."""
+        """Learn from out-of-fold (or held-out) scores and the true labels."""
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """The labels given, documents × labels, before impossible ones are taken out."""
@@ -45,6 +65,20 @@ class DecisionRule(Estimator):
 
     def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
         """The cut of each label in the units people read (probabilities if any); None where there is none."""
+        return None
+
+    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+        """The same in the units of the scores; rules that keep their cuts so say so, for probabilities round to 1."""
+        shown = self.thresholds(n_labels, kind)
+        return None if shown is None else undisplay(shown, kind)
+
+    @property
+    def gain(self) -> float:
+        """How well the rule did where it learned, the greater the better: what `model_settings` are chosen by."""
+        raise NotImplementedError
+
+    def promise(self) -> Promise | None:
+        """What the rule promises of new documents; None for those that promise nothing."""
         return None
 
     # --- done here once -----------------------------------------------------------------------------------

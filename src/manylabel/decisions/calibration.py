@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from manylabel.decisions.base import possible
 from manylabel.decisions.isotonic_curves import Steps, rising_curve
 from manylabel.decisions.logistic_curves import fit_curves
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
-from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, sigmoid
+from manylabel.models.evidence import on_an_open_scale
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
 
 LARGEST = 1e300
@@ -28,7 +30,8 @@ class Calibration(Estimator):
     pooled: m, the `shrinkage`, is the number of positives of its own at which a label has half a say. For the isotonic
     curves g_k the average of both is taken; the logistic ones are fitted with the information of m pooled positives
     added. A label without positives has the probability 1/(N + 2) whatever its score. P never falls as the score rises.
-    An impossible label (score −∞) has the probability 0.
+    An impossible label (score −∞) has the probability 0. One that is certain (+∞) counts as the highest score of its
+    label in learning, and as a score beyond all others afterwards.
 
     >>> scores = np.array([[-2.0, 0.1], [-1.0, 0.3], [0.5, 0.2], [1.0, 0.4]])
     >>> calibration = Calibration(shrinkage=0).fit(scores, Csr([[0, 0], [0, 0], [1, 0], [1, 0]]))
@@ -60,7 +63,7 @@ class Calibration(Estimator):
                 f"Calibration: scores are {' × '.join(map(str, scores.shape))} but Y is "
                 f"{' × '.join(map(str, Y.shape))}. Both must be documents × labels."
             )
-        truth = Y.toarray().astype(np.bool_)
+        truth, scores = Y.toarray().astype(np.bool_), _certain_as_highest(scores)
         if self.curve == "logistic":
             curves = fit_curves(scores, truth, self.shrinkage)
             self.slopes_, self.intercepts_ = curves.slopes, curves.intercepts
@@ -111,3 +114,18 @@ class Calibration(Estimator):
             if share < 1:
                 found[:, label] += (1 - share) * steps.height(len(self.own_share_), scores[:, label])
         return np.asarray(np.log(found) - np.log1p(-found))
+
+
+def _certain_as_highest(scores: Floats) -> Floats:
+    """Scores of +∞, with which a model answers for a label that every document has, as the label's highest finite one.
+
+    >>> _certain_as_highest(np.array([[np.inf, np.inf], [2.0, np.inf], [-np.inf, np.inf]])).tolist()
+    [[2.0, 0.0], [2.0, 0.0], [-inf, 0.0]]
+    """
+    highest = np.where(np.isfinite(scores), scores, -np.inf).max(axis=0, initial=-np.inf)
+    return np.where(np.isposinf(scores), np.where(np.isfinite(highest), highest, 0.0), scores)
+
+
+def open_scores(scores: Floats, kind: ScoreKind) -> Floats:
+    """Scores without bounds, so that a straight line can be laid through them; −∞ for impossible labels."""
+    return np.where(possible(scores, kind), on_an_open_scale(scores, kind), -np.inf)

@@ -53,7 +53,8 @@ def fit_curves(scores: Floats, truth: Bools, shrinkage: float) -> Curves:
     usable = np.isfinite(scores)
     n_documents, n_labels = scores.shape
     positives, negatives = (truth & usable).sum(axis=0), (~truth & usable).sum(axis=0)
-    target = np.where(truth.sum(axis=0) > 0, n_documents + 1, 1) / (n_documents + 2)
+    # A label whose documents were all scored by folds that never saw it has no usable positive: it has none.
+    target = np.where((positives > 0) & (negatives == 0), n_documents + 1, 1) / (n_documents + 2)
     curves = Curves(np.zeros(n_labels), np.log(target) - np.log1p(-target))
     both = np.flatnonzero((positives > 0) & (negatives > 0))
     if not len(both):

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from manylabel.decisions.base import FALLBACK, DecisionRule, floor
-from manylabel.decisions.threshold import learned_cut
+from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.cut_search import CutSearch
 from manylabel.estimator import Csr, Floats
-from manylabel.models.label_cuts import own_cuts, shrunk_cuts
+from manylabel.models.label_cuts import shrunk_cuts
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint, Number, OneOf
 
@@ -75,13 +75,13 @@ class PerLabelThreshold(DecisionRule):
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Search every label's threshold, shrink it, and apply the floor."""
-        common = learned_cut(scores, Y, kind, "micro-f1")
-        usable = np.where(scores > floor(kind), scores, -math.inf)
-        own = own_cuts(usable, Y, self.place)
-        highest = usable.max(axis=0, initial=-math.inf) if self.below_floor == "fbr.1" else math.inf
-        # A label whose only scores are impossible has no highest score: it is never given.
-        highest = np.where(np.isneginf(highest), math.inf, highest)
-        self.cuts_ = shrunk_cuts(own, common, self.shrinkage, self.floor, highest)
+        self.learn_from(CutSearch(scores, Y, kind))
+
+    def learn_from(self, search: CutSearch) -> None:
+        """The same, from cuts that other rules may have asked for before."""
+        instead = search.highest if self.below_floor == "fbr.1" else math.inf
+        common, own = search.common("micro-f1"), search.own(self.place)
+        self.cuts_ = shrunk_cuts(own, common, self.shrinkage, self.floor, instead)
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """Score ≥ the label's cut."""
@@ -90,3 +90,7 @@ class PerLabelThreshold(DecisionRule):
     def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """Each label's threshold."""
         return display(self.cuts_, kind)
+
+    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """Each label's threshold in the units of the scores."""
+        return self.cuts_

@@ -75,5 +75,9 @@ class Proportional(DecisionRule):
         """Each label's threshold; none when the batch decides."""
         return display(self.cuts_, kind) if self.cut == "learned" else None
 
+    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+        """The same in the units of the scores."""
+        return self.cuts_ if self.cut == "learned" else None
+
     def _wanted(self, n_documents: int) -> Ints:
         return np.minimum(np.floor(self.share * self.priors_ * n_documents + 0.5), n_documents).astype(np.int64)

@@ -18,12 +18,12 @@ import numpy as np
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.score_kinds import Bools
 
-Objective = Literal["micro-f1", "exact-match", "break-even"]
+Objective = Literal["micro-f1", "exact-match", "break-even", "hamming"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A cut and what it attains: micro F1, share of exact label sets, or −|precision − recall|."""
+    """A cut and what it attains: micro F1, share of exact label sets, −|precision − recall|, or TP − FP."""
 
     value: float
     attained: float
@@ -104,7 +104,7 @@ def _counted_cut(scores: Floats, truth: Bools, n_true: int, objective: Objective
     positive = scores[truth]
     if not len(positive):
         return None
-    if objective == "micro-f1":  # below the worst true cell a cut only adds mistakes
+    if objective in ("micro-f1", "hamming"):  # below the worst true cell a cut only adds mistakes
         kept = scores >= positive.min()
         scores, truth = scores[kept], truth[kept]
     order = np.argsort(-scores, kind="stable")
@@ -112,16 +112,20 @@ def _counted_cut(scores: Floats, truth: Bools, n_true: int, objective: Objective
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     values = _objective(tp[last], last + 1, n_true, objective)
     best = len(last) - 1 - int(np.argmax(values[::-1]))  # the smallest of equally good cuts
+    if objective == "hamming" and values[best] < 0:  # giving nothing makes fewer mistakes than any cut
+        return Cut(float(np.nextafter(ordered[0], math.inf)), 0.0)
     return Cut(float(ordered[last[best]]), float(values[best]))
 
 
 def _objective(tp: Ints, given: Ints, n_true: int, objective: Objective) -> Floats:
-    """Micro F1, or −|P − R| where anything is right.
+    """Micro F1; TP − FP, the mistakes spared (Hamming); or −|P − R| where anything is right.
 
     One division of whole numbers, so that equal ratios are equal floats and ties are ties.
     """
     if objective == "micro-f1":
         return np.asarray(2.0 * tp / np.maximum(given + n_true, 1))
+    if objective == "hamming":
+        return np.asarray(2.0 * tp - given)
     gap = tp * np.abs(n_true - given) / np.maximum(given * float(n_true), 1.0)
     return np.where(tp > 0, -gap, -math.inf)
 

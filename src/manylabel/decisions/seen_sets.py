@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from manylabel.decisions.base import FALLBACK, DecisionRule, possible
-from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.calibration import Calibration, open_scores
+from manylabel.decisions.cut_search import CutSearch
 from manylabel.decisions.set_table import SetTable
 from manylabel.estimator import Csr, Floats
 from manylabel.kernels.canonical import canonical
 from manylabel.models.base import row_batches
-from manylabel.models.evidence import on_an_open_scale
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 from manylabel.strategies.label_powerset import set_classes
@@ -97,7 +97,11 @@ class SeenSets(DecisionRule):
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Calibrate every label, and count the label sets."""
-        truth = canonical(Y, np.int8, keep_zeros=False)
+        self.learn_from(CutSearch(scores, Y, kind))
+
+    def learn_from(self, search: CutSearch) -> None:
+        """The same, with curves that other rules may have asked for before."""
+        truth = canonical(search.Y, np.int8, keep_zeros=False)
         _, classes, sets = set_classes(truth, self.min_count, "drop", self.allow_empty)
         counts = np.bincount(classes, minlength=sets.shape[0])
         order = np.argsort(-counts, kind="stable")
@@ -105,7 +109,7 @@ class SeenSets(DecisionRule):
         prior = (np.bincount(truth.indices, minlength=truth.shape[1]) + 0.5) / (truth.shape[0] + 1)
         by_chance = self.sets_ @ (np.log(prior) - np.log1p(-prior))
         self.log_dependence_ = np.asarray(self.dependence * (np.log(counts[order]) - by_chance), dtype=np.float64)
-        self.calibration_ = Calibration(self.curve, self.shrinkage).fit(_open_scores(scores, kind), truth)
+        self.calibration_ = search.calibration(self.curve, self.shrinkage)
         self._table = None
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
@@ -135,15 +139,10 @@ class SeenSets(DecisionRule):
         if not self.sets_.shape[0]:
             return
         for rows in row_batches(len(scores), self._sets().cells_a_document, BATCH_MEMORY):
-            log_odds = self.calibration_.log_odds(_open_scores(scores[rows], kind))
+            log_odds = self.calibration_.log_odds(open_scores(scores[rows], kind))
             yield rows, self._sets().sums(np.ascontiguousarray(log_odds.T)) + self.log_dependence_[:, np.newaxis]
 
     def _sets(self) -> SetTable:
         if self._table is None:
             self._table = SetTable.of(self.sets_)
         return self._table
-
-
-def _open_scores(scores: Floats, kind: ScoreKind) -> Floats:
-    """Scores without bounds, so that a straight line can be laid through them; −∞ for impossible labels."""
-    return np.where(possible(scores, kind), on_an_open_scale(scores, kind), -np.inf)

@@ -20,6 +20,9 @@ RULES: Mapping[str, str] = {
     "accumulated-posterior": "manylabel.decisions.accumulated_posterior:AccumulatedPosterior",
     "proportional": "manylabel.decisions.proportional:Proportional",
     "seen-sets": "manylabel.decisions.seen_sets:SeenSets",
+    "guarantee": "manylabel.decisions.guarantee:Guarantee",
+    "calibrated": "manylabel.decisions.calibrated:CalibratedThreshold",
+    "best-for": "manylabel.decisions.best_rule:BestRule",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import Bools, ScoreKind, display, logit
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+
+if TYPE_CHECKING:
+    from manylabel.decisions.cut_search import CutSearch
 
 _NATURAL = {
     ScoreKind.POSTERIOR: 0.5,
@@ -68,8 +71,9 @@ class GlobalThreshold(DecisionRule):
     """The labels whose score is at least one threshold learned for all labels together.
 
     Every attained score is tried. The objective is micro F1, the share of documents whose label set is
-    exactly right, or the break-even point (least |precision − recall|, something being right); ties go to the
-    smallest threshold. Source: Vilar, Castro & Sanchis 2004 learn one threshold for all; the search is ours.
+    exactly right, the break-even point (least |precision − recall|, something being right), or the fewest wrong
+    labels (``"hamming"``); ties go to the smallest threshold. Source: Vilar, Castro & Sanchis 2004 learn one
+    threshold for all; the search is ours.
 
     >>> scores = np.array([[0.9, 0.4], [0.2, 0.3]])
     >>> rule = GlobalThreshold().fit(scores, Csr([[1, 1], [0, 0]]), ScoreKind.POSTERIOR)
@@ -78,7 +82,7 @@ class GlobalThreshold(DecisionRule):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": OneOf("micro-f1", "exact-match", "break-even"),
+        "objective": OneOf("micro-f1", "exact-match", "break-even", "hamming"),
         "fallback": FALLBACK,
     }
     cut_: float
@@ -96,6 +100,10 @@ class GlobalThreshold(DecisionRule):
         """Search the threshold, in the units of the scores; without any true label keep the natural one."""
         self.cut_ = learned_cut(scores, Y, kind, self.objective)
 
+    def learn_from(self, search: CutSearch) -> None:
+        """The same, from cuts that other rules may have asked for before."""
+        self.cut_ = search.common(self.objective)
+
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """Score ≥ cut."""
         return np.asarray(scores >= self.cut_)
@@ -103,6 +111,10 @@ class GlobalThreshold(DecisionRule):
     def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """The learned threshold, for every label."""
         return np.full(n_labels, display(self.cut_, kind))
+
+    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """The learned threshold in the units of the scores, for every label."""
+        return np.full(n_labels, self.cut_)
 
 
 def score_units(value: float, kind: ScoreKind) -> float:

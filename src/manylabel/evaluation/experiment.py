@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 import time
 from collections import Counter
@@ -16,6 +14,8 @@ from manylabel import __version__
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import LabelSets, label_matrix, stack
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.evaluation.comparability import fingerprint
+from manylabel.evaluation.promises import with_measured_promise
 from manylabel.evaluation.result import LabelRow, PartCounts, Result
 from manylabel.metrics import (
     LabelRanks,
@@ -64,6 +64,7 @@ def evaluate(
     train: PartCounts | None = None,
     fit_seconds: float | None = None,
     hierarchy: Hierarchy | None = None,
+    train_sha256: str | None = None,
 ) -> Result:
     """Predict, compare with the given labels and measure.
 
@@ -94,8 +95,9 @@ def evaluate(
         recipe=classifier.recipe.as_dict(),
         seed=classifier.seed,
         seconds=seconds,
-        gold_sha256=_fingerprint(ids, label_sets),
-        remarks=classifier.remarks(documents),
+        gold_sha256=fingerprint(ids, label_sets),
+        train_sha256=train_sha256,
+        remarks=with_measured_promise(classifier.remarks(documents), T, S),
         versions={"manylabel": __version__, "python": platform.python_version(), "numpy": np.__version__},
     )
 
@@ -163,11 +165,3 @@ def _label_rows(classifier: Labeller, names: Sequence[str], T: Csr, S: Csr) -> l
             )
         )
     return rows
-
-
-def _fingerprint(ids: Sequence[str], label_sets: LabelSets) -> str:
-    """SHA-256 of the ids and their labels: two results with the same one were measured against the same truth."""
-    digest = hashlib.sha256()
-    for identifier, names in zip(ids, label_sets, strict=True):
-        digest.update(json.dumps([identifier, sorted(names)], ensure_ascii=False).encode() + b"\n")
-    return digest.hexdigest()

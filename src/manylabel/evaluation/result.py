@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any
+
+from manylabel.exceptions import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,35 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=dict)
     remarks: Mapping[str, Any] = field(default_factory=dict)
     """What a method has to say of how it came to its answers, for example the rounds of co-training."""
+    train_sha256: str | None = None
+    """The training documents and their labels, as `gold_sha256` the measured ones; None where they are not known."""
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Result:
+        """The record that `as_dict` made plain, also by way of JSON; what an older version did not write is left out.
+
+        JSON knows no nan: a measure that is null there was undefined.
+        """
+        known = {one.name: one for one in fields(cls)}
+        needed = {name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING}
+        if not isinstance(plain, Mapping) or not needed <= plain.keys():
+            lacks = sorted(needed - plain.keys()) if isinstance(plain, Mapping) else []
+            raise DataError(
+                f"This is not the result of an evaluation{f': it lacks {lacks[0]!r}' if lacks else ''}.",
+                remedy="Write one with `manylabel evaluate DATA --json`.",
+            )
+        given = {name: value for name, value in plain.items() if name in known}
+        try:
+            given["test"] = PartCounts(**plain["test"])
+            given["train"] = None if plain["train"] is None else PartCounts(**plain["train"])
+            given["labels"] = [LabelRow(**row) for row in plain["labels"]]
+        except TypeError as error:
+            raise DataError(f"This result was written by another version of manylabel ({error}).") from None
+        given["measures"] = {
+            view: {name: float("nan") if value is None else value for name, value in measured.items()}
+            for view, measured in plain["measures"].items()
+        }
+        return cls(**given)
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain data."""

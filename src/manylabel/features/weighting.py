@@ -21,6 +21,9 @@ class Weighting(Estimator):
     - tf: "raw" x_w; "log" 1 + ln x_w; "binary" 1 for a term that occurs.
     - idf: "none" 1; "plain" ln(N / df_w), 0 for a term of every document; "smooth"
       ln((1 + N) / (1 + df_w)) + 1, which is scikit-learn's.
+    - fractions: what is done with values that are no whole numbers, so were weighed before: "weigh" treats them as
+      counts, of which the logarithm may then be negative; "keep" leaves tf and idf out where the training documents
+      have any.
     - norm: None, "l1" (sum of absolute values 1) or "l2" (Euclidean length 1).
 
     N and df are learned from the training documents only. A document without terms stays zero; a term never
@@ -38,20 +41,32 @@ class Weighting(Estimator):
         "tf": OneOf("raw", "log", "binary"),
         "idf": OneOf("none", "plain", "smooth"),
         "norm": OneOf(None, "l1", "l2"),
+        "fractions": OneOf("weigh", "keep"),
         "dtype": OneOf("float64", "float32"),
     }
 
-    def __init__(self, *, tf: str = "raw", idf: str = "plain", norm: str | None = "l2", dtype: str = "float64") -> None:
+    # What a model file lacks that was written before fractions could be kept.
+    weighed_before_: bool = False
+
+    def __init__(
+        self,
+        *,
+        tf: str = "raw",
+        idf: str = "plain",
+        norm: str | None = "l2",
+        fractions: str = "weigh",
+        dtype: str = "float64",
+    ) -> None:
         self.tf = tf
         self.idf = idf
         self.norm = norm
+        self.fractions = fractions
         self.dtype = dtype
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn in how many documents each term occurs. `y` is not looked at."""
-        for name in ("document_frequency_", "n_documents_"):
-            if hasattr(self, name):
-                delattr(self, name)
+        for name in self.learned_state():
+            delattr(self, name)
         if X.shape[0] == 0:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
         return self.partial_fit(X)
@@ -64,6 +79,7 @@ class Weighting(Estimator):
         known: Ints | None = getattr(self, "document_frequency_", None)
         self.document_frequency_: Ints = df if known is None else known + df
         self.n_documents_: int = getattr(self, "n_documents_", 0) + int(X.shape[0])
+        self.weighed_before_ |= self.fractions == "keep" and not bool((X.data == np.floor(X.data)).all())
         return self
 
     def transform(self, X: Any) -> Csr:
@@ -79,11 +95,13 @@ class Weighting(Estimator):
     def weigh_one(self, terms: npt.NDArray[np.int32], counts: Floats) -> npt.NDArray[Any]:
         """The weights of one document's terms, each named once and counted at least once: the bits of `transform`."""
         values: npt.NDArray[Any] = counts.astype(self.dtype)
-        if self.tf == "log":
+        if self.weighed_before_:
+            pass
+        elif self.tf == "log":
             values = 1 + np.log(values)
         elif self.tf == "binary":
             values = np.ones_like(values)
-        if self.idf != "none":
+        if self.idf != "none" and not self.weighed_before_:
             values *= self._idf()[terms]
         if self.norm is not None and len(values):
             values /= _lengths(values, np.zeros(len(values), dtype=np.int64), 1, self.norm).astype(self.dtype)[0]
@@ -91,12 +109,14 @@ class Weighting(Estimator):
 
     def _weigh(self, terms: npt.NDArray[Any], values: npt.NDArray[Any], rows: Ints, n_rows: int) -> npt.NDArray[Any]:
         """The formula over the terms of all documents; `rows` says whose each is, `values` is overwritten."""
-        if self.tf == "log":
+        if self.weighed_before_:
+            pass
+        elif self.tf == "log":
             positive = values > 0
             values[positive] = 1 + np.log(values[positive])
         elif self.tf == "binary":
             values = (values != 0).astype(self.dtype)
-        if self.idf != "none":
+        if self.idf != "none" and not self.weighed_before_:
             values *= self._idf()[terms]
         if self.norm is not None:
             values /= _lengths(values, rows, n_rows, self.norm).astype(self.dtype)[rows]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,14 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.progress import track
+
+Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiLabelModel]
+"""Model, X, Y and options of `fit` → a fitted copy of the model."""
+
+
+def fit_anew(model: MultiLabelModel, X: Csr, Y: Csr, options: Mapping[str, Any]) -> MultiLabelModel:
+    """A fitted copy of the model."""
+    return unfitted_copy(model).fit(X, Y, **options)
 
 
 def out_of_fold_scores(
@@ -22,16 +30,21 @@ def out_of_fold_scores(
     seed: int = 0,
     working_memory: int = WORKING_MEMORY,
     options: Mapping[str, Any] | None = None,
+    fit: Fit = fit_anew,
 ) -> tuple[Floats, Ints]:
     """Scores of documents by models that did not see them, and the rows they belong to.
 
     All documents are scored as long as the dense result keeps within `working_memory` bytes; beyond that, a
     random sample of as many as fit, since a dense documents × labels matrix of a large corpus is never built.
-    `options` go to the model's `fit`.
+    `options` go to the model's `fit`; `fit` makes the fitted models, from each other's solutions, say.
     """
     n_documents = X.shape[0]
     if n_documents < folds:
         raise DataError(f"{folds} folds need at least {folds} documents, but there are {n_documents}.")
+    own = getattr(model, "scores_out_of_fold", None)
+    if own is not None:  # a model that is made of others knows how to spare folds within folds
+        found: tuple[Floats, Ints] = own(X, Y, folds, seed, options or {})
+        return found
     most = max(folds, working_memory // (8 * max(Y.shape[1], 1)))
     rows = np.arange(n_documents)
     if n_documents > most:
@@ -41,6 +54,6 @@ def out_of_fold_scores(
     scores = np.empty((len(rows), Y.shape[1]))
     for train, test in track("Scoring documents out of fold", iterative_stratification(Y, folds, seed)):
         wanted = test[place[test] >= 0]
-        fitted = unfitted_copy(model).fit(X[train], Y[train], **(options or {}))
+        fitted = fit(model, Csr(X[train]), Csr(Y[train]), options or {})
         scores[place[wanted]] = fitted.scores(X[wanted])
     return scores, rows

@@ -18,6 +18,8 @@ def describe_page(facts: Facts, show_labels: int = 10) -> list[Block]:
     rows: list[list[Cell]] = [[name, *sizes.values()] for name, sizes in facts["parts"].items()]
     blocks.append(Table([Column("part"), *(Column(title, "count") for title in titles)], rows))
     blocks.append(Note(_word_sentence(facts["words"])))
+    if facts["near duplicates"]["pairs"]:
+        blocks.append(Note(_duplicate_sentence(facts["near duplicates"])))
     if facts["labels"] is None:
         return [*blocks, Note("The documents carry no labels.", "warning")]
     return [*blocks, *_label_blocks(facts["labels"], show_labels)]
@@ -34,6 +36,13 @@ def _word_sentence(words: Facts) -> str:
     if words["empty documents"]:
         text += f" {_number(words['empty documents'], 'document has', 'documents have')} none at all."
     return text
+
+
+def _duplicate_sentence(found: Facts) -> str:
+    return (
+        f"Near-duplicates: {_number(found['pairs'], 'pair', 'pairs')}, among {found['documents']:,} documents, "
+        "share nearly all their words; keep them together with --split-by duplicates."
+    )
 
 
 def _label_blocks(labels: Facts, show_labels: int) -> list[Block]:

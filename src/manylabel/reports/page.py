@@ -83,6 +83,15 @@ def cell_text(cell: Cell, kind: Kind) -> str:
     return f"{cell:.4g}"
 
 
+def p_text(p: float) -> str:
+    """The p of a test as it is written: a chance is never 0.
+
+    >>> p_text(0.03456), p_text(0.0002)
+    ('0.035', '< 0.001')
+    """
+    return f"{p:.3f}" if p >= 0.001 or p != p else "< 0.001"
+
+
 def render_text(blocks: Sequence[Block]) -> str:
     """The page as plain text."""
     return "\n\n".join(_block_text(block) for block in blocks) + "\n"

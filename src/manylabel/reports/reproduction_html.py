@@ -8,7 +8,7 @@ from html import escape
 from string import Template
 
 from manylabel.evaluation.findings import Claim, Curves, Entry, Experiment, Reproduction, Sheet, Verdict
-from manylabel.exceptions import MissingExtraError
+from manylabel.reports.page_html import plotly_script
 from manylabel.reports.reproduction_page import entry_text, sheet_title, summary_rows
 
 FULL_COLOUR = 5.0
@@ -75,7 +75,7 @@ def reproduction_html(found: Sequence[Reproduction]) -> str:
     # "</" inside a script would end it
     drawings = json.dumps(charts.drawings).replace("</", "<\\/")
     return _PAGE.substitute(
-        plotly=_plotly() if charts.drawings else "",
+        plotly=plotly_script() if charts.drawings else "",
         summary=_summary(found),
         links=links,
         papers=papers,
@@ -107,15 +107,6 @@ class _Charts:
         self.drawings.append({"id": name, "data": lines, "layout": layout})
         note = f'<p class="quiet">{escape(curves.note)}</p>' if curves.note else ""
         return f'<div class="chart" id="{name}"></div>{note}'
-
-
-def _plotly() -> str:
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingExtraError("A page with figures", "report") from error
-    script: str = get_plotlyjs()
-    return script
 
 
 def _summary(found: Sequence[Reproduction]) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from manylabel.evaluation.comparability import check_comparable, same_training
 from manylabel.evaluation.result import PartCounts, Result
 from manylabel.metrics import (
     HIERARCHICAL_MEASURES,
     MEASURES,
     RANKING_MEASURES,
     LabelCounts,
-    average_ranks,
     chosen_labels,
 )
+from manylabel.reports.chosen_text import chosen_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.reports.promise_text import promise_text
 
 SHOWN = (
     "micro-precision", "micro-recall", "micro-f1", "macro-f1", "macro-f1-present", "sample-f1", "jaccard",
@@ -23,16 +25,21 @@ RANKING_SHOWN = (
     "one-error", "precision-at-3", "ndcg-at-3", "ranking-average-precision", "ranking-loss", "coverage",
 )  # fmt: skip
 COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
-RANKED = ("hamming-loss", "zero-one-loss", "jaccard", "micro-f1", "macro-f1-present", "sample-f1")
 UNSEEN_SHOWN = 8
 
 
 def result_page(results: Sequence[Result], split: str, *, labels: int | None = 30) -> list[Block]:
-    """All that was measured; `labels` limits the table of labels (None: all of them)."""
+    """All that was measured; `labels` limits the table of labels (None: all of them).
+
+    Results that were not measured alike are refused.
+    """
+    check_comparable(results)
     first = results[0]
     blocks: list[Block] = [Heading(f"{first.data}: {split}"), documents_table(first.train, first.test)]
     if first.unseen_labels:
         blocks.append(unseen_note(first))
+    if not same_training(results):
+        blocks.append(Note("Not all of these were trained on the same documents.", "warning"))
     views = list(first.measures)
     titles = {"all": f"all {first.test.documents:,}", "labelled": f"{_labelled(first):,} labelled"}
     if len(results) == 1:
@@ -45,6 +52,7 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
             blocks.append(_measure_table([(result.method, result.measures[view]) for result in results]))
     blocks.extend(Note(rounds_text(result)) for result in results if "iterations_median" in result.remarks)
     blocks.extend(Note(text) for result in results if (text := choices_text(result)))
+    blocks.extend(Note(promise_text(result.remarks["promise"])) for result in results if "promise" in result.remarks)
     blocks.extend(block for result in results if "supports" in result.remarks for block in supports_blocks(result))
     blocks.append(Note(times(results), "quiet"))
     blocks.append(Note(conventions_text(first), "quiet"))
@@ -87,9 +95,9 @@ def unseen_note(result: Result) -> Note:
 
 def _measure_table(columns: Sequence[tuple[str, object]]) -> Table:
     rows: list[list[Cell]] = []
-    titles = [(name, MEASURES[name].title) for name in SHOWN]
+    titles = [(name, MEASURES[name].title) for name in SHOWN if _has(columns, name)]
     titles += [(name, measure.title) for name, measure in HIERARCHICAL_MEASURES.items() if _has(columns, name)]
-    titles += [(name, RANKING_MEASURES[name].title) for name in RANKING_SHOWN]
+    titles += [(name, RANKING_MEASURES[name].title) for name in RANKING_SHOWN if _has(columns, name)]
     for name, title in titles:
         values: list[Cell] = []
         for _, measures in columns:
@@ -121,18 +129,6 @@ def labels_blocks(result: Result, limit: int | None) -> list[Block]:
     return blocks
 
 
-def ranks_page(evaluations: Sequence[Sequence[Result]]) -> list[Block]:
-    """The methods' average ranks over data sets, 1 the best, ties sharing the mean rank; all test documents."""
-    methods = [result.method for result in evaluations[0]]
-    rows: list[list[Cell]] = []
-    for name in RANKED:
-        values = [[result.measures["all"][name] for result in results] for results in evaluations]
-        means = average_ranks(values, greater_is_better=bool(MEASURES[name].greater_is_better))
-        rows.append([MEASURES[name].title, *(f"{rank:.2f}" for rank in means)])
-    table = Table([Column("measure"), *(Column(method, "number") for method in methods)], rows)
-    return [Heading(f"Average ranks over {len(evaluations)} data sets (1 is best)"), table]
-
-
 def rounds_text(result: Result) -> str:
     """How co-training went."""
     said = result.remarks
@@ -149,6 +145,8 @@ def choices_text(result: Result) -> str:
     """What a method tuned, and how many documents only the fallback gave a label; empty where there is nothing."""
     said = result.remarks
     parts = [f"{name} = {value:g}" for name, value in said.get("chosen", {}).items()]
+    if "chosen_for_goal" in said:
+        parts.append(chosen_text(said["chosen_for_goal"]).rstrip("."))
     if "all_negative_share" in said:
         share = f"{100 * said['all_negative_share']:.1f} % of the documents had no label by themselves"
         parts.append(f"{share} and got their best one")

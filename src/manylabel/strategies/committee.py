@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
-from manylabel.models.base import FACTS, WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.base import FACTS, WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
@@ -129,18 +129,37 @@ class Committee(MultiLabelModel):
         if unknown := facts.keys() - FACTS.keys():
             raise TypeError(f"Committee.fit takes no {', '.join(sorted(unknown))}; its members may not know it.")
         features, targets = self.check_training(X, Y)
-        carried = targets.Y.sum(axis=0)
-        never, always = carried == 0, carried == features.shape[0]
-        self.constant_ = np.where(never, -np.inf, np.where(always, np.inf, np.nan))
+        self._note_constants(targets.Y)
         if self.combine != "votes":
             self._learn_combination(features, targets.Y, facts)
         # A member sees single-label data as such, and so learns no threshold that nobody asks for.
-        given = Y if targets.form == "single" else targets.Y
+        return self.fit_members(features, Y if targets.form == "single" else targets.Y, facts)
+
+    def combined_out_of_fold(
+        self, X: Csr, Y: Csr, folds: int, seed: int, facts: Mapping[str, Any]
+    ) -> tuple[Floats, Ints]:
+        """Learn how to average the members on scores of unseen documents; these scores combined, and their rows.
+
+        `fit_members` then ends what `fit` would do. The combination has seen the labels of the scores it combines.
+        """
+        _, targets = self.check_training(X, Y)
+        self._note_constants(targets.Y)
+        scores, rows = self._members_out_of_fold(X, targets.Y, folds, seed, facts)
+        found = averaged(scores, Csr(targets.Y[rows]), self.ridge)
+        self.weights_, self.intercept_ = found.weights, found.intercept
+        return np.where(np.isnan(self.constant_), found(scores), self.constant_), rows
+
+    def fit_members(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> Self:
+        """Fit every member on everything, the combination being learned."""
         self.members_ = [
-            self._fresh(member).fit(features, given, **_wanted(member, facts))
+            self._fresh(member).fit(X, Y, **_wanted(member, facts))
             for member in track("Learning the members", self.members)
         ]
         return self
+
+    def _note_constants(self, Y: Csr) -> None:
+        carried = Y.sum(axis=0)
+        self.constant_ = np.where(carried == 0, -np.inf, np.where(carried == Y.shape[0], np.inf, np.nan))
 
     def _fresh(self, member: MultiLabelModel) -> MultiLabelModel:
         copied = unfitted_copy(member)
@@ -153,14 +172,18 @@ class Committee(MultiLabelModel):
         if folds < 2:  # one document: nothing can be held out, so the members count as they are
             scores, truth = np.zeros((n_members, 1, n_labels)), Y
         else:
-            scores, truth = self._out_of_fold(X, Y, folds, facts)
+            scores, rows = self._members_out_of_fold(X, Y, folds, self.seed, facts)
+            truth = Csr(Y[rows])
         if self.combine == "stacked" and self.stack_on == "all":
             self._learn_judge(scores, truth)
             return
         found = (stacked if self.combine == "stacked" else averaged)(scores, truth, self.ridge)
         self.weights_, self.intercept_ = found.weights, found.intercept
 
-    def _out_of_fold(self, X: Csr, Y: Csr, folds: int, facts: Mapping[str, Any]) -> tuple[Floats, Csr]:
+    def _members_out_of_fold(
+        self, X: Csr, Y: Csr, folds: int, seed: int, facts: Mapping[str, Any]
+    ) -> tuple[Floats, Ints]:
+        """Members × documents × labels, and the rows of the documents."""
         found, rows = [], np.arange(X.shape[0])
         for member in track("Asking the members about unseen documents", self.members):
             scores, rows = out_of_fold_scores(
@@ -168,12 +191,12 @@ class Committee(MultiLabelModel):
                 X,
                 Y,
                 folds,
-                self.seed,
+                seed,
                 WORKING_MEMORY // len(self.members),
                 _wanted(member, facts),
             )
             found.append(of_unseen_documents(scores, member.score_kind))
-        return np.stack(found), Y[rows]
+        return np.stack(found), rows
 
     def _learn_judge(self, scores: Floats, Y: Csr) -> None:
         spread = scores.std(axis=1)
@@ -199,6 +222,22 @@ class Committee(MultiLabelModel):
         else:
             combined = LinearCombination(self.weights_, self.intercept_)(scores)
         return np.where(np.isnan(self.constant_), combined, self.constant_)
+
+    def document_scorer(self) -> DocumentScorer | None:
+        """The members' put together; none for votes, a judge of all labels, or where a member has none."""
+        scorers = [member.document_scorer() for member in self.members_]
+        known = [score for score in scorers if score is not None]
+        if self.combine == "votes" or hasattr(self, "judge_") or len(known) < len(scorers):
+            return None
+        kinds = [member.score_kind for member in self.members_]
+        combine = LinearCombination(self.weights_, self.intercept_)
+
+        def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+            said = [comparable(one(terms, values), kind) for one, kind in zip(known, kinds, strict=True)]
+            combined = combine(np.stack(said)[:, np.newaxis])[0]
+            return np.where(np.isnan(self.constant_), combined, self.constant_)
+
+        return score
 
     def _votes(self, X: Csr) -> Floats:
         """The votes of each label less the half that is missing to those needed, as a share of the members."""

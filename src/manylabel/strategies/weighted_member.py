@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
 from manylabel.features.weighting import Weighting
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, OneOf, Satisfies
 
@@ -75,6 +75,17 @@ class WeightedMember(MultiLabelModel):
     def score_batch(self, X: Csr) -> Floats:
         """The model's scores of the weighed documents."""
         return self.model_.score_batch(self._weighed(X))
+
+    def document_scorer(self) -> DocumentScorer | None:
+        """The model's, of weighed terms."""
+        score, weighting = self.model_.document_scorer(), self.weighting_
+        if score is None or weighting is None or self.model.needs_counts:
+            return score if weighting is None else None
+
+        def scored(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+            return score(terms, weighting.weigh_one(terms, values))
+
+        return scored
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The model's."""

@@ -10,11 +10,27 @@ import numpy as np
 
 from manylabel.classifier import Documents
 from manylabel.data import Corpus, load
+from manylabel.data.dates import read_dates
 from manylabel.data.hierarchy_files import find_hierarchy
+from manylabel.data.near_duplicates import near_duplicates
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
-from manylabel.data.splits import group_split, iterative_split
+from manylabel.data.splits import (
+    Split,
+    by_date,
+    group_split,
+    iterative_split,
+    iterative_stratification,
+    stratified_group_k_fold,
+    stratified_group_split,
+    time_blocks,
+)
 from manylabel.exceptions import DataError, UnknownNameError
+
+TIME = "time:"
+"""What stands before a column of dates where documents are to be divided in the order of time."""
+DUPLICATES = "duplicates"
+"""The wish that near-duplicates stay together, unless a column has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +44,9 @@ class Source:
     hierarchy: str | None = None
     """Where the label hierarchy comes from, see `find_hierarchy`; None for that of the data, if it has one."""
     split_by: str | None = None
-    """A column whose values are not divided between training and test; None for what the data set says."""
+    """How to divide the documents, whatever split the data bring: a column whose values (authors, threads) are not
+    divided between training and test, ``time:COLUMN`` for the order of time, or ``duplicates`` for near-duplicates
+    that stay together; None for what the data set says."""
 
 
 def load_source(source: Source) -> Reading:
@@ -41,13 +59,21 @@ def load_source(source: Source) -> Reading:
     reading = load(source.data, **wishes)
     corpus = reading.corpus
     if source.split_by is not None:
-        if source.split_by not in corpus.metadata:
-            raise UnknownNameError("column to split by", source.split_by, corpus.metadata)
-        corpus = replace(corpus, split_by=source.split_by)
+        corpus = split_anew(corpus, source.split_by)
     problems = Problems(source.on_error)
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def split_anew(corpus: Corpus, split_by: str) -> Corpus:
+    """The corpus to be divided as the user says instead of as the data say; documents in no part stay out."""
+    column = split_by if split_by in corpus.metadata else split_by.removeprefix(TIME)
+    if column not in corpus.metadata and split_by != DUPLICATES:
+        raise UnknownNameError("column to split by", column, [*corpus.metadata, DUPLICATES])
+    if "unused" in corpus.parts:
+        corpus = corpus.subset([row for row, part in enumerate(corpus.split or ()) if part != "unused"])
+    return replace(corpus, split=None, split_by=split_by)
 
 
 def documents_of(corpus: Corpus) -> Documents:
@@ -68,7 +94,7 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
     """The two parts of a corpus and a phrase that says how they came about.
 
     A corpus without a train and a test part is divided at random by iterative stratification; one that names a column
-    to split by (`split_by`), by whole groups of documents.
+    to split by (`split_by`), by whole groups of documents, or by time where that is a column of dates.
     """
     parts = corpus.parts
     if "train" in parts and "test" in parts:
@@ -79,12 +105,55 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
             path=corpus.name or corpus.source,
             remedy="Name the parts train and test.",
         )
-    if corpus.split_by:
-        groups = np.array([str(value) for value in corpus.metadata[corpus.split_by]])
-        train, test = group_split(groups, (1 - test_share, test_share), seed=seed)
-        how = f"a random split by {corpus.split_by}, {100 * test_share:.0f} % for testing, seed {seed}"
-        return corpus.subset(np.sort(train)), corpus.subset(np.sort(test)), how
-    Y = corpus.label_matrix()
-    train, test = iterative_split(Y, (1 - test_share, test_share), seed=seed)
-    how = f"a random stratified split, {100 * test_share:.0f} % for testing, seed {seed}"
+    shares = (1 - test_share, test_share)
+    kept = f"{100 * test_share:.0f} % for testing"
+    if dates := time_column(corpus):
+        train, test = by_date(read_dates(corpus.metadata[dates], dates), shares)
+        how = f"a split by time ({dates}), the latest {kept}"
+    elif _keeps_duplicates(corpus):
+        train, test = stratified_group_split(corpus.label_matrix(), _groups(corpus), shares, seed=seed)
+        how = f"a random stratified split that keeps near-duplicates together, {kept}, seed {seed}"
+    elif corpus.split_by:
+        train, test = group_split(_groups(corpus), shares, seed=seed)
+        how = f"a random split by {corpus.split_by}, {kept}, seed {seed}"
+    else:
+        train, test = iterative_split(corpus.label_matrix(), shares, seed=seed)
+        how = f"a random stratified split, {kept}, seed {seed}"
     return corpus.subset(np.sort(train)), corpus.subset(np.sort(test)), how
+
+
+def folds_of(corpus: Corpus, k: int, seed: int, *, forward: bool = False) -> tuple[list[Split], str]:
+    """The k splits of a cross-validation and a phrase that says how they came about.
+
+    By default iterative stratification. Where the corpus names a column to split by, its documents stay together and
+    labels are spread as evenly as that allows (``duplicates``: near-duplicates stay together). Where the column is one
+    of dates (``time:date``), the folds are stretches of time, and with `forward` each is tested by what was learned
+    from earlier ones alone.
+    """
+    if dates := time_column(corpus):
+        folds = time_blocks(read_dates(corpus.metadata[dates], dates), k, forward=forward)
+        earlier = ", each after training on earlier ones" if forward else ""
+        return folds, f"{k} stretches of time ({dates}){earlier}"
+    if corpus.split_by:
+        folds = stratified_group_k_fold(corpus.label_matrix(), _groups(corpus), k, seed)
+        kept = "that keep near-duplicates together" if _keeps_duplicates(corpus) else f"by {corpus.split_by}"
+        return folds, f"{k} stratified folds {kept}, seed {seed}"
+    return iterative_stratification(corpus.label_matrix(), k, seed), f"{k} stratified folds, seed {seed}"
+
+
+def time_column(corpus: Corpus) -> str | None:
+    """The column of dates by which the corpus is to be divided in the order of time; None where it is not."""
+    if not corpus.split_by.startswith(TIME) or corpus.split_by in corpus.metadata:
+        return None
+    return corpus.split_by.removeprefix(TIME)
+
+
+def _keeps_duplicates(corpus: Corpus) -> bool:
+    return corpus.split_by == DUPLICATES and DUPLICATES not in corpus.metadata
+
+
+def _groups(corpus: Corpus) -> np.ndarray[Any, Any]:
+    """The documents that stay together, as a group number or name for each document."""
+    if _keeps_duplicates(corpus):
+        return near_duplicates(documents_of(corpus)).groups()
+    return np.array([str(value) for value in corpus.metadata[corpus.split_by]])

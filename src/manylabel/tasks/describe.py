@@ -15,6 +15,7 @@ from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
 from manylabel.resampling.imbalance import LabelImbalance, label_imbalance
 from manylabel.tasks.corpora import Source, load_source
+from manylabel.tasks.duplicates import duplicate_facts
 
 FEW_DOCUMENTS = (1, 5, 10, 50)
 
@@ -44,6 +45,7 @@ def describe(source: Source, *, part: str | None = None) -> Described:
         "fields": sizes["fields"],
         "parts": sizes["parts"],
         "words": word_facts(corpus),
+        "near duplicates": duplicate_facts(corpus),
         "labels": None if corpus.labels is None else label_facts(corpus),
     }
     return Described(facts, list(reading.skipped))

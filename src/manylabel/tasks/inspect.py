@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from manylabel.catalog import find_class, storable_classes
+from manylabel.decisions.best_rule import chosen_for_goal
+from manylabel.decisions.decided import shown_thresholds
 from manylabel.exceptions import ModelFileError
 from manylabel.modelfile import ModelFile, open_model
 
@@ -22,6 +23,8 @@ class Inspected:
     labels: list[str]
     label_counts: list[int]
     thresholds: list[float] | None
+    chosen: dict[str, Any] | None
+    promise: dict[str, Any] | None
     arrays: dict[str, dict[str, Any]]
 
     def as_dict(self) -> dict[str, Any]:
@@ -45,6 +48,8 @@ def inspect(path: Path) -> Inspected:
         labels=labels,
         label_counts=opened.decode(state["label_counts_"]).tolist(),
         thresholds=_thresholds(opened, len(labels)),
+        chosen=_chosen(opened),
+        promise=_promise(opened),
         arrays={
             name: {"dtype": dtype, "shape": list(shape)} for name, (dtype, shape, _) in sorted(opened.places.items())
         },
@@ -56,6 +61,20 @@ def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
     rule = opened.decode(decided["state"]["rule_"])
     if rule is None:
         return None
-    kind = find_class(storable_classes()[decided["state"]["model_"]["@object"]]).score_kind  # type: ignore[attr-defined]
-    values = rule.thresholds(n_labels, kind)
+    # What kind its scores are, a model says by its settings: without what it learned it is quickly made.
+    kind = opened.decode({**decided["state"]["model_"], "state": {}}).score_kind
+    calibration = opened.decode(decided["state"].get("calibration_"))
+    values = shown_thresholds(rule, n_labels, kind, calibration)
     return None if values is None else values.tolist()
+
+
+def _chosen(opened: ModelFile) -> dict[str, Any] | None:
+    state = opened.header["tree"]["state"]["decided_"]["state"]
+    rule = opened.decode(state["rule_"])
+    return None if rule is None else chosen_for_goal(rule, opened.decode(state.get("settings_", {})))
+
+
+def _promise(opened: ModelFile) -> dict[str, Any] | None:
+    rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
+    promise = None if rule is None else rule.promise()
+    return None if promise is None else promise.as_dict()

@@ -12,6 +12,7 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem
+from manylabel.evaluation.comparability import fingerprint
 from manylabel.evaluation.result import PartCounts
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import Source, documents_of, load_source, part_of
@@ -42,6 +43,8 @@ class Trained:
             "terms": terms_of(model),
             "seconds": self.seconds,
             "recipe": model.recipe.as_dict(),
+            "chosen": model.decided_.chosen(),
+            "promise": None if model.promise is None else model.promise.as_dict(),
             "skipped": [str(problem) for problem in self.skipped],
         }
 
@@ -82,5 +85,6 @@ def train(
     name = loaded.corpus.name or source.data
     counts = PartCounts.of(corpus.label_sets)
     if model is not None:
-        classifier.save(model, {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled})
+        trained_on = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
+        classifier.save(model, {**trained_on, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
     return Trained(classifier, model, name, counts, seconds, list(loaded.skipped))

@@ -1,0 +1,176 @@
+"""Is the default close to the best? Every method told the goal, on every data set, beside the default.
+
+python -m benchmarks.defaults --held-out     on a quarter of the training documents: what choices are made by
+python -m benchmarks.defaults                on the test parts, after all was chosen: the tables of docs/defaults.md
+
+Each cell trains with ``--for micro-f1`` (or macro-f1) and measures that goal on all documents of the measured part;
+macro F1 is the mean over all labels of training and test. What was measured is kept in a file, and a run goes on where
+the last one ended; a cell that takes longer than ``--limit`` seconds is left empty. The data: MANYLABEL_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manylabel.catalog import DEFAULT_METHOD
+from manylabel.data import Corpus
+from manylabel.data.labels import label_matrix
+from manylabel.data.splits import group_split, iterative_split
+from manylabel.exceptions import ManylabelError
+from manylabel.metrics.goals import find_goal
+from manylabel.recipe import Recipe, with_goal
+from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
+from manylabel.tasks.train import fit_corpus
+
+SETS = ("townhall", "medical", "enron", "hallmarks", "rcv1-1", "goemotions", "bibtex", "reuters21578", "debtags")
+METHODS = (
+    "svm",
+    "logistic",
+    "svm-balanced",
+    "nb",
+    "mnb-vw",
+    "mnb-vw-ecc",
+    "rocchio-zoned",
+    "knn",
+    "ml-knn",
+    "pmm",
+    "committee",
+)
+GOALS = ("micro-f1", "macro-f1")
+MOST_DOCUMENTS = 10_000
+SEED = 0
+OUTPUT = Path(__file__).parent / "results"
+
+
+class TimeIsUpError(Exception):
+    """A cell did not end in time."""
+
+
+def arguments() -> argparse.Namespace:
+    """What to run and where to keep it."""
+    parser = argparse.ArgumentParser(description="The default beside the other methods.")
+    parser.add_argument("--held-out", action="store_true", help="measure on a quarter of the training documents")
+    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--goals", nargs="+", default=GOALS)
+    parser.add_argument(
+        "--documents", type=int, default=MOST_DOCUMENTS, help="train on at most so many, drawn at random"
+    )
+    parser.add_argument("--limit", type=int, default=600, help="seconds a cell may take")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure what is missing, then print the tables."""
+    asked = arguments()
+    kept = asked.output / ("defaults_held_out.jsonl" if asked.held_out else "defaults.jsonl")
+    known = {(row["set"], row["method"], row["goal"]): row for row in read(kept)}
+    methods = list(dict.fromkeys([DEFAULT_METHOD, *asked.methods]))
+    for name in asked.sets:
+        wanted = [(m, g) for m in methods for g in asked.goals if (name, m, g) not in known]
+        if not wanted:
+            continue
+        train, test = parts(name, asked.held_out, asked.documents)
+        for method, goal in wanted:
+            row = {"set": name, "method": method, "goal": goal, **cell(train, test, method, goal, asked)}
+            known[name, method, goal] = row
+            with kept.open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
+            print(json.dumps(row), file=sys.stderr, flush=True)
+    for goal in asked.goals:
+        print(table(known, asked.sets, methods, goal))
+
+
+def parts(name: str, held_out: bool, most: int) -> tuple[Corpus, Corpus]:
+    """What is learned from and what is measured on."""
+    train, test, _ = train_and_test(load_source(Source(name)).corpus, 0.25, SEED)
+    if len(train) > most:
+        drawn = np.random.default_rng(SEED).choice(len(train), most, replace=False)
+        train = train.subset(np.sort(drawn))
+    if not held_out:
+        return train, test
+    if train.split_by:
+        groups = np.array([str(value) for value in train.metadata[train.split_by]])
+        kept, rest = group_split(groups, (0.75, 0.25), seed=SEED + 1)
+    else:
+        kept, rest = iterative_split(train.label_matrix(), (0.75, 0.25), seed=SEED + 1)
+    return train.subset(np.sort(kept)), train.subset(np.sort(rest))
+
+
+def cell(train: Corpus, test: Corpus, method: str, goal: str, asked: argparse.Namespace) -> dict[str, Any]:
+    """One method trained for one goal, and what it reached; None where it took too long or cannot read the data."""
+    began = time.perf_counter()
+    try:
+        with within(asked.limit):
+            model = fit_corpus(train, Recipe.of(method, with_goal({}, goal)), seed=SEED, n_jobs=asked.jobs)
+            seconds = time.perf_counter() - began
+            value = measured(model, test, goal)
+    except TimeIsUpError:
+        return {"value": None, "limit": asked.limit}
+    except ManylabelError as error:  # counts are not to be had of ready-made tf-idf, say
+        return {"value": None, "error": str(error)}
+    sizes = {"train": len(train), "test": len(test), "labels": len(model.labels_)}
+    return {"value": value, "seconds": round(seconds, 1), "chosen": model.decided_.chosen(), **sizes}
+
+
+def measured(model: Any, test: Corpus, goal: str) -> float:
+    """The goal on all test documents; labels that training never saw are misses."""
+    names = [*model.labels_, *sorted({name for names in test.label_sets for name in names} - set(model.labels_))]
+    given = model.predict(documents_of(test))
+    return find_goal(goal).value(label_matrix(test.label_sets, names), label_matrix(given, names))
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Stop the enclosed work when it takes too long."""
+
+    def stop(*_: object) -> None:
+        raise TimeIsUpError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a former run."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def table(
+    known: dict[tuple[str, str, str], dict[str, Any]], sets: Sequence[str], methods: Sequence[str], goal: str
+) -> str:
+    """Methods × data sets as Markdown, the best of each set in bold, and how far the default stays behind it."""
+    values = {key: row["value"] for key, row in known.items() if key[2] == goal and row["value"] is not None}
+    best = {name: max((v for (s, _, _), v in values.items() if s == name), default=float("nan")) for name in sets}
+    lines = [f"| {find_goal(goal).title} | {' | '.join(sets)} |", "|---" * (len(sets) + 1) + "|"]
+    for method in methods:
+        shown = []
+        for name in sets:
+            value = values.get((name, method, goal))
+            text = "–" if value is None else f"{100 * value:.1f}"
+            shown.append(f"**{text}**" if value == best[name] else text)
+        label = f"`{method}` (default)" if method == DEFAULT_METHOD else f"`{method}`"
+        lines.append(f"| {label} | {' | '.join(shown)} |")
+    behind = [100 * (best[name] - values.get((name, DEFAULT_METHOD, goal), float("nan"))) for name in sets]
+    lines.append(f"| the default behind the best | {' | '.join(f'{gap:.1f}' for gap in behind)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

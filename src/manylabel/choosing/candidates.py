@@ -1,0 +1,203 @@
+"""What can be tried on some documents: methods of the catalogue × features × decision rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_method
+from manylabel.choosing.fold_work import FoldWork
+from manylabel.decisions.best_rule import in_words
+from manylabel.decisions.table import find_rule
+from manylabel.metrics.goals import Goal
+from manylabel.recipe import Recipe
+
+PLAIN = "words"
+FIELDS = "title again"
+VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
+    "stems": ({"stemmer": "english"}, 1.0),
+    FIELDS: ({"fields": ("title", "*")}, 1.3),
+    "word pairs": ({"ngram_range": (1, 2), "min_df": 2}, 2.5),
+}
+"""Other ways to count, and how much more a method has to do then."""
+TITLE = "title"
+BEST = "best-for"
+MOST_SETS = 1 << 23
+"""Seen label sets × documents beyond which rules that weigh every seen set are not tried: they cost too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """The size of a comparison's folds and what the documents have."""
+
+    documents: int
+    nonzeros: int
+    labels: int
+    label_sets: int
+    has_texts: bool = True
+    has_title: bool = False
+    has_hierarchy: bool = False
+    has_unlabelled: bool = False
+
+    @classmethod
+    def of(cls, work: FoldWork, fields: Iterable[str] = ()) -> Traits:
+        """The traits of documents at hand; sizes are those of what a fold learns from, of all where there are none."""
+        counts, _ = work.counts({})
+        learned = [len(train) for train, _ in work.splits] or [work.Y.shape[0]]
+        share = sum(learned) / len(learned) / max(work.Y.shape[0], 1)
+        Y = work.Y
+        sets = {Y.indices[a:b].tobytes() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)}
+        named = list(fields)
+        return cls(
+            documents=round(share * Y.shape[0]),
+            nonzeros=round(share * counts.nnz),
+            labels=int(Y.shape[1]),
+            label_sets=len(sets),
+            has_texts=work.has_texts,
+            has_title=TITLE in named and len(named) > 1,
+            has_hierarchy=work.hierarchy is not None,
+            has_unlabelled=bool((np.diff(Y.indptr) == 0).any()),
+        )
+
+    def lacks(self, row: Method) -> str | None:
+        """What the method needs and the documents have not; None where nothing is missing."""
+        there = {"hierarchy": self.has_hierarchy, "unlabelled": self.has_unlabelled}
+        words = {"hierarchy": "no label hierarchy", "unlabelled": "no document without a label"}
+        return next((words[need] for need in row.needs if not there[need]), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A whole pipeline: method, features and rule by name, and the recipe they stand for."""
+
+    method: str
+    features: str
+    rule: str
+    recipe: Recipe
+
+    @property
+    def name(self) -> str:
+        """The three together."""
+        return f"{self.method} · {self.features} · {self.rule}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Pipelines that share features, weighting and model, so that one trial answers for all of them.
+
+    `seconds` is the nominal time of one trial.
+    """
+
+    method: str
+    features: str
+    options: tuple[Option, ...]
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """The method, and what else tells it from other entrants."""
+        if self.features == PLAIN:
+            return self.method if not self.options[0].rule.startswith(BEST) else f"{self.method} · {BEST}"
+        return f"{self.method} · {self.features}"
+
+    @property
+    def recipe(self) -> Recipe:
+        """A recipe with the features and the model that all options share."""
+        return self.options[0].recipe
+
+
+def entrants(methods: Sequence[str] | None, traits: Traits, goal: Goal) -> tuple[list[Entrant], dict[str, str]]:
+    """The methods asked for (default: all that suit the documents), the default method first, then by their cost.
+
+    Rows of the catalogue that differ by their rule alone enter together. Beside them: which methods were left out, and
+    why; a method asked for by name is never left out.
+    """
+    left_out: dict[str, str] = {}
+    together: dict[str, list[str]] = {}
+    for name in dict.fromkeys(methods or METHODS):
+        row = find_method(name)
+        if methods is None and (missing := traits.lacks(row)) is not None:
+            left_out[name] = missing
+            continue
+        recipe = Recipe.of(name)
+        key = (row.model, row.inner, recipe.features, recipe.selection, recipe.weighting, recipe.model)
+        together.setdefault(repr(key), []).append(name)
+    found = [_entrant(names, traits, goal) for names in together.values()]
+    return sorted(
+        found, key=lambda one: (DEFAULT_METHOD not in {option.method for option in one.options}, one.seconds)
+    ), left_out
+
+
+def variants(option: Option, traits: Traits, goal: Goal, seconds: float) -> list[Entrant]:
+    """A leading pipeline with other features, each also with the rule that is best for the goal; cheapest first."""
+    if option.features != PLAIN:
+        return []
+    chosen = {"rule": BEST, "objective": goal.name}
+    own = option.recipe.decision
+    rules = [own] if own["rule"] == BEST else [own, chosen]
+    again = [_varied(option, PLAIN, {}, [chosen], seconds)] if len(rules) > 1 else []
+    if traits.has_texts:
+        for name, (changes, factor) in VARIANTS.items():
+            if name != FIELDS or traits.has_title:
+                again.append(_varied(option, name, changes, rules, factor * seconds))
+    return again
+
+
+def _entrant(names: Sequence[str], traits: Traits, goal: Goal) -> Entrant:
+    recipes = [_for_goal(Recipe.of(name), goal) for name in names]
+    options = {_rule_name(recipe.decision): recipe for recipe in recipes}
+    for decision in _other_rules(names[0], traits, goal):
+        recipe = _with_rule(Recipe.of(names[0]), decision)
+        options.setdefault(_rule_name(recipe.decision), recipe)
+    made = tuple(Option(recipe.method, PLAIN, rule, recipe) for rule, recipe in options.items())
+    costs = [find_method(name).cost.seconds(traits.documents, traits.nonzeros, traits.labels) for name in names]
+    return Entrant(names[0], PLAIN, made, max(costs))
+
+
+def _for_goal(recipe: Recipe, goal: Goal) -> Recipe:
+    """A recipe whose rule is the best for something, for the goal."""
+    if recipe.decision["rule"] != BEST:
+        return recipe
+    return replace(recipe, decision={**recipe.decision, "objective": goal.name})
+
+
+def _other_rules(method: str, traits: Traits, goal: Goal) -> list[dict[str, Any]]:
+    """Rules worth trying besides a method's own."""
+    if goal.k is not None:
+        return [{"rule": "top-k", "k": goal.k}]
+    rules: list[dict[str, Any]] = [{"rule": "global"}, {"rule": "per-label"}]
+    if traits.label_sets * traits.documents <= MOST_SETS and goal.name != "macro-f1":
+        objective = goal.name if goal.name in ("exact", "hamming") else "f1"
+        rules.append({"rule": "seen-sets", "objective": objective})
+    kind = Recipe.of(method).build_model().score_kind
+    return [decision for decision in rules if kind in find_rule(decision["rule"]).accepts]
+
+
+def _varied(
+    option: Option, name: str, changes: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], seconds: float
+) -> Entrant:
+    plain = option.recipe.as_dict()
+    recipe = Recipe.from_dict({**plain, "features": {**plain["features"], **changes}})
+    made = (_with_rule(recipe, rule) for rule in rules)
+    options = tuple(Option(option.method, name, _rule_name(one.decision), one) for one in made)
+    return Entrant(option.method, name, options, seconds)
+
+
+def _with_rule(recipe: Recipe, decision: Mapping[str, Any]) -> Recipe:
+    """The recipe with another rule, its settings resolved as the catalogue would."""
+    return replace(recipe, decision=Recipe.of(recipe.method, {"decision": decision}).decision)
+
+
+def _rule_name(decision: Mapping[str, Any]) -> str:
+    """A decision in words.
+
+    >>> _rule_name({"rule": "per-label", "shrinkage": 0}), _rule_name({"rule": "own"})
+    ('per-label, shrinkage 0', 'own')
+    """
+    if decision["rule"] == OWN_RULE:
+        return OWN_RULE
+    rule = Recipe.of(DEFAULT_METHOD, {"decision": dict(decision)}).build_rule()
+    return in_words(rule)

@@ -1,0 +1,82 @@
+"""A limit of time: a brake for work that was planned without looking at the clock."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from manylabel.exceptions import ParameterError
+from manylabel.progress import ProgressSink, current_sink, reporting_to
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error: whoever set the limit catches it
+    """The time is over; the work at hand is given up."""
+
+
+def seconds_of(duration: str) -> float:
+    """A duration in seconds; written 90, 90s, 2m, 1.5h or 1m30s.
+
+    >>> seconds_of("2m"), seconds_of("90"), seconds_of("1m30s"), seconds_of("1.5h")
+    (120.0, 90.0, 90.0, 5400.0)
+    """
+    text = duration.strip().lower()
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if "".join(number + unit for number, unit in parts) != text or seconds <= 0:
+        raise ParameterError(f"A time is written 90s, 2m, 1m30s or 1.5h, and is above 0; not {duration!r}.")
+    return seconds
+
+
+class Deadline:
+    """A moment after which `check` raises `OutOfTime`; None sets no limit.
+
+    >>> Deadline(None).check()
+    >>> Deadline(1.0, clock=iter([0.0, 2.0]).__next__).check()
+    Traceback (most recent call last):
+    ...
+    manylabel.choosing.deadline.OutOfTime
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end = None if seconds is None else clock() + seconds
+
+    def check(self) -> None:
+        """Raise `OutOfTime` where the time is over."""
+        if self._end is not None and self._clock() > self._end:
+            raise OutOfTime
+
+    @contextmanager
+    def braking(self) -> Iterator[None]:
+        """Stop the enclosed work soon after the deadline: wherever it reports its progress."""
+        if self._end is None:
+            yield
+            return
+        with reporting_to(_Brake(self, current_sink())):
+            yield
+
+
+class _Brake:
+    """Hands progress on, and looks at the clock each time."""
+
+    def __init__(self, deadline: Deadline, sink: ProgressSink | None) -> None:
+        self.deadline = deadline
+        self.sink = sink
+
+    def started(self, what: str, total: int | None) -> None:
+        self.deadline.check()
+        if self.sink is not None:
+            self.sink.started(what, total)
+
+    def advanced(self, what: str, by: int) -> None:
+        if self.sink is not None:
+            self.sink.advanced(what, by)
+        self.deadline.check()
+
+    def finished(self, what: str) -> None:
+        if self.sink is not None:
+            self.sink.finished(what)

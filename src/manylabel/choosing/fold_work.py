@@ -1,0 +1,194 @@
+"""Documents divided into folds, counted once: what every method is tried on.
+
+Texts are counted once for each way of counting them, whatever the number of folds and methods. In a fold the terms that
+no training document has are dropped, and pruning, selection and weighting are learned from the training documents
+alone, so that X is the matrix that vectorising the training texts by themselves would give, to the bit. Labels without
+a training document are dropped in the same way: they can be missed, never given.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from manylabel.classifier import Documents
+from manylabel.data.corpus import Corpus
+from manylabel.data.given import as_matrix
+from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.splits import Split
+from manylabel.estimator import Csr, Ints
+from manylabel.exceptions import ParameterError
+from manylabel.features import TermSelector, Vectorizer, Weighting
+from manylabel.features.vocabulary import TermTable, select_columns
+from manylabel.models.count_model import unpruned_counts_of_counts
+from manylabel.progress import stage
+from manylabel.recipe import Recipe
+
+KEPT = 4
+"""Ways of counting, and fold matrices, that are kept at a time."""
+PRUNING = ("min_df", "max_df", "max_features")
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldData:
+    """What a method learns from and is tested on in one fold.
+
+    `X`, `Y` are the training documents, `X_test`, `Y_test` the tested ones, `rows_test` their places in the corpus.
+    `Y` has the labels of training alone: `labels` are their columns in `Y_test`, which has all.
+    """
+
+    X: Csr
+    Y: Csr
+    X_test: Csr
+    Y_test: Csr
+    rows_test: Ints
+    labels: Ints
+    facts: Mapping[str, Any]
+    """What else is known of the training documents, see `manylabel.models.base.FACTS`."""
+
+
+class FoldWork:
+    """Labelled documents, their folds, and the matrices made of them.
+
+    >>> from manylabel.data.splits import k_fold
+    >>> texts = ["late bus", "bad road", "bus on a bad road", "late again"]
+    >>> Y = Csr(np.array([[1, 0], [0, 1], [1, 1], [1, 0]]))
+    >>> work = FoldWork(texts, Y, ["buses", "roads"], k_fold(4, 2, seed=0))
+    >>> fold = work.fold(Recipe.of("svm"), 0)
+    >>> fold.X.shape, fold.X_test.shape, fold.rows_test.tolist()
+    ((2, 3), (2, 3), [1, 2])
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        Y: Csr,
+        label_names: Sequence[str],
+        splits: Sequence[Split],
+        *,
+        hierarchy: Hierarchy | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.documents = documents
+        self.Y = Y
+        self.label_names = list(label_names)
+        self.splits = list(splits)
+        self.hierarchy = hierarchy
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self._counts: OrderedDict[object, tuple[Csr, bool]] = OrderedDict()
+        self._folds: OrderedDict[object, FoldData] = OrderedDict()
+
+    @classmethod
+    def of(cls, corpus: Corpus, splits: Sequence[Split], *, seed: int = 0, n_jobs: int | None = None) -> Self:
+        """The work on a labelled corpus; a label that no document has counts for nothing."""
+        documents: Documents = corpus.counts if corpus.counts is not None else corpus.texts
+        used = {name for labels in corpus.label_sets for name in labels}
+        names = [name for name in corpus.label_names if name in used]
+        Y = corpus.label_matrix(names)
+        return cls(documents, Y, names, splits, hierarchy=corpus.hierarchy, seed=seed, n_jobs=n_jobs)
+
+    def divided(self, splits: Sequence[Split]) -> FoldWork:
+        """The same documents divided in another way; what was counted is shared."""
+        other = FoldWork(
+            self.documents,
+            self.Y,
+            self.label_names,
+            splits,
+            hierarchy=self.hierarchy,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        other._counts = self._counts
+        return other
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the documents came as texts, so that there is a choice of how to count them."""
+        return as_matrix(self.documents) is None
+
+    def counts(self, settings: Mapping[str, Any]) -> tuple[Csr, bool]:
+        """All documents × all terms, nothing pruned; and whether a column is a term of a vocabulary.
+
+        Columns of ready-made counts and of hashes are there whether training saw them or not.
+        """
+        matrix = as_matrix(self.documents)
+        if matrix is not None:
+            return matrix, False
+        plain = {name: value for name, value in settings.items() if name not in PRUNING}
+
+        def count() -> tuple[Csr, bool]:
+            vectorizer = Vectorizer(**{"n_jobs": self.n_jobs, **plain})
+            with stage("Reading words"):
+                return vectorizer.count(self.documents), vectorizer.n_hashes is None  # type: ignore[arg-type]
+
+        return _kept(self._counts, _key(plain), count)
+
+    def fold(self, recipe: Recipe, number: int) -> FoldData:
+        """The matrices of one fold as the recipe's features, selection and weighting make them."""
+        if recipe.features.get("rules") is not None:
+            raise ParameterError("Methods are not compared with hand-written keyword rules. Leave out features.rules.")
+        # What counts of counts are taken of depends on the model, for the few that want them.
+        wants = () if recipe.weighting else (*_key(recipe.model), recipe.method)
+        key = (_key(recipe.features), _key(recipe.selection), _key(recipe.weighting), wants, number)
+        return _kept(self._folds, key, lambda: self._make(recipe, number))
+
+    def _make(self, recipe: Recipe, number: int) -> FoldData:
+        train, test = self.splits[number]
+        everything, is_vocabulary = self.counts(recipe.vectorizer_settings)
+        labels = np.flatnonzero(np.bincount(self.Y[train].indices, minlength=self.Y.shape[1])).astype(np.int64)
+        Y = Csr(self.Y[train][:, labels])
+        counts, tested = everything[train], everything[test]
+        if is_vocabulary:
+            seen = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
+            counts, tested = select_columns(counts, seen), select_columns(tested, seen)
+        X, X_test = self._pruned(recipe, counts, tested) if is_vocabulary else (counts, tested)
+        if recipe.selection:
+            with stage("Selecting terms"):
+                selector = TermSelector(**{"n_jobs": self.n_jobs, **recipe.selection}).fit(X, Y)
+            X, X_test = selector.transform(X), selector.transform(X_test)
+        facts = self._facts(recipe, labels)
+        if self.has_texts and X.shape[1] < counts.shape[1] and not recipe.weighting:
+            of_counts = unpruned_counts_of_counts(recipe.build_model(), counts, Y)
+            facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
+        if recipe.weighting:
+            weighting = Weighting(**recipe.weighting).fit(X)
+            X, X_test = weighting.transform(X), weighting.transform(X_test)
+        return FoldData(X, Y, X_test, Csr(self.Y[test]), np.asarray(test, dtype=np.int64), labels, facts)
+
+    def _pruned(self, recipe: Recipe, counts: Csr, tested: Csr) -> tuple[Csr, Csr]:
+        bounds = {name: recipe.features[name] for name in PRUNING if name in recipe.features}
+        if not bounds:
+            return counts, tested
+        table = TermTable()
+        # names are not looked at, but ties go to the first column: the alphabet, as in Vectorizer
+        table.add([""] * counts.shape[1], counts, is_sorted=True)
+        mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
+        return select_columns(counts, mask), select_columns(tested, mask)
+
+    def _facts(self, recipe: Recipe, labels: Ints) -> dict[str, Any]:
+        if self.hierarchy is None:
+            return {}
+        return {"parents": self.hierarchy.columns([self.label_names[label] for label in labels.tolist()])[1]}
+
+
+def _key(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, repr(value)) for name, value in settings.items()))
+
+
+def _kept(store: OrderedDict[object, Value], key: object, make: Callable[[], Value]) -> Value:
+    """What is kept under the key, or else made now; the least recently used is given up for it."""
+    if key not in store:
+        made = make()
+        while len(store) >= KEPT:
+            store.popitem(last=False)
+        store[key] = made
+    store.move_to_end(key)
+    return store[key]

@@ -1,0 +1,130 @@
+"""Successive halving: many settings on little work, a few of them on more, the last ones on all of it.
+
+Source: Jamieson & Talwalkar 2016, algorithm 1; Li, Jamieson, DeSalvo, Rostamizadeh & Talwalkar 2018 (Hyperband), whose
+inner loop it is, with its η = 3: each rung keeps the best third and gives what is left three times the work. Work is
+documents to learn from, then folds. What we add: the first of the trials, the settings to beat, is kept to the end, so
+that it is measured beside the best on the same documents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manylabel.choosing.deadline import OutOfTime
+from manylabel.evaluation.document_statistics import DocumentStatistics
+from manylabel.metrics.goals import Goal
+from manylabel.recipe import Recipe
+
+ETA = 3
+FEWEST = 200
+"""Training documents below which settings are not judged, as long as there are more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """So many trials, each learning from a share of the training documents in some of the folds."""
+
+    trials: int
+    share: float
+    folds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Settings to try; number 0 is what the others have to beat."""
+
+    number: int
+    settings: dict[str, Any]
+    recipe: Recipe
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A rung that was run: its trials from best to worst, their values in the same order, and their answers."""
+
+    rung: Rung
+    ranking: tuple[Trial, ...]
+    values: tuple[float, ...]
+    answers: dict[int, DocumentStatistics]
+    """By number of the trial."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """The rungs that were finished. `stopped` where the clock ended the search before its plan did."""
+
+    steps: tuple[Step, ...]
+    stopped: bool
+
+    @property
+    def best(self) -> Trial:
+        """The best trial of the last rung; the settings to beat where it is one of equals."""
+        return self.steps[-1].ranking[0]
+
+
+Run = Callable[[Sequence[Trial], Rung], Iterator[tuple[Trial, DocumentStatistics]]]
+"""Runs trials on a rung, in any order."""
+
+
+def plan_rungs(trials: int, folds: int, documents: int) -> list[Rung]:
+    """The rungs of a search: from all trials down to three at most, which get all the work.
+
+    Of L rungs the i-th gets the share 3^(i − L) of `folds` whole folds: a part of one fold's training documents
+    (`documents`, never below `FEWEST`), or several folds.
+
+    >>> for rung in plan_rungs(27, folds=3, documents=6000): print(rung)
+    Rung(trials=27, share=0.3333333333333333, folds=1)
+    Rung(trials=9, share=1.0, folds=1)
+    Rung(trials=3, share=1.0, folds=3)
+    """
+    numbers = [trials]
+    while numbers[-1] > ETA:
+        numbers.append(math.ceil(numbers[-1] / ETA))
+    rungs = []
+    for place, number in enumerate(numbers):
+        work = folds / ETA ** (len(numbers) - 1 - place)
+        share = min(1.0, max(work, FEWEST / max(documents, 1)))
+        rungs.append(Rung(number, share, max(1, round(work))))
+    return rungs
+
+
+def halve(trials: Sequence[Trial], rungs: Sequence[Rung], run: Run, goal: Goal) -> Search:
+    """Run the trials down the rungs; `run` may raise `OutOfTime`.
+
+    What was begun when the time was over does not count, since the cheapest trials of a rung come first and would be
+    judged alone; on the first rung it does, for want of anything else, once the settings to beat are among it.
+    """
+    steps: list[Step] = []
+    left = list(trials)
+    for rung in rungs:
+        answers: dict[int, DocumentStatistics] = {}
+        try:
+            for trial, found in run(left, rung):
+                answers[trial.number] = found
+        except OutOfTime:
+            if not steps and 0 in answers:
+                steps.append(_ranked(rung, left, answers, goal))
+            return Search(tuple(steps), stopped=True)
+        steps.append(_ranked(rung, left, answers, goal))
+        left = _survivors(steps[-1].ranking, rung.trials)
+    return Search(tuple(steps), stopped=False)
+
+
+def _ranked(rung: Rung, trials: Sequence[Trial], answers: dict[int, DocumentStatistics], goal: Goal) -> Step:
+    values = {number: found.value(goal) for number, found in answers.items()}
+
+    def rank(trial: Trial) -> tuple[bool, float, int]:
+        value = values[trial.number]
+        return math.isnan(value), -goal.gain(value), trial.number
+
+    ranking = sorted((trial for trial in trials if trial.number in values), key=rank)
+    return Step(rung, tuple(ranking), tuple(values[trial.number] for trial in ranking), answers)
+
+
+def _survivors(ranking: Sequence[Trial], trials: int) -> list[Trial]:
+    """The best third, and the settings to beat."""
+    kept = list(ranking[: math.ceil(trials / ETA)])
+    return kept if any(trial.number == 0 for trial in kept) else [*kept, *(one for one in ranking if one.number == 0)]

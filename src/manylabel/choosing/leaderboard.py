@@ -1,0 +1,142 @@
+"""What a race showed: who leads, by how much, and whether that is more than luck."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from manylabel.choosing.race import Race, Runner
+from manylabel.estimator import Floats
+from manylabel.evaluation.bootstrap import Difference, Interval, interval, paired_difference
+from manylabel.evaluation.paired_tests import (
+    holm,
+    mcnemar_exact_match,
+    mcnemar_labels,
+    permutation_test,
+    sign_test_labels,
+)
+from manylabel.metrics.goals import Goal
+from manylabel.progress import track
+
+LEVEL = 0.05
+TESTED = 12
+"""So many leading methods are tested against the winner; more tests would cost time and, corrected, power."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """A method's best pipeline: its figure over the folds it ran, and how far it is from the winner on the same ones.
+
+    `p` is that of the permutation test, corrected by Holm over all that were tested; None where none was made.
+    """
+
+    runner: Runner
+    figure: Interval
+    difference: Difference | None
+    p: float | None
+
+    @property
+    def level_with_winner(self) -> bool:
+        """Whether no difference from the winner was shown."""
+        return self.difference is None or (self.p is not None and self.p >= LEVEL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaderboard:
+    """The finishers, best first, and those that were stopped before."""
+
+    goal: Goal
+    finishers: list[Standing]
+    stopped: list[Standing]
+
+    @property
+    def winner(self) -> Runner:
+        """The pipeline with the best figure over all folds."""
+        return self.finishers[0].runner
+
+
+def leaderboard(race: Race, seed: int) -> Leaderboard:
+    """Each entrant's best pipeline with its interval, and the difference from the winner's."""
+    goal = race.goal
+    done = _best_of_each(race.finishers)
+    winner = done[0]
+    finished = {id(runner.entrant) for runner in done}
+    others = [race.best_of(one) for one in {id(r.entrant): r.entrant for r in race.runners}.values()]
+    behind = sorted((one for one in others if id(one.entrant) not in finished), key=lambda one: -one.gain(goal))
+    tested = done[1 : TESTED + 1]
+    raw = [
+        permutation_test(winner.pooled(), one.pooled(), goal, seed).p for one in track("Testing differences", tested)
+    ]
+    corrected: list[float | None] = [*holm(raw).tolist(), *[None] * (len(done) - 1 - len(tested))] if raw else []
+    return Leaderboard(
+        goal,
+        [
+            Standing(winner, interval(winner.pooled(), goal, seed), None, None),
+            *(_standing(one, winner, goal, seed, p) for one, p in zip(done[1:], corrected, strict=True)),
+        ],
+        [_standing(one, winner, goal, seed, None) for one in behind],
+    )
+
+
+def _standing(runner: Runner, winner: Runner, goal: Goal, seed: int, p: float | None) -> Standing:
+    folds = set(runner.folds) & set(winner.folds)
+    difference = paired_difference(runner.pooled(folds), winner.pooled(folds), goal, seed)
+    return Standing(runner, interval(runner.pooled(), goal, seed), difference, p)
+
+
+def _best_of_each(runners: Sequence[Runner]) -> list[Runner]:
+    """The first pipeline of every entrant, in the order given."""
+    found: dict[int, Runner] = {}
+    for runner in runners:
+        found.setdefault(id(runner.entrant), runner)
+    return list(found.values())
+
+
+def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> dict[str, Any] | None:
+    """The winner against the next method: whole sets and single labels (McNemar), and labels by their F1 (sign test).
+
+    `labels` names those whose decisions differ by McNemar's exact test, corrected by Holm over all labels.
+    """
+    rivals = [one.runner for one in board.finishers[1:] if one.runner.option.method != board.winner.option.method]
+    if not rivals:
+        return None
+    first, second = board.winner.pooled(), rivals[0].pooled()
+    sets, signs, labels = mcnemar_exact_match(first, second), sign_test_labels(first, second), []
+    tests = mcnemar_labels(first, second)
+    for name, test, p in zip(label_names, tests, holm([test.p for test in tests]).tolist(), strict=True):
+        if p < LEVEL:
+            labels.append({"label": name, "winner_only": test.first_only, "other_only": test.second_only, "p": p})
+    return {
+        "other": rivals[0].option.name,
+        "sets": {"winner_only": sets.first_only, "other_only": sets.second_only, "p": sets.p},
+        "signs": {"wins": signs.wins, "losses": signs.losses, "ties": signs.ties, "p": signs.p},
+        "labels": labels,
+    }
+
+
+def label_f1(runner: Runner) -> Floats:
+    """The F1 of each label over the folds a pipeline ran; 0 for a label neither true nor given."""
+    answers = runner.pooled()
+    n = answers.truth.shape[1]
+    hits, true, given = (np.bincount(m.indices, minlength=n) for m in (answers.right, answers.truth, answers.given))
+    f1: Floats = np.divide(2.0 * hits, true + given, out=np.zeros(n), where=true + given > 0)
+    return f1
+
+
+def pareto_front(standings: Sequence[Standing], goal: Goal) -> list[bool]:
+    """Which of the standings no other one beats in quality, training time, time per document and size at once."""
+    table = np.array([_costs(one, goal) for one in standings])
+    return [not any(_beats(other, one) for other in table) for one in table]
+
+
+def _costs(standing: Standing, goal: Goal) -> list[float]:
+    runner = standing.runner
+    times = float(np.mean(runner.fit_seconds)), float(np.mean(runner.answer_seconds))
+    return [-goal.gain(standing.figure.value), *times, float(runner.size)]
+
+
+def _beats(one: Floats, other: Floats) -> bool:
+    return bool((one <= other).all() and (one < other).any())

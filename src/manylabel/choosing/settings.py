@@ -1,0 +1,113 @@
+"""The settings a search tries: a method's own, and others drawn from its ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from manylabel.catalog import find_method
+from manylabel.catalog.ranges import Search
+from manylabel.exceptions import ParameterError
+from manylabel.recipe import Recipe
+
+Settings = Mapping[str, Any]
+"""Values by setting, written ``section.key``."""
+Overrides = Mapping[str, Mapping[str, Any]]
+
+DRAWS = 20
+"""How often as many settings are drawn as are missing, before a space is taken for exhausted."""
+
+
+def searched(method: str, fixed: Overrides | None = None, *, has_texts: bool = True) -> Search:
+    """What is searched of a method: its declared ranges, but for settings that were fixed by hand.
+
+    Ready-made counts leave no choice of features, and another decision rule than the row's has no ranges.
+
+    >>> sorted(searched("svm", {"model": {"C": 1.0}, "decision": {"rule": "top-k"}}, has_texts=False))
+    ['weighting.tf']
+    """
+    row = find_method(method)
+    given = {section: set(values) for section, values in (fixed or {}).items()}
+    other_rule = (fixed or {}).get("decision", {}).get("rule", row.decision) != row.decision
+
+    def is_free(setting: str) -> bool:
+        section, _, key = setting.partition(".")
+        lost = (section == "decision" and other_rule) or (section == "features" and not has_texts)
+        return key not in given.get(section, ()) and not lost
+
+    found = {setting: values for setting, values in row.search.items() if is_free(setting)}
+    if not found:
+        raise ParameterError(f"There is nothing to search for {method}: every setting it declares is fixed.")
+    return found
+
+
+def draw_settings(search: Search, count: int, seed: int) -> list[dict[str, Any]]:
+    """So many settings, spread evenly over every range.
+
+    A Latin hypercube: each range is cut into `count` equal parts, and each part is drawn from once, in random order
+    (McKay, Beckman & Conover 1979). Where settings coincide, since ranges of a few choices are small, others are
+    drawn in their place; fewer come where there are no others. The same seed gives the same settings.
+
+    >>> from manylabel.catalog.ranges import Choice, Log
+    >>> drawn = draw_settings({"model.C": Log(0.1, 10), "weighting.tf": Choice("log", "raw")}, 4, seed=0)
+    >>> sorted(settings["weighting.tf"] for settings in drawn)
+    ['log', 'log', 'raw', 'raw']
+    >>> len(draw_settings({"weighting.tf": Choice("log", "raw")}, 9, seed=0))
+    2
+    """
+    random = np.random.default_rng(seed)
+    found: dict[str, dict[str, Any]] = {}
+    for _ in range(DRAWS):
+        missing = count - len(found)
+        if missing <= 0:
+            break
+        parts = {setting: random.permutation(missing) for setting in search}
+        for place in range(missing):
+            drawn = {
+                setting: values.at((int(parts[setting][place]) + random.random()) / missing)
+                for setting, values in search.items()
+            }
+            found.setdefault(repr(drawn), drawn)
+    return list(found.values())[:count]
+
+
+def with_settings(method: str, fixed: Overrides | None, settings: Settings) -> Recipe:
+    """The method's recipe with what was fixed by hand and what was drawn.
+
+    >>> with_settings("svm", {"features": {"min_df": 2}}, {"model.C": 0.5, "decision.shrinkage": 0.0}).decision
+    {'rule': 'per-label', 'shrinkage': 0.0}
+    """
+    changes = {section: dict(values) for section, values in (fixed or {}).items()}
+    for setting, value in settings.items():
+        section, _, key = setting.partition(".")
+        changes.setdefault(section, {})[key] = value
+    return Recipe.of(method, changes)
+
+
+def value_in(recipe: Recipe, setting: str) -> Any:
+    """What a recipe says of a setting, or what the class behind it takes by default.
+
+    >>> value_in(Recipe.of("svm"), "model.C"), value_in(Recipe.of("svm"), "features.ngram_range")
+    (1.0, (1, 1))
+    """
+    section, _, key = setting.partition(".")
+    given = getattr(recipe, section)
+    return given[key] if key in given else defaults(recipe, section).get(key)
+
+
+def defaults(recipe: Recipe, section: str) -> dict[str, Any]:
+    """The defaults of the classes behind a section of a recipe."""
+    from manylabel.features import Vectorizer, Weighting
+
+    if section == "selection":
+        return {}  # without a section nothing is selected, whatever a selector would do by default
+    if section == "model":
+        built = recipe.build_model()
+        own = built.get_params(deep=False)
+        return {**(own["model"].get_params(deep=False) if hasattr(own.get("model"), "get_params") else {}), **own}
+    if section == "decision":
+        rule = recipe.build_rule()
+        return {} if rule is None else dict(rule.get_params(deep=False))
+    return dict((Vectorizer if section == "features" else Weighting)().get_params())

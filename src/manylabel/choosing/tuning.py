@@ -1,0 +1,182 @@
+"""Search the settings of a method: trials drawn from its ranges, the best of them held against the method's own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from manylabel.catalog import find_class, find_method
+from manylabel.catalog.ranges import Search as Ranges
+from manylabel.choosing.deadline import Deadline
+from manylabel.choosing.fold_work import FoldWork
+from manylabel.choosing.halving import Rung, Search, Trial, halve, plan_rungs
+from manylabel.choosing.settings import Overrides, draw_settings, searched, with_settings
+from manylabel.choosing.trial import run_trial
+from manylabel.choosing.warm_starts import WarmStarts
+from manylabel.data.splits import Split, iterative_split
+from manylabel.estimator import Csr
+from manylabel.evaluation.bootstrap import Difference, paired_difference
+from manylabel.evaluation.document_statistics import DocumentStatistics
+from manylabel.evaluation.paired_tests import permutation_test
+from manylabel.exceptions import ParameterError
+from manylabel.metrics.goals import Goal
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.score_kinds import ManylabelWarning
+from manylabel.models.tuned_svm import TRIAL_TOL
+from manylabel.progress import stage
+from manylabel.recipe import Recipe
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The best settings against the method's own on the same documents.
+
+    `p` is that of the permutation test times the number of trials (Bonferroni): the best of many settings looks better
+    than it is, since its luck was chosen with it, and each trial was a chance to be lucky.
+    """
+
+    difference: Difference
+    p: float
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tuned:
+    """The search, what it went over, and what came of it."""
+
+    ranges: Ranges
+    trials: tuple[Trial, ...]
+    rungs: tuple[Rung, ...]
+    search: Search
+    verdict: Verdict | None
+    """None where the method's own settings were the best."""
+
+    @property
+    def chosen(self) -> Trial:
+        """The best settings where their gain is shown, the method's own otherwise."""
+        return self.search.best if self.verdict is not None and self.verdict.shown else self.trials[0]
+
+
+def tune(
+    work: FoldWork, method: str, goal: Goal, *, fixed: Overrides | None = None, trials: int, deadline: Deadline
+) -> Tuned:
+    """Search the ranges of a method over the folds of `work`; `fixed` settings stay as they are.
+
+    Deterministic for a seed unless the deadline ends it, whatever the number of threads.
+    """
+    ranges = searched(method, fixed, has_texts=work.has_texts)
+    drawn = draw_settings(ranges, trials - 1, work.seed)
+    listed = [Trial(0, {}, with_settings(method, fixed, {}))]
+    listed += [Trial(place, one, with_settings(method, fixed, one)) for place, one in enumerate(drawn, start=1)]
+    rungs = plan_rungs(len(listed), len(work.splits), min(len(train) for train, _ in work.splits))
+    runner = _Runner(work, rungs, goal, deadline)
+    with stage(f"Tuning {method}", runner.total) as advance, deadline.braking():
+        runner.advance = advance
+        search = halve(listed, rungs, runner.run, goal)
+    if not search.steps:
+        raise ParameterError(
+            "The time was over before the method's own settings were measured. Give a longer --budget."
+        )
+    return Tuned(ranges, tuple(listed), tuple(rungs), search, judge(search, goal, len(listed), work.seed))
+
+
+def judge(search: Search, goal: Goal, trials: int, seed: int) -> Verdict | None:
+    """Whether the best settings are better than the method's own; None where these are the best."""
+    if search.best.number == 0:
+        return None
+    answers = search.steps[-1].answers
+    best, own = answers[search.best.number], answers[0]
+    # As many permutations as it takes to come below the level after the correction.
+    test = permutation_test(best, own, goal, seed, permutations=max(1999, 100 * trials - 1))
+    p = min(1.0, test.p * trials)
+    gain = goal.gain(best.value(goal)) - goal.gain(own.value(goal))
+    return Verdict(paired_difference(best, own, goal, seed), p, bool(p < LEVEL and gain > 0))
+
+
+class _Runner:
+    """Runs the trials of a rung, those that share matrices together, and linear machines with C rising."""
+
+    def __init__(self, work: FoldWork, rungs: Sequence[Rung], goal: Goal, deadline: Deadline) -> None:
+        self.goal = goal
+        self.deadline = deadline
+        self.rungs = list(rungs)
+        self.works = _on_shares(work, rungs)
+        self.total = sum((rung.trials + (place > 0)) * self.weight(rung) for place, rung in enumerate(rungs))
+        self.advance: Callable[[int], None] = lambda by: None
+
+    @staticmethod
+    def weight(rung: Rung) -> int:
+        """What a trial of the rung costs, in hundredths of a whole fold."""
+        return round(100 * rung.share) * rung.folds
+
+    def run(self, trials: Sequence[Trial], rung: Rung) -> Iterator[tuple[Trial, DocumentStatistics]]:
+        place = self.rungs.index(rung)
+        work, is_last = self.works[place], place == len(self.rungs) - 1
+        title = f"Rung {place + 1} of {len(self.rungs)}: {len(trials)} settings"
+        with stage(title, len(trials) * rung.folds) as advance:
+            for group in _groups(trials):
+                parts: dict[int, list[DocumentStatistics]] = {trial.number: [] for trial in group}
+                for fold in range(rung.folds):
+                    fit = WarmStarts()
+                    for trial in group:
+                        self.deadline.check()
+                        recipe = trial.recipe if is_last else _loosened(trial.recipe)
+                        parts[trial.number].append(self._answers(work, recipe, fold, fit))
+                        advance(1)
+                        self.advance(self.weight(rung) // rung.folds)
+                for trial in group:
+                    yield trial, DocumentStatistics.concatenate(parts[trial.number])
+
+    def _answers(self, work: FoldWork, recipe: Recipe, fold: int, fit: WarmStarts) -> DocumentStatistics:
+        with warnings.catch_warnings():  # of settings that do not settle in time there is no need to hear
+            warnings.simplefilter("ignore", ManylabelWarning)
+            found = run_trial(
+                work, recipe, {"own": recipe.decision}, fold, with_ranks=self.goal.k is not None, fit=fit
+            )["own"]
+        return DocumentStatistics(Csr(work.Y[work.splits[fold][1]]), found.given, found.ranks)
+
+
+def _on_shares(work: FoldWork, rungs: Sequence[Rung]) -> list[FoldWork]:
+    """The work of each rung: the first folds, with a stratified share of the training documents.
+
+    Smaller shares are parts of greater ones. What is tested stays the same.
+    """
+    found: list[FoldWork] = []
+    splits: list[Split] = list(work.splits)
+    share = 1.0
+    for rung in reversed(rungs):
+        if rung.share < share:
+            kept = (rung.share / share, 1 - rung.share / share)
+            splits = [
+                (np.sort(train[iterative_split(Csr(work.Y[train]), kept, work.seed)[0]]), test)
+                for train, test in splits[: rung.folds]
+            ]
+            share = rung.share
+        found.insert(0, work if share == 1 else work.divided(splits))
+    return found
+
+
+def _groups(trials: Sequence[Trial]) -> list[list[Trial]]:
+    """Trials that learn from the same matrices, C rising; the settings to beat come first, by themselves."""
+
+    def key(trial: Trial) -> tuple[bool, str]:
+        recipe = trial.recipe
+        others = {name: value for name, value in recipe.model.items() if name != "C"}
+        sections = (recipe.features, recipe.selection, recipe.weighting, others)
+        return trial.number != 0, repr([sorted(section.items()) for section in sections])
+
+    ordered = sorted(trials, key=lambda one: (key(one), one.recipe.model.get("C", 1.0), one.number))
+    return [list(group) for _, group in groupby(ordered, key)]
+
+
+def _loosened(recipe: Recipe) -> Recipe:
+    """The recipe with linear machines solved as exactly as a choice between settings needs."""
+    if find_class(find_method(recipe.method).model) is not LinearSVM:
+        return recipe
+    return replace(recipe, model={"tol": TRIAL_TOL, **recipe.model})

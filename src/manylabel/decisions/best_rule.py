@@ -1,0 +1,220 @@
+"""The decision rule that serves a goal best, found on out-of-fold scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.candidates import candidates, with_fallback
+from manylabel.decisions.cut_search import CutSearch
+from manylabel.decisions.seen_sets import SeenSets
+from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.exceptions import UnknownNameError
+from manylabel.models.base import unfitted_copy
+from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.parameters import Constraint, Number, Satisfies
+from manylabel.progress import stage
+
+if TYPE_CHECKING:
+    from manylabel.metrics.goals import Goal
+
+MOST_CELLS = 1 << 20
+"""Beyond so many scores, rules are compared on a part of the documents: the choice is settled long before."""
+MOST_CELLS_FOR_RARE = 1 << 23
+"""The same where every label counts alike, since rare ones have no documents to spare."""
+MOST_SETS = 1 << 23
+"""Seen sets × documents beyond which rules that weigh seen sets are left out: they would take longer than the model."""
+COST = Number(low=0, open_low=True)
+
+
+def is_goal(value: object) -> bool:
+    """Whether a value names a goal; see `manylabel.metrics.goals.find_goal`."""
+    try:
+        return isinstance(value, str) and bool(_goal(value))
+    except UnknownNameError:
+        return False
+
+
+class BestRule(DecisionRule):
+    """The rule with the best cross-fitted value of a goal, among those worth trying for it.
+
+    The documents, scored by models that did not see them, are divided into `parts` by iterative stratification. Every
+    candidate (`decisions/candidates.py`) is learned on all parts but one and decides the documents of that one, in
+    turn; the goal is measured on the decisions of all documents at once. The simplest candidate whose value is within
+    `tolerance` of the best one is learned again on everything. No model is fitted for it.
+
+    `objective` is a goal: micro-f1, macro-f1, sample-f1, exact, hamming, or recall@k, for which the k best labels are
+    given. What was tried and found stands in `tried_`, the chosen rule in `rule_`.
+
+    `costs` are values of the model's cost C to choose among by the same value of the goal, where the model has one:
+    `DecidedModel` scores the documents with each in turn as long as it does better than the one before.
+
+    Source: thresholding strategies chosen by cross-validation, Yang 2001; on out-of-fold scores it is ours.
+
+    >>> scores = np.array([[0.9, -0.8], [0.8, -0.4], [0.7, -0.5], [-0.9, -0.6], [-0.5, -0.1], [-0.3, -0.2]])
+    >>> truth = Csr([[1, 0], [1, 0], [1, 0], [0, 0], [0, 1], [0, 1]])
+    >>> rule = BestRule("exact", parts=2).fit(scores, truth, ScoreKind.MARGIN)
+    >>> rule.chosen
+    'calibrated, objective exact-match'
+    >>> rule.decide(np.array([[-0.7, -0.1]]), ScoreKind.MARGIN).toarray().tolist()
+    [[0, 1]]
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "objective": Satisfies("one of 'micro-f1', 'macro-f1', 'sample-f1', 'exact', 'hamming', 'recall@k'", is_goal),
+        "parts": Number(low=2, whole=True),
+        "tolerance": Number(low=0),
+        "costs": Satisfies("a list of numbers above 0", lambda value: all(COST.allows(cost) for cost in value)),
+    }
+    rule_: DecisionRule
+    tried_: list[dict[str, Any]]
+    """Each candidate in words, and the value of the goal on documents it did not learn from; the best first."""
+
+    def __init__(
+        self, objective: str = "micro-f1", parts: int = 5, tolerance: float = 0.001, costs: Sequence[float] = ()
+    ) -> None:
+        self.objective = objective
+        self.parts = parts
+        self.tolerance = tolerance
+        self.costs = costs
+
+    @property
+    def learns(self) -> bool:
+        """Always."""
+        return True
+
+    def model_settings(self, model: Estimator, X: Csr, Y: Csr) -> list[list[dict[str, Any]]]:
+        """The costs, under the name by which the model, or the one inside it, knows its cost; then what it offers."""
+        names = [name for name in model.get_params() if name.rpartition("__")[2] == "C"]
+        costs = [dict.fromkeys(names, float(cost)) for cost in self.costs] if names and self.costs else [{}]
+        offers = getattr(model, "settings_to_try", None)
+        return [costs, [] if offers is None else offers(X, Y)]
+
+    def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
+        """Cross-fit the candidates, choose one, and learn it on everything."""
+        goal = _goal(self.objective)
+        listed = candidates(goal, kind)
+        rows = _compared(scores.shape, MOST_CELLS_FOR_RARE if goal.name == "macro-f1" else MOST_CELLS)
+        found: list[tuple[DecisionRule, float]] = [(listed[0], float("nan"))]
+        if len(rows) >= self.parts:
+            found = self._cross_fit(listed, scores[rows], Csr(Y[rows]), kind)
+        gains = np.array([goal.gain(value) for _, value in found])
+        close = np.flatnonzero(~(gains < gains.max() - self.tolerance))
+        self.rule_ = unfitted_copy(found[int(close[0])][0]).fit(scores, Y, kind)
+        order = np.argsort(-gains, kind="stable").tolist()
+        self.tried_ = [{"rule": in_words(found[place][0]), "value": found[place][1]} for place in order]
+
+    def _cross_fit(
+        self, listed: list[DecisionRule], scores: Floats, Y: Csr, kind: ScoreKind
+    ) -> list[tuple[DecisionRule, float]]:
+        """Every candidate with its value of the goal on decisions about documents it did not learn from."""
+        from manylabel.data.splits import iterative_stratification
+
+        goal = _goal(self.objective)
+        given: dict[str, list[Csr]] = {}
+        rules: dict[str, DecisionRule] = {}
+        order: list[Ints] = []
+        with stage("Choosing a decision rule", self.parts) as advance:
+            for train, test in iterative_stratification(Y, self.parts, seed=0):
+                order.append(test)
+                for rule, decided in _decisions(listed, scores, Csr(Y[train]), kind, train, test):
+                    rules.setdefault(repr(rule), rule)
+                    given.setdefault(repr(rule), []).append(Csr(decided.astype(np.int8)))
+                advance(1)
+        rows = np.concatenate(order)
+        truth, ordered = Csr(Y[rows]), scores[rows]
+        return [
+            (rules[name], goal.value(truth, Csr(sparse.vstack(parts)), ordered))
+            for name, parts in given.items()
+            if len(parts) == len(order)
+        ]
+
+    def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
+        """What the chosen rule decides."""
+        return self.rule_.decide_dense(scores, kind)
+
+    def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+        """Those of the chosen rule."""
+        return self.rule_.thresholds(n_labels, kind)
+
+    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+        """Those of the chosen rule in the units of the scores."""
+        return self.rule_.cuts(n_labels, kind)
+
+    @property
+    def gain(self) -> float:
+        """The best value of the goal that was found, the greater the better."""
+        self.check_fitted()
+        return _goal(self.objective).gain(float(self.tried_[0]["value"]))
+
+    @property
+    def chosen(self) -> str:
+        """The chosen rule in words."""
+        self.check_fitted()
+        return in_words(self.rule_)
+
+
+def chosen_for_goal(rule: DecisionRule, settings: Mapping[str, float]) -> dict[str, Any] | None:
+    """What was chosen for a goal: the rule in words, the value of the goal it had, and settings of the model.
+
+    None where nothing was chosen.
+    """
+    if not isinstance(rule, BestRule):
+        return None
+    value = next(row["value"] for row in rule.tried_ if row["rule"] == rule.chosen)
+    goal = _goal(rule.objective)
+    return {"goal": goal.name, "title": goal.title, "rule": rule.chosen, "value": value, "settings": dict(settings)}
+
+
+def in_words(rule: DecisionRule) -> str:
+    """The name of a rule and those of its settings that differ from its defaults.
+
+    >>> from manylabel.decisions.per_label import PerLabelThreshold
+    >>> in_words(PerLabelThreshold(20, fallback="argmax"))
+    'per-label, shrinkage 20, fallback argmax'
+    """
+    from manylabel.decisions.table import RULES
+
+    names = {path.partition(":")[2]: name for name, path in RULES.items()}
+    usual = type(rule)().get_params(deep=False)
+    changed = [(key, value) for key, value in rule.get_params(deep=False).items() if value != usual[key]]
+    told = [f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in changed]
+    return ", ".join([names[type(rule).__name__], *told])
+
+
+def _decisions(
+    listed: list[DecisionRule], scores: Floats, Y: Csr, kind: ScoreKind, train: Ints, test: Ints
+) -> Iterator[tuple[DecisionRule, Bools]]:
+    """Each candidate, without and with its fallback, and what it decides of the test documents."""
+    learned, asked = scores[train], scores[test]
+    search = CutSearch(learned, Y, kind)
+    n_sets = len({Y.indices[a:b].tobytes() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)})
+    for rule in listed:
+        if isinstance(rule, SeenSets) and n_sets * len(scores) > MOST_SETS:
+            continue
+        fitted = unfitted_copy(rule)
+        if hasattr(fitted, "learn_from"):
+            fitted.learn_from(search)
+        else:
+            fitted.fit(learned, Y, kind)
+        yield rule, fitted.decide_dense(asked, kind)
+        forced = with_fallback(rule)
+        if forced is not None:
+            yield forced, unfitted_copy(forced).restore(fitted.learned_state()).decide_dense(asked, kind)
+
+
+def _compared(shape: tuple[int, ...], most: int) -> Ints:
+    """The documents on which rules are compared: all, or evenly spaced ones where there are very many scores."""
+    step = -(-shape[0] * shape[1] // most) or 1
+    return np.arange(0, shape[0], step)
+
+
+def _goal(name: str) -> Goal:
+    """The goal of that name; measures are not imported where a stored rule only decides."""
+    from manylabel.metrics.goals import find_goal
+
+    return find_goal(name)

@@ -1,0 +1,204 @@
+"""What a goal is made of, document by document: kept once, weighed as often as a test asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.data.labels import stack
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.metrics import DocumentCounts, LabelMatrix, LabelRanks, document_counts, indicator, label_ranks
+from manylabel.metrics.goals import GOALS, Goal, find_goal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fractions:
+    """A goal as the mean over columns of (Σ_i w_i above_i) / (Σ_i w_i below_i), w_i the weight of document i.
+
+    Every goal has this form: macro F1 with a column for each label, the others with one. So whatever is measured anew
+    under other weights (a resample of the documents, two systems' answers swapped) costs a sparse product and no more.
+    """
+
+    above: Csr
+    below: Csr
+    undefined: float
+    """What a column counts whose denominator is 0."""
+
+    def values(self, above: Floats, below: Floats) -> Floats:
+        """The goal for each row of weighted sums."""
+        shares = np.divide(above, below, out=np.full(above.shape, self.undefined), where=below > 0)
+        means: Floats = shares.mean(axis=1) if shares.shape[1] else np.full(len(shares), np.nan)
+        return means
+
+    @property
+    def totals(self) -> tuple[Floats, Floats]:
+        """The sums over all documents, each counted once: a row above and a row below."""
+        above, below = (np.asarray(part.sum(axis=0), dtype=np.float64) for part in (self.above, self.below))
+        return above[np.newaxis], below[np.newaxis]
+
+    @property
+    def value(self) -> float:
+        """The goal itself, each document counted once."""
+        return float(self.values(*self.totals)[0])
+
+    def weighed(self, weights: Floats) -> Floats:
+        """The goal for each row of document weights."""
+        return self.values(np.asarray(weights @ self.above), np.asarray(weights @ self.below))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentStatistics:
+    """One system's answers to some documents beside the truth; `ranks` are there where it gave scores."""
+
+    truth: Csr
+    given: Csr
+    ranks: LabelRanks | None = None
+
+    def __len__(self) -> int:
+        return int(self.truth.shape[0])
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[DocumentStatistics]) -> DocumentStatistics:
+        """The statistics of several batches or folds, one after the other."""
+        batches = list(parts)
+        widths = sorted({batch.truth.shape[1] for batch in batches})
+        if len(widths) != 1:
+            raise DataError(
+                "Statistics of documents can be put together where they have the same labels, "
+                f"but there are {len(batches)} parts with {widths} labels."
+            )
+        ranks = [batch.ranks for batch in batches if batch.ranks is not None]
+        return cls(
+            stack([batch.truth for batch in batches], widths[0]),
+            stack([batch.given for batch in batches], widths[0]),
+            LabelRanks.concatenate(ranks) if len(ranks) == len(batches) else None,
+        )
+
+    @property
+    def right(self) -> Csr:
+        """The labels that are both true and given."""
+        return Csr(self.truth.multiply(self.given))
+
+    @property
+    def wrong(self) -> Csr:
+        """The labels that are true or given, but not both."""
+        differing = Csr(abs(self.truth - self.given))
+        differing.eliminate_zeros()
+        return differing
+
+    @property
+    def counts(self) -> DocumentCounts:
+        """How many labels of each document are right, true and given."""
+        return document_counts(self.truth, self.given)
+
+    def fractions(self, goal: Goal | str) -> Fractions:
+        """The sums a goal is made of."""
+        wanted = find_goal(goal) if isinstance(goal, str) else goal
+        if wanted.k is not None:
+            return _recall(self, wanted)
+        if wanted.measure not in _MADE_OF:
+            raise UnknownNameError("goal that can be resampled", wanted.name, [*GOALS, "recall@5"])
+        return _MADE_OF[wanted.measure](self)
+
+    def value(self, goal: Goal | str) -> float:
+        """The goal itself, each document counted once; the same number as `Goal.value`."""
+        return self.fractions(goal).value
+
+
+def document_statistics(
+    truth: LabelMatrix, given: LabelMatrix, scores: npt.ArrayLike | None = None
+) -> DocumentStatistics:
+    """What one system answered, ready for intervals and tests; `scores` are needed for recall@k only.
+
+    Large corpora come in batches: `DocumentStatistics.concatenate` puts them together.
+
+    >>> statistics = document_statistics([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]])
+    >>> round(statistics.value("micro-f1"), 4), round(statistics.value("macro-f1"), 4)
+    (0.6667, 0.5556)
+    """
+    T, S = indicator(truth, "The truth"), indicator(given, "The answers")
+    if T.shape != S.shape:
+        raise DataError(
+            f"Truth and answers must have the same documents and labels, but have shapes {T.shape} and {S.shape}."
+        )
+    if not T.shape[0]:
+        raise DataError("There are no documents to measure.", remedy="Intervals and tests need at least one.")
+    return DocumentStatistics(T, S, None if scores is None else label_ranks(T, scores))
+
+
+def check_paired(first: DocumentStatistics, second: DocumentStatistics) -> None:
+    """Refuse two systems that did not answer the same documents with the same true labels."""
+    one, two = first.truth, second.truth
+    if one.shape != two.shape:
+        raise DataError(
+            "Two systems can be compared document by document where both answered the same ones, "
+            f"but they have {one.shape[0]} documents × {one.shape[1]} labels and {two.shape[0]} × {two.shape[1]}."
+        )
+    if not (np.array_equal(one.indptr, two.indptr) and np.array_equal(one.indices, two.indices)):
+        raise DataError(
+            "The two systems were measured against different true labels.",
+            remedy="Give both the same documents, in the same order, with the same order of labels.",
+        )
+
+
+# ---- What each goal is made of ---------------------------------------------------------------------------------------
+
+
+def _micro(statistics: DocumentStatistics) -> Fractions:
+    counts = statistics.counts
+    return Fractions(_column(2 * counts.right), _column(counts.true + counts.predicted), 0.0)
+
+
+def _macro(statistics: DocumentStatistics) -> Fractions:
+    """Over all labels, as the measure ``macro-f1``: a label that is neither true nor given counts 0."""
+    below = statistics.truth.astype(np.float64) + statistics.given.astype(np.float64)
+    return Fractions(Csr(2.0 * statistics.right.astype(np.float64)), Csr(below), 0.0)
+
+
+def _sample(statistics: DocumentStatistics) -> Fractions:
+    counts = statistics.counts
+    sizes = counts.true + counts.predicted
+    return _mean(np.divide(2.0 * counts.right, sizes, out=np.ones(len(sizes)), where=sizes > 0))
+
+
+def _exact(statistics: DocumentStatistics) -> Fractions:
+    return _mean(np.diff(statistics.wrong.indptr) == 0)
+
+
+def _hamming(statistics: DocumentStatistics) -> Fractions:
+    labels = np.full(len(statistics), max(statistics.truth.shape[1], 1))
+    return Fractions(_column(np.diff(statistics.wrong.indptr)), _column(labels), np.nan)
+
+
+def _recall(statistics: DocumentStatistics, goal: Goal) -> Fractions:
+    """Over documents with a label; nan where there is none."""
+    ranks = statistics.ranks
+    if ranks is None:
+        raise DataError(
+            f"{goal.name} is about the order of labels, but the system gave no scores.",
+            remedy="Hand the scores to document_statistics.",
+        )
+    documents = np.repeat(np.arange(len(statistics)), ranks.sizes)
+    hits = np.bincount(documents, weights=ranks.place <= (goal.k or 0), minlength=len(statistics))
+    return Fractions(_column(hits / np.maximum(ranks.sizes, 1)), _column(ranks.sizes > 0), np.nan)
+
+
+def _mean(of_documents: Floats | npt.NDArray[np.bool_]) -> Fractions:
+    return Fractions(_column(of_documents), _column(np.ones(len(of_documents))), np.nan)
+
+
+def _column(of_documents: Floats | Ints | npt.NDArray[np.bool_]) -> Csr:
+    return Csr(np.asarray(of_documents, dtype=np.float64)[:, np.newaxis])
+
+
+_MADE_OF = {
+    "micro-f1": _micro,
+    "macro-f1": _macro,
+    "sample-f1": _sample,
+    "exact-match": _exact,
+    "hamming-loss": _hamming,
+}

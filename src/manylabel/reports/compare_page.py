@@ -1,0 +1,220 @@
+"""The page of a comparison: the leaderboard, what it costs to be there, and what the winner will score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manylabel.evaluation.rank_tests import critical_difference, friedman, undivided_groups
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
+
+Facts = Mapping[str, Any]
+
+MOST_STOPPED = 15
+LEVEL_SIGN = "≈"
+COSTS = "What it costs"
+
+
+def compare_page(facts: Facts) -> list[Block]:
+    """The page; `facts` is the task's record as plain data."""
+    title = facts["measure"]["title"]
+    sampled = "" if facts["compared"] == facts["documents"] else f"; {facts['compared']:,} of them compared"
+    return [
+        Heading(f"Comparing methods on {facts['data']} for {title}"),
+        Note(
+            f"{facts['documents']:,} documents ({facts['unlabelled']:,} without a label), {facts['labels']:,} labels"
+            f"{sampled}; {facts['folds']}; seed {facts['seed']}."
+        ),
+        *_clock(facts),
+        leaderboard_table(facts),
+        Note(group_text(facts)),
+        *([Note(against_text(facts["against"]))] if facts["against"] else []),
+        Note(legend_text(facts), "quiet"),
+        *_stopped(facts),
+        Heading(COSTS),
+        costs_table(facts),
+        Note("front: no other method is better in all four at once. Times vary between runs.", "quiet"),
+        Heading("The winner on new documents"),
+        Note(expected_text(facts)),
+        *([Note(measured_text(facts), "plain" if facts["test"]["within"] else "warning")] if facts["test"] else []),
+        Heading("The recipe"),
+        Note(facts["toml"].rstrip()),
+        *_model(facts),
+    ]
+
+
+def leaderboard_table(facts: Facts) -> Table:
+    """Every method that ran in all folds, best first."""
+    columns = [Column(""), Column("method"), Column("features"), Column("rule"), Column(facts["measure"]["name"])]
+    columns += [Column("95 %"), Column("to the winner"), Column("95 %"), Column("p", "number")]
+    return Table(columns, [_row(row, place, facts) for place, row in enumerate(facts["leaderboard"])])
+
+
+def _row(row: Facts, place: int, facts: Facts) -> list[Cell]:
+    mark = "1" if place == 0 else LEVEL_SIGN if row["no_difference_shown"] else ""
+    gap = row["difference"]
+    apart = ["", ""] if gap is None else [figure(gap["value"], facts, "+"), between(gap, facts, "+")]
+    p = "" if row["p"] is None else p_text(row["p"])
+    named = [row["method"], row["features"], row["rule"], figure(row["value"], facts), between(row, facts)]
+    return [mark, *named, *apart, p]
+
+
+def group_text(facts: Facts) -> str:
+    """Which methods cannot be told from the winner."""
+    rows = facts["leaderboard"]
+    same = [f"{row['method']} ({row['features']})" for row in rows[1:] if row["no_difference_shown"]]
+    open_ = [f"{row['method']} ({row['features']})" for row in facts["stopped"] if _reaches(row["difference"], facts)]
+    said = f"no difference shown from {', '.join(same)}" if same else "it leads all others that ran in all folds"
+    more = f" Stopped early, but not shown to be worse on the folds they ran: {', '.join(open_)}." if open_ else ""
+    return f"The winner is {rows[0]['method']} ({rows[0]['features']}, {rows[0]['rule']}); {said}.{more}"
+
+
+def _reaches(difference: Facts, facts: Facts) -> bool:
+    """Whether a difference from the winner may be one for the better."""
+    return bool(difference["high"] >= 0 if facts["measure"]["greater_is_better"] else difference["low"] <= 0)
+
+
+def against_text(against: Facts) -> str:
+    """The winner against the runner-up, whole sets and labels."""
+    sets, signs = against["sets"], against["signs"]
+    labels = ", ".join(f"{one['label']} ({one['winner_only']} : {one['other_only']})" for one in against["labels"][:8])
+    more = len(against["labels"]) - 8
+    tail = f" and {more} more" if more > 0 else ""
+    said = f"Labels decided differently (McNemar, Holm): {labels}{tail}." if labels else "No single label stands out."
+    return (
+        f"Against {against['other']}: whole label sets right only by the winner {sets['winner_only']:,}, only by the "
+        f"other {sets['other_only']:,} (McNemar p {p_text(sets['p'])}); F1 better on {signs['wins']} labels, worse on "
+        f"{signs['losses']} (sign test p {p_text(signs['p'])}). {said}"
+    )
+
+
+def legend_text(facts: Facts) -> str:
+    """What the figures of the leaderboard are."""
+    return (
+        f"{facts['measure']['title']} in percent over the documents of all folds together; 95 % percentile intervals "
+        "over documents; differences on the same documents; p of a permutation test, corrected by Holm over the rows; "
+        f"{LEVEL_SIGN} no difference from the winner shown at 5 %. Each method with its best rule of those tried. "
+        "Macro averages run over all labels of these documents."
+    )
+
+
+def costs_table(facts: Facts) -> Table:
+    """Quality, training time, time per document and size of the finishers."""
+    columns = [Column("front"), Column("pipeline"), Column(facts["measure"]["name"]), Column("train s", "number")]
+    columns += [Column("ms a document", "number"), Column("MB", "number")]
+    rows: list[list[Cell]] = [
+        [
+            "*" if one["on_front"] else "",
+            one["name"],
+            figure(one["value"], facts),
+            f"{one['train_seconds']:.2f}",
+            f"{1000 * one['seconds_a_document']:.3f}",
+            f"{one['bytes'] / 1e6:.2f}",
+        ]
+        for one in facts["costs"]
+    ]
+    return Table(columns, rows)
+
+
+def expected_text(facts: Facts) -> str:
+    """The prediction interval in words."""
+    one = facts["expected"]
+    drift = f", between folds {figure(one['of_folds'], facts)}" if one["of_folds"] else ""
+    return (
+        f"On {one['documents']:,} new documents expect {figure(one['value'], facts)}, with 95 % between "
+        f"{figure(one['low'], facts)} and {figure(one['high'], facts)}. Taken off for having been chosen: "
+        f"{figure(one['optimism'], facts)}; standard deviations: of the estimate {figure(one['of_estimate'], facts)}, "
+        f"of a test on so many documents {figure(one['of_test'], facts)}{drift}."
+    )
+
+
+def measured_text(facts: Facts) -> str:
+    """What the trained winner scored on the test part."""
+    test = facts["test"]
+    where = "within" if test["within"] else "outside"
+    return (
+        f"On the test part ({test['documents']:,} documents, looked at once, now) it scores "
+        f"{figure(test['value'], facts)}: {where} the interval."
+    )
+
+
+def _clock(facts: Facts) -> list[Block]:
+    took = f"{facts['seconds']['all']:.0f} s"
+    if facts["budget"] is not None:
+        took += f" of {facts['budget']:.0f} s"
+    if not facts["clock_ended_it"]:
+        return [Note(f"{took}, training the winner included.", "quiet")]
+    return [
+        Note(
+            f"The clock ended the comparison, not its plan ({took}): another run may get to another point. A longer "
+            "--budget or fewer --methods make it repeatable.",
+            "warning",
+        )
+    ]
+
+
+def _stopped(facts: Facts) -> list[Block]:
+    rows = facts["stopped"]
+    blocks: list[Block] = []
+    if rows:
+        columns = [Column("stopped early"), Column("features"), Column("rule"), Column("folds", "count")]
+        columns.append(Column(facts["measure"]["name"]))
+        shown: list[list[Cell]] = [
+            [row["method"], row["features"], row["rule"], row["folds"], figure(row["value"], facts), *_gap(row, facts)]
+            for row in rows[:MOST_STOPPED]
+        ]
+        blocks.append(Table([*columns, Column("to the winner, same folds"), Column("95 %")], shown))
+        if len(rows) > MOST_STOPPED:
+            blocks.append(Note(f"{len(rows) - MOST_STOPPED} more were stopped early; --json lists them.", "quiet"))
+    absent = [f"{name} ({reason})" for name, reason in facts["left_out"].items()]
+    if absent:
+        blocks.append(Note(f"Not run: {'; '.join(absent)}.", "quiet"))
+    return blocks
+
+
+def _gap(row: Facts, facts: Facts) -> list[Cell]:
+    return [figure(row["difference"]["value"], facts, "+"), between(row["difference"], facts, "+")]
+
+
+def _model(facts: Facts) -> list[Block]:
+    if facts["model"] is None:
+        return []
+    return [Note(f"The model, trained on all {facts['documents']:,} documents, is in {facts['model']}.")]
+
+
+def over_data_sets_page(comparisons: Sequence[Facts]) -> list[Block]:
+    """Average ranks of the methods that all data sets have, with Friedman's and Nemenyi's tests."""
+    common = [
+        name for name in comparisons[0]["first_fold"] if all(name in one["first_fold"] for one in comparisons[1:])
+    ]
+    title = Heading(f"Over {len(comparisons)} data sets")
+    if len(common) < 2:
+        return [title, Note("Fewer than two methods ran on all data sets, so that there are no ranks.", "quiet")]
+    better = bool(comparisons[0]["measure"]["greater_is_better"])
+    values = [[one["first_fold"][name] for name in common] for one in comparisons]
+    found = friedman(values, greater_is_better=better)
+    order = sorted(range(len(common)), key=lambda place: found.average_ranks[place])
+    rows: list[list[Cell]] = [[common[place], f"{found.average_ranks[place]:.2f}"] for place in order]
+    gap = critical_difference(len(common), len(comparisons))
+    groups = undivided_groups(found.average_ranks, gap)
+    same = "; ".join(", ".join(common[place] for place in group) for group in groups if len(group) > 1)
+    return [
+        title,
+        Table([Column("method"), Column("average rank", "number")], rows),
+        Note(
+            f"Friedman p {p_text(found.p)} (Iman-Davenport); average ranks that differ by less than {gap:.2f} show no "
+            f"difference (Nemenyi, 5 %). {'No difference shown within: ' + same + '.' if same else ''}"
+        ),
+        Note("Ranks of each method's best rule in the first fold, which all methods ran; 1 is best.", "quiet"),
+    ]
+
+
+def figure(value: float, facts: Facts, sign: str = "") -> str:
+    """A figure in percent."""
+    digits = 2 if facts["measure"]["greater_is_better"] else 3
+    return f"{100 * value:{sign}.{digits}f}"
+
+
+def between(one: Facts, facts: Facts, sign: str = "") -> str:
+    """An interval in percent."""
+    return f"[{figure(one['low'], facts, sign)}, {figure(one['high'], facts, sign)}]"

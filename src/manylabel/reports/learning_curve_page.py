@@ -1,0 +1,133 @@
+"""A learning curve as a page: the figures, a drawing, what more documents would give, and the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.reports.text_plot import Point, text_plot
+
+Facts = Mapping[str, Any]
+HELPS, HARDLY = 0.02, 0.05
+"""Parts of the way to a perfect score: more documents help from the first on, and hardly do below the second."""
+VERDICTS = {
+    "rising": ("Still rising", "More documents with these labels would help."),
+    "open": ("No clear trend", "There are too few test documents to tell a rise from chance."),
+    "level": ("Level", "The last doubling of the documents moved their F1 by less than two points."),
+    "rare": ("Too rare to tell", "They have fewer than 10 test documents"),
+}
+
+
+def learning_curve_page(facts: Facts, labels: int | None = 10) -> list[Block]:
+    """The whole page; `labels` limits each table of labels (None: all of them)."""
+    repeats = f", {facts['repeats']} repeats" if facts["repeats"] > 1 else ""
+    return [
+        Heading(f"{facts['data']}, {facts['method']}: {facts['title']} by number of training documents"),
+        Note(f"{facts['split']}; {facts['tested']:,} test documents{repeats}, seed {facts['seed']}."),
+        _steps_table(facts),
+        Note(_plot(facts)),
+        *(Note(text) for text in outlook_sentences(facts)),
+        *_label_blocks(facts, labels),
+        Note(_small_print(facts), "quiet"),
+    ]
+
+
+def _steps_table(facts: Facts) -> Table:
+    rows: list[list[Cell]] = [
+        [step["documents"], _percent(step["mean"]), _percent(step["low"]), _percent(step["high"]), step["mean"]]
+        for step in facts["steps"]
+    ]
+    columns = [Column("documents", "count"), Column(facts["title"], "number")]
+    columns += [Column("least", "number"), Column("most", "number"), Column("", "bar")]
+    return Table(columns, rows)
+
+
+def _plot(facts: Facts) -> str:
+    points = [Point(step["documents"], step["mean"], step["low"], step["high"]) for step in facts["steps"]]
+    ahead = facts["outlook"]
+    drawn = text_plot([*points, Point(ahead["documents"], ahead["value"], ahead["low"], ahead["high"], "○")])
+    return f"{drawn}\n         ● measured   ○ foretold for twice the documents, with its 95 % interval"
+
+
+def outlook_sentences(facts: Facts) -> list[str]:
+    """Would more documents help? An answer, and how far to trust it."""
+    ahead, last = facts["outlook"], facts["steps"][-1]
+    change = 100 * abs(ahead["gain"])
+    direction = "better" if ahead["gain"] > 0 else "different"
+    told = (
+        f"Twice the documents ({ahead['documents']:,}) would give about {_percent(ahead['value'])} (95 % interval "
+        f"{_percent(ahead['low'])} to {_percent(ahead['high'])}), {_points(change)} {direction} than now"
+    )
+    sentences = [f"Would more documents help? {_answer(ahead)} {told}."]
+    if ahead["foretold"] is not None:
+        sentences.append(
+            f"How far to trust this: the same reckoning without the last step would have foretold "
+            f"{_percent(ahead['foretold'])} for {last['documents']:,} documents; {_percent(last['mean'])} was measured."
+        )
+    return sentences
+
+
+def _answer(ahead: Facts) -> str:
+    """One word, by the part of the way to a perfect score that twice the documents go."""
+    if ahead["closed_low"] >= HELPS:
+        return "Yes."
+    return "Hardly." if ahead["closed_high"] < HARDLY else "It cannot be told."
+
+
+def _label_blocks(facts: Facts, limit: int | None) -> list[Block]:
+    blocks: list[Block] = []
+    for verdict, (title, meaning) in VERDICTS.items():
+        rows = labels_of(facts["labels"], verdict)
+        if not rows:
+            continue
+        blocks.append(Heading(f"{title}: {len(rows):,} label{'s' * (len(rows) != 1)}"))
+        if verdict == "rare":
+            names = [row["label"] for row in rows]
+            more = f" and {len(names) - 12:,} more" if len(names) > 12 else ""
+            blocks.append(Note(f"{meaning}: {', '.join(names[:12])}{more}."))
+            continue
+        blocks += [Note(meaning), _label_table(rows if limit is None else rows[:limit])]
+    return blocks
+
+
+def labels_of(labels: Sequence[Facts], verdict: str) -> list[Facts]:
+    """The labels of one verdict, the steepest first."""
+    chosen = [row for row in labels if row["verdict"] == verdict]
+    return sorted(chosen, key=lambda row: (-row["slope"], row["label"]))
+
+
+def _label_table(rows: Sequence[Facts]) -> Table:
+    columns = [Column("label"), Column("train", "count"), Column("test", "count"), Column("F1 now", "share")]
+    columns += [Column("a doubling added", "number"), Column("from", "number"), Column("to", "number")]
+    cells: list[list[Cell]] = [
+        [row["label"], row["trained"], row["tested"], row["f1"][-1], *(_signed(row[key]) for key in _SLOPE)]
+        for row in rows
+    ]
+    return Table(columns, cells)
+
+
+_SLOPE = ("slope", "low", "high")
+
+
+def _small_print(facts: Facts) -> str:
+    ahead = facts["outlook"]
+    sign = "−" if ahead["b"] >= 0 else "+"
+    return (
+        f"The curve is {ahead['a']:.3f} {sign} {abs(ahead['b']):.3g} · n^−{ahead['c']:.2f}, fitted to the means; "
+        "intervals resample test documents and repeats, and hold for documents of the same kind. Labels: slope of F1 "
+        "over the last three steps, 90 % interval; one label in twenty without a trend looks as if it rose. Least and "
+        "most are over repeats, which all end with the same documents."
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _points(value: float) -> str:
+    return f"{value:.1f} point{'s' * (f'{value:.1f}' != '1.0')}"
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:+.1f}"

@@ -1,0 +1,46 @@
+"""A promise in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def promise_text(promise: Mapping[str, Any]) -> str:
+    """What is promised, what it rests on, and, where it was measured, what became of it.
+
+    >>> facts = {"measure": "recall", "level": 0.9, "documents": 200, "cut": 0.1, "risk": 0.09, "bound": 0.0945}
+    >>> said = promise_text({**facts, "measured": 0.912, "measured_on": 50})
+    >>> for sentence in said.split(". "):
+    ...     print(sentence)
+    Promised, recall 0.9: new documents of the same kind get at least 90 % of their labels on average
+    It rests on 200 held-out documents with a label: recall 0.910 there, 0.905 with the correction for their number
+    Measured here: recall 0.912, 50 documents with a label.
+    """
+    words = _recall_words(promise) if promise["measure"] == "recall" else _false_discovery_words(promise)
+    said = (
+        f"Promised, {promise['measure']} {promise['level']:g}: {words['promised']} on average. "
+        f"It rests on {promise['documents']:,} held-out {words['documents']}: "
+        f"{words['found']} with the correction for their number."
+    )
+    if "measured" in promise:
+        counted = f"{promise['measured_on']:,} {words['documents']}"
+        said += f" Measured here: {words['name']} {promise['measured']:.3f}, {counted}."
+    return said
+
+
+def _recall_words(promise: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "name": "recall",
+        "documents": "documents with a label",
+        "promised": f"new documents of the same kind get at least {100 * promise['level']:g} % of their labels",
+        "found": f"recall {1 - promise['risk']:.3f} there, {1 - promise['bound']:.3f}",
+    }
+
+
+def _false_discovery_words(promise: Mapping[str, Any]) -> dict[str, str]:
+    name = "false-discovery rate"
+    given = f"at most {100 * promise['level']:g} % of the labels given to new documents of the same kind are wrong"
+    # For each document the greatest share at any stricter cut is taken: see `false_discovery_cut`.
+    found = f"{name} {promise['risk']:.3f} there, each document taken at its worst, {promise['bound']:.3f}"
+    return {"name": name, "documents": "documents", "promised": given, "found": found}

@@ -1,0 +1,294 @@
+"""Compare methods on labelled documents within a budget of time, and keep the winner."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manylabel import __version__
+from manylabel.catalog import find_method
+from manylabel.choosing.candidates import Traits, entrants
+from manylabel.choosing.deadline import Deadline
+from manylabel.choosing.expectation import Expectation, expectation
+from manylabel.choosing.fold_work import FoldWork
+from manylabel.choosing.leaderboard import (
+    Leaderboard,
+    Standing,
+    against_runner_up,
+    label_f1,
+    leaderboard,
+    pareto_front,
+)
+from manylabel.choosing.race import Race, Steward
+from manylabel.classifier import TextClassifier
+from manylabel.data import Corpus
+from manylabel.data.labels import label_matrix
+from manylabel.data.problems import Problem
+from manylabel.data.splits import iterative_split
+from manylabel.estimator import Csr
+from manylabel.evaluation.comparability import fingerprint
+from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
+from manylabel.evaluation.result import PartCounts
+from manylabel.exceptions import DataError, ParameterError
+from manylabel.metrics import conventions
+from manylabel.metrics.goals import DEFAULT_GOAL, Goal, find_goal
+from manylabel.models.score_kinds import ManylabelWarning
+from manylabel.progress import stage
+from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source, part_of
+from manylabel.tasks.later_parts import in_order_of_time
+from manylabel.tasks.train import fit_corpus
+
+FOLDS = 5
+FOR_RACE = 0.8
+"""The share of the budget after which the clock ends the race; the rest is for tests and for training the winner."""
+REFERENCE, FOR_REFERENCE = "svm", 0.2
+"""A sound method that may take so much of the budget over all folds, or else a sample of the documents is compared."""
+FEWEST = 1000
+"""Documents that a sample has at least."""
+SHOWN_LABELS = 3
+"""Leaders whose figures per label are kept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """A comparison on one data set, and the model that was trained with the winner."""
+
+    data: str
+    goal: Goal
+    counts: PartCounts
+    labels: list[str]
+    folds: str
+    compared: int
+    """Documents that were cross-validated: all of the training part, or a sample of it."""
+    budget: float | None
+    seed: int
+    race: Race
+    board: Leaderboard
+    expected: Expectation
+    test: dict[str, Any] | None
+    """The winner's figure on the test part, where there is one."""
+    model: Path | None
+    seconds: dict[str, float]
+    skipped: list[Problem]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison as plain data."""
+        board = self.board
+        front = pareto_front(board.finishers, self.goal)
+        return {
+            "data": self.data,
+            "documents": self.counts.documents,
+            "unlabelled": self.counts.unlabelled,
+            "labels": len(self.labels),
+            "compared": self.compared,
+            "folds": self.folds,
+            "n_folds": self.race.n_folds,
+            "measure": {
+                "name": self.goal.name,
+                "title": self.goal.title,
+                "greater_is_better": self.goal.greater_is_better,
+            },
+            "budget": self.budget,
+            "seed": self.seed,
+            "clock_ended_it": self.race.clock_ended_it,
+            "nominal_seconds": self.race.nominal_seconds,
+            "leaderboard": [_row(one) for one in board.finishers],
+            "stopped": [
+                {**_row(one), "reason": self.race.left_out.get(one.runner.entrant.name)} for one in board.stopped
+            ],
+            "left_out": self._left_out(),
+            "costs": [_cost(one, on_front) for one, on_front in zip(board.finishers, front, strict=True)],
+            "against": against_runner_up(board, self.labels),
+            "expected": asdict(self.expected),
+            "test": self.test,
+            "by_label": self._by_label(),
+            "first_fold": self._first_fold(),
+            "recipe": board.winner.option.recipe.as_dict(),
+            "toml": board.winner.option.recipe.to_toml(),
+            "model": None if self.model is None else str(self.model),
+            "seconds": self.seconds,
+            "conventions": conventions(),
+            "versions": {"manylabel": __version__, "numpy": np.__version__},
+            "skipped": [str(problem) for problem in self.skipped],
+        }
+
+    def _left_out(self) -> dict[str, str]:
+        """What never ran, and why."""
+        ran = {runner.entrant.name for runner in self.race.runners}
+        return {name: reason for name, reason in self.race.left_out.items() if name not in ran}
+
+    def _by_label(self) -> dict[str, Any]:
+        leaders = [one.runner for one in self.board.finishers[:SHOWN_LABELS]]
+        truth = leaders[0].pooled().truth
+        return {
+            "labels": self.labels,
+            "documents": np.bincount(truth.indices, minlength=truth.shape[1]).tolist(),
+            "f1": {runner.option.name: label_f1(runner).tolist() for runner in leaders},
+        }
+
+    def _first_fold(self) -> dict[str, float]:
+        """Each method's best figure in the first fold, which all ran: what several data sets are compared by."""
+        found: dict[str, float] = {}
+        for runner in self.race.runners:
+            value = runner.pooled([0]).value(self.goal)
+            name = runner.option.method
+            if name not in found or self.goal.gain(value) > self.goal.gain(found[name]):
+                found[name] = value
+        return found
+
+
+def compare(
+    source: Source,
+    model: Path | None,
+    *,
+    methods: Sequence[str] | None = None,
+    goal: str = DEFAULT_GOAL,
+    folds: int = FOLDS,
+    test: Source | None = None,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Cross-validate methods on the training part, train the best on all of it, save it, and measure it once on the
+    test part (or on the documents of `test`), where there is one. `budget` is in seconds.
+    """
+    began = time.perf_counter()
+    deadline = Deadline(None if budget is None else FOR_RACE * budget)
+    wanted = find_goal(goal)
+    if folds < 2:
+        raise ParameterError(f"Cross-validation takes at least 2 folds, not {folds}.")
+    for name in methods or ():
+        find_method(name)
+    loaded = load_source(source)
+    train, held_out = _parts(loaded.corpus, None if test is None else load_source(test).corpus)
+    with warnings.catch_warnings():
+        # One method warns in every inner fold; what it has to say is said when the winner is trained.
+        warnings.simplefilter("ignore", ManylabelWarning)
+        work, traits, how, differ = _divide(train, held_out, folds, budget, seed, n_jobs)
+        field, left_out = entrants(methods, traits, wanted)
+        race = Steward(work, traits, wanted, budget, deadline).run(field)
+    race.left_out |= left_out
+    if not race.runners:
+        raise DataError(_nothing_ran(race), remedy="Give a longer --budget, or fewer documents or methods.")
+    raced = time.perf_counter()
+    board = leaderboard(race, seed)
+    expected = _expected(board, race, len(train if held_out is None else held_out), differ, seed)
+    classifier, name = _train(train, board, model, loaded.corpus.name or source.data, seed, n_jobs)
+    trained = time.perf_counter()
+    measured = None if held_out is None else _measure(classifier, held_out, wanted, expected)
+    ended = time.perf_counter()
+    seconds = {"race": raced - began, "train": trained - raced, "test": ended - trained, "all": ended - began}
+    return Comparison(
+        name, wanted, PartCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed, race,
+        board, expected, measured, model, seconds, list(loaded.skipped),
+    )  # fmt: skip
+
+
+def _parts(corpus: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
+    train = part_of(corpus, None, "train")
+    if test is not None:
+        return train, part_of(test, None, "test")
+    return train, corpus.part("test") if {"train", "test"} <= set(corpus.parts) else None
+
+
+def _divide(
+    train: Corpus, test: Corpus | None, folds: int, budget: float | None, seed: int, n_jobs: int | None
+) -> tuple[FoldWork, Traits, str, bool]:
+    """The documents in folds, their traits, how they were divided, and whether the folds differ in kind."""
+    corpus = in_order_of_time(train, test)
+    traits = Traits.of(FoldWork.of(corpus, [], n_jobs=n_jobs), corpus.fields)
+    size = _sample_size(traits, folds, budget)
+    how = ""
+    if size < len(corpus):
+        share = size / len(corpus)
+        rows = iterative_split(corpus.label_matrix(), (share, 1 - share), seed=seed)[0]
+        corpus = corpus.subset(np.sort(rows))
+        how = f"a stratified sample of {len(corpus):,} of {len(train):,} documents in "
+    splits, made = folds_of(corpus, folds, seed)
+    work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
+    return work, Traits.of(work, corpus.fields), how + made, bool(corpus.split_by)
+
+
+def _sample_size(traits: Traits, folds: int, budget: float | None) -> int:
+    """How many documents the budget is enough for: those on which a sound method takes its share of it."""
+    if budget is None:
+        return traits.documents
+    cost = find_method(REFERENCE).cost
+    seconds = folds * cost.seconds(traits.documents, traits.nonzeros, traits.labels)
+    share = FOR_REFERENCE * budget / max(seconds, 1e-9)
+    return traits.documents if share >= 1 else min(traits.documents, max(FEWEST, int(share * traits.documents)))
+
+
+def _nothing_ran(race: Race) -> str:
+    reasons = "; ".join(f"{name}: {reason}" for name, reason in list(race.left_out.items())[:3])
+    return f"No method finished a fold ({reasons})."
+
+
+def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed: int) -> Expectation:
+    winner = board.winner
+    others = [one.pooled() for one in race.finishers if one is not winner]
+    per_fold = [winner.folds[number] for number in sorted(winner.folds)]
+    return expectation(per_fold, [winner.pooled(), *others], board.goal, documents, folds_differ=differ, seed=seed)
+
+
+def _train(
+    corpus: Corpus, board: Leaderboard, model: Path | None, name: str, seed: int, n_jobs: int | None
+) -> tuple[TextClassifier, str]:
+    with stage("Training the winner"):
+        classifier = fit_corpus(corpus, board.winner.option.recipe, seed=seed, n_jobs=n_jobs)
+    counts = PartCounts.of(corpus.label_sets)
+    if model is not None:
+        facts = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
+        classifier.save(model, {**facts, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
+    return classifier, name
+
+
+def _measure(classifier: TextClassifier, corpus: Corpus, goal: Goal, expected: Expectation) -> dict[str, Any]:
+    """The goal on the test part: over the labels of training and, as misses, those that only the test part has."""
+    known = list(classifier.labels_)
+    unseen = sorted({label for labels in corpus.label_sets for label in labels} - set(known))
+    T = label_matrix(corpus.label_sets, [*known, *unseen])
+    parts, start = [], 0
+    for given, scores in classifier.iter_decisions(documents_of(corpus)):
+        truth = Csr(T[start : start + given.shape[0]])
+        wide = Csr((given.data, given.indices, given.indptr), shape=truth.shape)
+        ranked = None
+        if goal.k is not None:
+            ranked = np.pad(scores(), ((0, 0), (0, len(unseen))), constant_values=-np.inf)
+        parts.append(document_statistics(truth, wide, ranked))
+        start += given.shape[0]
+    value = DocumentStatistics.concatenate(parts).value(goal)
+    inside = bool(expected.low <= value <= expected.high)
+    return {"documents": len(corpus), "value": value, "within": inside, "unseen_labels": len(unseen)}
+
+
+def _row(one: Standing) -> dict[str, Any]:
+    option = one.runner.option
+    return {
+        "method": option.method,
+        "features": option.features,
+        "rule": option.rule,
+        **asdict(one.figure),
+        "folds": len(one.runner.folds),
+        "difference": None if one.difference is None else asdict(one.difference),
+        "p": one.p,
+        "no_difference_shown": one.level_with_winner,
+    }
+
+
+def _cost(one: Standing, on_front: bool) -> dict[str, Any]:
+    runner = one.runner
+    return {
+        "name": runner.option.name,
+        "value": one.figure.value,
+        "train_seconds": float(np.mean(runner.fit_seconds)),
+        "seconds_a_document": float(np.mean(runner.answer_seconds)),
+        "bytes": runner.size,
+        "on_front": on_front,
+    }

@@ -1,0 +1,150 @@
+"""Conformal risk control by hand: which cut keeps a promise, and which promise no cut can keep."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from manylabel.decisions import Calibration, DecidedModel, Guarantee, find_rule
+from manylabel.decisions.risk_control import bound_of, false_discovery_cut, recall_cut
+from manylabel.estimator import Csr
+from manylabel.exceptions import DecisionError, ParameterError
+from manylabel.models import LinearSVM
+from manylabel.models.base import ScoreKind
+
+KEYS = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.5], [0.3, 0.25]])
+TRUTH = np.array([[True, False], [True, False], [True, True], [True, False]])
+
+
+def test_recall_of_four_documents() -> None:
+    """Missed shares at the cuts 0.9, 0.8, 0.6, 0.5, 0.3: (0 1 1 1), (0 0 1 1), (0 0 ½ 1), (0 0 0 1), none.
+
+    With α = 0.6 the sum of losses may be 5 · 0.6 − 1 = 2: reached at 0.8. The cut lies half-way down to 0.6.
+    """
+    found = recall_cut(KEYS, TRUTH, alpha=0.6)
+    assert found.cut == pytest.approx((0.8 + 0.6) / 2)
+    assert found.risk == pytest.approx(2 / 4)
+    assert found.bound == pytest.approx((4 * 2 / 4 + 1) / 5)
+
+
+def test_a_higher_recall_needs_a_lower_cut() -> None:
+    """α = 0.5 allows a sum of 1.5 (0.6), α = 0.4 of 1 (0.5), α = 0.3 of 0.5: only 0.3 has so little."""
+    cuts = [recall_cut(KEYS, TRUTH, alpha).cut for alpha in (0.5, 0.4, 0.3)]
+    assert cuts == pytest.approx([(0.6 + 0.5) / 2, (0.5 + 0.3) / 2, (0.3 + 0.25) / 2])
+
+
+def test_what_four_documents_cannot_promise() -> None:
+    """Nothing missed still leaves (0 + 1)/5: no α below 0.2 can be promised."""
+    found = recall_cut(KEYS, TRUTH, alpha=0.19)
+    assert (found.risk, found.bound) == (0, 0.2)
+    assert bound_of(0, 4) == 0.2
+
+
+def test_impossible_labels_are_missed_at_every_cut() -> None:
+    """A label training never saw (−∞) costs its document half a recall, whatever the cut: (½ + 1)/5 at best."""
+    keys = KEYS.copy()
+    keys[2, 1] = -math.inf
+    assert recall_cut(keys, TRUTH, alpha=0.2).bound == pytest.approx((0.5 + 1) / 5)
+
+
+def test_false_discoveries_of_four_documents() -> None:
+    """Document 0 has its wrong label first: 1, then ½, but 1 is what counts from there on. 0.5 and 0.2 are wrong too.
+
+    Greatest shares so far at 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.2: sums 1, 1, 1, 1, 1½, 1½, 2.
+    α = 0.4 allows 5 · 0.4 − 1 = 1, so that 0.6 is the last cut that will do; α = 0.5 allows 1½, down to 0.4.
+    """
+    keys = np.array([[0.9, 0.7], [0.8, 0.5], [0.6, 0.2], [0.4, 0.1]])
+    truth = np.array([[False, True], [True, False], [True, False], [True, True]])
+    found = false_discovery_cut(keys, truth, alpha=0.4)
+    assert found.cut == pytest.approx((0.6 + 0.5) / 2)
+    assert (found.risk, found.bound) == (pytest.approx(1 / 4), pytest.approx(2 / 5))
+    assert false_discovery_cut(keys, truth, alpha=0.5).cut == pytest.approx((0.4 + 0.2) / 2)
+    assert false_discovery_cut(keys, truth, alpha=0.39).cut == math.inf
+
+
+def test_labels_of_one_key_come_together() -> None:
+    """A right and a wrong label of the same key: the share is ½ at once, never 1."""
+    found = false_discovery_cut(np.array([[0.5, 0.5]]), np.array([[False, True]]), alpha=0.75)
+    assert (found.cut, found.risk, found.bound) == (0.5, 0.5, 0.75)
+
+
+def prepared(**settings: Any) -> Guarantee:
+    """A rule whose probabilities are those of the log-odds themselves: slope 1, intercept 0."""
+    rule = Guarantee(**settings)
+    calibration = Calibration(shrinkage=0)
+    calibration.slopes_, calibration.intercepts_ = np.ones(2), np.zeros(2)
+    rule.calibration_ = calibration
+    return rule
+
+
+def log_odds(probabilities: list[list[float]]) -> np.ndarray:
+    p = np.array(probabilities)
+    return np.asarray(np.log(p / (1 - p)))
+
+
+def test_what_a_label_adds_to_the_recall() -> None:
+    """With p = (0.8, 0.5): 0.8/(1 + 0.5) and 0.5/(1 + 0.8); for the false-discovery rate p itself."""
+    scores = log_odds([[0.8, 0.5]])
+    assert prepared().keys(scores, ScoreKind.MARGIN)[0] == pytest.approx([0.8 / 1.5, 0.5 / 1.8])
+    assert prepared(measure="fdr").keys(scores, ScoreKind.MARGIN)[0] == pytest.approx([0.8, 0.5])
+
+
+def test_documents_without_a_label_are_no_part_of_a_promised_recall() -> None:
+    scores = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]])
+    with_empty = prepared(level=0.5).fit(scores, Csr([[1, 0], [1, 0], [0, 0]]), ScoreKind.MARGIN)
+    without = prepared(level=0.5).fit(scores[:2], Csr([[1, 0], [1, 0]]), ScoreKind.MARGIN)
+    assert with_empty.promise() == without.promise()
+    assert with_empty.promise().documents == 2
+
+
+def test_the_best_label_of_a_document_left_empty() -> None:
+    """With the fallback the first label is always given: only the third document misses ½ then. Level 0.7 allows a sum
+    of 4 · 0.3 − 1 = 0.2, so that its second label is needed; 0.5 allows 1, and the best labels alone will do.
+    """
+    scores = log_odds([[0.6, 0.3], [0.2, 0.1], [0.9, 0.4]])
+    rule = prepared(level=0.7, fallback="argmax").fit(scores, Csr([[1, 0], [1, 0], [1, 1]]), ScoreKind.MARGIN)
+    assert rule.cut_ == pytest.approx((0.4 / 1.9 + 0.3 / 1.6) / 2)
+    assert rule.decide(scores, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 0], [1, 1]]
+    lenient = prepared(level=0.5, fallback="argmax").fit(scores, Csr([[1, 0], [1, 0], [1, 1]]), ScoreKind.MARGIN)
+    assert lenient.cut_ == math.inf
+    assert lenient.decide(scores, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 0], [1, 0]]
+
+
+def test_what_cannot_be_promised_is_refused() -> None:
+    scores, truth = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]]), Csr([[1, 0], [1, 0], [0, 1]])
+    with pytest.raises(DecisionError, match=r"recall=0.9 cannot be promised: .* 3 held-out .* allows at most 0.75"):
+        prepared(level=0.9).fit(scores, truth, ScoreKind.MARGIN)
+    with pytest.raises(DecisionError, match=r"fdr=0.2 cannot be promised: 3 held-out documents allow no less than"):
+        prepared(measure="fdr", level=0.2).fit(scores, truth, ScoreKind.MARGIN)
+    with pytest.raises(DecisionError, match="no held-out documents with a label"):
+        prepared(level=0.9).fit(scores, Csr(np.zeros((3, 2), dtype=np.int8)), ScoreKind.MARGIN)
+    with pytest.raises(ParameterError, match="a label forced on every document"):
+        prepared(measure="fdr", fallback="argmax").fit(scores, truth, ScoreKind.MARGIN)
+    with pytest.raises(DecisionError, match="call prepare"):
+        Guarantee().fit(scores, truth, ScoreKind.MARGIN)
+    with pytest.raises(ParameterError, match="level must be a number above 0 below 1"):
+        prepared(level=1.0).fit(scores, truth, ScoreKind.MARGIN)
+    assert find_rule("guarantee") is Guarantee
+
+
+def test_the_model_never_sees_what_was_held_out() -> None:
+    """Fitted on the rows that were kept, and on nothing else; the rule rests on the other ones."""
+    random = np.random.default_rng(0)
+    X, Y = Csr(random.random((60, 8))), Csr((random.random((60, 3)) < 0.5).astype(np.int8))
+    decided = DecidedModel(LinearSVM(), Guarantee(level=0.7, share=0.25), folds=3, seed=5)
+    parts = decided.parts(Y)
+    assert parts is not None
+    kept, held = parts
+    assert (len(kept), len(held)) == (45, 15)
+    decided.fit(X, Y)
+    alone = LinearSVM().fit(X[kept], Y[kept])
+    np.testing.assert_array_equal(decided.scores(X), alone.scores(X))
+    promise = decided.promise()
+    assert promise is not None
+    labelled = np.diff(Y[held].indptr) > 0
+    assert promise.documents == labelled.sum()
+    right = Y[held].multiply(decided.predict(X[held])).sum(axis=1)
+    recall = (right[labelled] / np.diff(Y[held].indptr)[labelled]).mean()
+    assert promise.risk == pytest.approx(1 - recall)
+    assert promise.bound <= 0.3

@@ -1,0 +1,160 @@
+"""Successive halving on figures that can be followed by hand, and what it says where there is nothing to find."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from manylabel.choosing.deadline import Deadline, OutOfTime, seconds_of
+from manylabel.choosing.halving import Rung, Search, Step, Trial, halve, plan_rungs
+from manylabel.choosing.tuning import judge
+from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
+from manylabel.exceptions import ParameterError
+from manylabel.metrics.goals import find_goal
+from manylabel.progress import reporting_to, track
+from manylabel.recipe import Recipe
+
+EXACT, HAMMING = find_goal("exact"), find_goal("hamming")
+
+
+def trials(count: int) -> list[Trial]:
+    recipe = Recipe.of("svm")
+    return [Trial(number, {}, recipe) for number in range(count)]
+
+
+def right(share: int) -> DocumentStatistics:
+    """Ten documents of which so many are right."""
+    truth = np.ones((10, 1), dtype=np.int8)
+    given = (np.arange(10) < share).astype(np.int8)[:, np.newaxis]
+    return document_statistics(truth, given)
+
+
+class Figures:
+    """Runs trials whose numbers of right documents are given, and notes who was run on which rung."""
+
+    def __init__(self, figures: Sequence[int], stop_at: int | None = None) -> None:
+        self.figures, self.stop_at = figures, stop_at
+        self.seen: list[list[int]] = []
+
+    def __call__(self, left: Sequence[Trial], rung: Rung) -> Iterator[tuple[Trial, DocumentStatistics]]:
+        self.seen.append([])
+        for trial in left:
+            if self.stop_at is not None and sum(map(len, self.seen)) == self.stop_at:
+                raise OutOfTime
+            self.seen[-1].append(trial.number)
+            yield trial, right(self.figures[trial.number])
+
+
+def test_each_rung_keeps_the_best_third_and_the_settings_to_beat() -> None:
+    run = Figures([1, 5, 9, 4, 8, 2, 7, 6, 3])
+    search = halve(trials(9), plan_rungs(9, 3, 6000), run, EXACT)
+    assert run.seen == [list(range(9)), [2, 4, 6, 0]]
+    assert [trial.number for trial in search.steps[-1].ranking] == [2, 4, 6, 0]
+    assert search.steps[-1].values == (0.9, 0.8, 0.7, 0.1)
+    assert search.best.number == 2
+    assert not search.stopped
+
+
+def test_the_settings_to_beat_are_the_best_of_equals() -> None:
+    assert halve(trials(3), plan_rungs(3, 3, 600), Figures([5, 5, 5]), EXACT).best.number == 0
+
+
+def test_less_is_better_for_a_loss() -> None:
+    assert halve(trials(3), plan_rungs(3, 3, 600), Figures([5, 7, 9]), HAMMING).best.number == 2
+    assert halve(trials(3), plan_rungs(3, 3, 600), Figures([5, 7, 9]), HAMMING).steps[-1].values[0] == pytest.approx(
+        0.1
+    )
+
+
+def test_work_grows_by_documents_then_by_folds() -> None:
+    assert plan_rungs(27, 3, 6000) == [Rung(27, pytest.approx(1 / 3), 1), Rung(9, 1.0, 1), Rung(3, 1.0, 3)]
+    assert [rung.folds for rung in plan_rungs(27, 9, 6000)] == [1, 3, 9]
+    # 5 folds / 9 of one: 5/9 of its documents; 5 / 3 = 1.67 folds: two
+    assert plan_rungs(27, 5, 6000) == [Rung(27, pytest.approx(5 / 9), 1), Rung(9, 1.0, 2), Rung(3, 1.0, 5)]
+    assert plan_rungs(10, 3, 6000)[0].trials == 10
+    assert [rung.trials for rung in plan_rungs(10, 3, 6000)] == [10, 4, 2]
+
+
+def test_few_documents_are_not_divided_further() -> None:
+    assert plan_rungs(27, 3, 250)[0].share == 200 / 250
+    assert plan_rungs(27, 3, 100)[0].share == 1
+
+
+def test_a_rung_that_the_clock_cut_short_does_not_count() -> None:
+    run = Figures([1, 5, 9, 4, 8, 2, 7, 6, 3], stop_at=11)
+    search = halve(trials(9), plan_rungs(9, 3, 6000), run, EXACT)
+    assert search.stopped
+    assert len(search.steps) == 1
+    assert search.best.number == 2
+
+
+def test_on_the_first_rung_what_was_run_counts_once_the_settings_to_beat_were() -> None:
+    run = Figures([1, 5, 9, 4, 8, 2, 7, 6, 3], stop_at=2)
+    search = halve(trials(9), plan_rungs(9, 3, 6000), run, EXACT)
+    assert [trial.number for trial in search.steps[0].ranking] == [1, 0]
+    assert halve(trials(9), plan_rungs(9, 3, 6000), Figures([1] * 9, stop_at=0), EXACT).steps == ()
+
+
+def noisy(random: np.random.Generator, truth: np.ndarray, error: float) -> np.ndarray:
+    return np.where(random.random(truth.shape) < error, 1 - truth, truth)
+
+
+def one_search(seed: int, errors: Sequence[float]) -> Search:
+    """Settings that err at random with the given rates, all measured on the same 90 documents."""
+    random = np.random.default_rng(seed)
+    truth = (random.random((90, 4)) < 0.3).astype(np.int8)
+    answers = [document_statistics(truth, noisy(random, truth, error)) for error in errors]
+
+    def run(left: Sequence[Trial], rung: Rung) -> Iterator[tuple[Trial, DocumentStatistics]]:
+        return ((trial, answers[trial.number]) for trial in left)
+
+    return halve(trials(len(errors)), [Rung(len(errors), 1.0, 3)], run, find_goal("micro-f1"))
+
+
+def test_where_no_setting_is_better_a_gain_is_hardly_ever_shown() -> None:
+    times, plain, corrected = 50, 0, 0
+    for seed in range(times):
+        verdict = judge(one_search(seed, [0.2] * 27), find_goal("micro-f1"), 27, seed)
+        plain += verdict is not None and verdict.p / 27 < 0.05
+        corrected += verdict is not None and verdict.shown
+    allowed = times * 0.05 + 3 * math.sqrt(times * 0.05 * 0.95)
+    assert corrected <= allowed
+    assert plain > allowed  # the best of 27, without the correction
+
+
+def test_a_real_gain_is_shown() -> None:
+    verdict = judge(one_search(0, [0.3, 0.3, 0.3, 0.3, 0.1, 0.3, 0.3, 0.3, 0.3]), find_goal("micro-f1"), 9, 0)
+    assert verdict is not None
+    assert verdict.shown
+    assert verdict.difference.low > 0
+
+
+def test_nothing_to_judge_where_the_settings_to_beat_are_best() -> None:
+    step = Step(Rung(3, 1.0, 3), tuple(trials(3)), (0.9, 0.5, 0.5), {0: right(9), 1: right(5), 2: right(5)})
+    assert judge(Search((step,), False), EXACT, 3, 0) is None
+
+
+@pytest.mark.parametrize("text", ["abc", "", "2x", "-5", "0", "m2", "2 m 1"])
+def test_a_time_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="90s, 2m"):
+        seconds_of(text)
+
+
+def test_the_brake_stops_work_that_reports_its_progress_and_hands_the_report_on() -> None:
+    class Sink:
+        def __init__(self) -> None:
+            self.steps = 0
+
+        def started(self, what: str, total: int | None) -> None: ...
+
+        def advanced(self, what: str, by: int) -> None:
+            self.steps += by
+
+        def finished(self, what: str) -> None: ...
+
+    ticks = iter(range(100))
+    sink = Sink()
+    with reporting_to(sink), pytest.raises(OutOfTime), Deadline(5, clock=lambda: float(next(ticks))).braking():
+        list(track("Work", range(50)))
+    assert 0 < sink.steps < 10

@@ -1,0 +1,95 @@
+"""``manylabel results``: saved results side by side."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from manylabel.cli.run import run
+
+ROWS = '"the bus was late",buses\n"a hole in the road",roads\n"late bus, bad road",buses;roads\n"nothing",\n'
+CSV = "text,labels\n" + 3 * ROWS
+FAST = ["--method", "nb-binary", "--json"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("mail.csv").write_text(CSV)
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(list(arguments)) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert run(list(arguments)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.strip().splitlines()) == 1
+    return captured.err
+
+
+def saved(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> str:
+    Path(name).write_text(printed(capsys, "evaluate", *arguments))
+    return name
+
+
+def test_two_files_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    a = saved(capsys, "a.json", "mail.csv", *FAST)
+    b = saved(capsys, "b.json", "mail.csv", "--method", "nb-unilabel", *FAST)
+    shown = printed(capsys, "results", a, b)
+    header = next(line for line in shown.splitlines() if line.startswith("measure"))
+    assert [title.strip() for title in header.split("  ")[-3:]] == [
+        "nb-binary (a.json)",
+        "nb-unilabel",
+        "nb-binary (b.json)",
+    ]
+    assert "against nb-binary (a.json)" in shown
+    together = json.loads(printed(capsys, "results", a, b, "--json"))
+    assert [one["method"] for one in together["results"]] == [
+        "nb-binary (a.json)",
+        "nb-unilabel",
+        "nb-binary (b.json)",
+    ]
+    assert together["results"][0]["train_sha256"] == together["results"][2]["train_sha256"] is not None
+
+
+def test_a_saved_model_is_measured_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    """The model file keeps the hash of its training documents."""
+    a = saved(capsys, "a.json", "townhall", "--method", "nb-unilabel", "--json")
+    printed(capsys, "train", "townhall", "--method", "nb-unilabel", "--model", "m.manylabel")
+    b = saved(capsys, "b.json", "townhall", "--model", "m.manylabel", "--json")
+    one, two = json.loads(printed(capsys, "results", a, b, "--json"))["results"]
+    assert one["measures"] == two["measures"]
+    assert one["train_sha256"] == two["train_sha256"]
+
+
+def test_other_documents_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    a = saved(capsys, "a.json", "mail.csv", *FAST)
+    b = saved(capsys, "b.json", "mail.csv", "--seed", "1", "--test-share", "0.5", *FAST)
+    said = complaint(capsys, "results", a, b)
+    assert "a.json (nb-binary) and b.json (nb-binary) were not measured alike" in said
+    assert "true labels differ" in said
+
+
+def test_several_data_sets_are_compared_within_each(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.csv").write_text("text,labels\n" + 5 * ROWS)
+    a = saved(capsys, "a.json", "mail.csv", "other.csv", *FAST)
+    b = saved(capsys, "b.json", "mail.csv", "other.csv", "--method", "nb-unilabel", "--json")
+    shown = printed(capsys, "results", a, b)
+    assert "Average ranks over 2 data sets" in shown
+    c = saved(capsys, "c.json", "mail.csv", *FAST)
+    assert "only one of them has other" in complaint(capsys, "results", a, c)
+
+
+def test_what_is_no_result_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "mail.csv, line 1: This file is not JSON." in complaint(capsys, "results", "mail.csv")
+    assert "none.json: there is no such file" in complaint(capsys, "results", "none.json")
+    Path("x.json").write_text('{"results": [{"method": "svm"}]}')
+    assert "x.json: This is not the result of an evaluation: it lacks" in complaint(capsys, "results", "x.json")
+    Path("y.json").write_text("[1]")
+    assert "y.json: There are no results" in complaint(capsys, "results", "y.json")

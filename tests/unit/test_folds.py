@@ -1,0 +1,135 @@
+"""Splits and folds by group, by time and by label, and dates in the forms data have them."""
+
+import datetime
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel.cli.run import run
+from manylabel.data import Corpus
+from manylabel.data.dates import read_dates
+from manylabel.data.splits import group_k_fold, stratified_group_k_fold, time_blocks
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.tasks.corpora import Source, folds_of, load_source, split_anew, train_and_test
+
+
+def corpus(n: int = 60) -> Corpus:
+    random = np.random.default_rng(0)
+    return Corpus(
+        ids=[str(row) for row in range(n)],
+        fields={"text": [f"text {row}" for row in range(n)]},
+        labels=[["a"] if row % 3 else ["a", "b"] for row in range(n)],
+        metadata={
+            "author": [f"writer{row}" for row in random.integers(0, 15, n)],
+            "day": [f"{1 + row % 28} {'Jan' if row % 2 else 'Feb'} 2020" for row in range(n)],
+        },
+        split=["train" if row % 4 else "test" for row in range(n)],
+    )
+
+
+def test_a_wish_goes_before_the_split_of_the_data() -> None:
+    assert train_and_test(corpus(), 0.25, 0)[2] == "the split of the data"
+    train, test, how = train_and_test(split_anew(corpus(), "author"), 0.25, 0)
+    assert not set(train.metadata["author"]) & set(test.metadata["author"])
+    assert "by author" in how
+
+
+def test_unused_documents_stay_out() -> None:
+    marked = corpus()
+    marked.split[5] = "unused"  # type: ignore[index]
+    assert "5" not in split_anew(marked, "author").ids
+
+
+def test_time_splits_test_the_latest() -> None:
+    train, test, how = train_and_test(split_anew(corpus(), "time:day"), 0.25, 0)
+    assert read_dates(train.metadata["day"]).max() < read_dates(test.metadata["day"]).min()
+    assert how == "a split by time (day), the latest 25 % for testing"
+
+
+def test_folds_of_each_kind() -> None:
+    plain = corpus()
+    folds, how = folds_of(plain, 5, 0)
+    assert how == "5 stratified folds, seed 0"
+    assert sorted(row for _, test in folds for row in test.tolist()) == list(range(60))
+    folds, how = folds_of(split_anew(plain, "author"), 5, 0)
+    assert how == "5 stratified folds by author, seed 0"
+    authors = np.array(plain.metadata["author"])
+    for train, test in folds:
+        assert not set(authors[train]) & set(authors[test])
+    dates = read_dates(plain.metadata["day"])
+    folds, how = folds_of(split_anew(plain, "time:day"), 4, 0)
+    assert how == "4 stretches of time (day)"
+    for (_, early), (_, late) in itertools.pairwise(folds):
+        assert dates[early].max() < dates[late].min()
+    folds, how = folds_of(split_anew(plain, "time:day"), 4, 0, forward=True)
+    assert "each after training on earlier ones" in how
+    assert len(folds) == 4
+    for train, test in folds:
+        assert dates[train].max() < dates[test].min()
+
+
+def test_unknown_columns_are_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'author'"):
+        split_anew(corpus(), "autor")
+    with pytest.raises(UnknownNameError, match="Did you mean 'day'"):
+        split_anew(corpus(), "time:days")
+
+
+def test_stratified_groups_spread_a_label_that_plain_groups_bunch() -> None:
+    """20 groups of 5; a rare label on one document in each of 10 groups: two in each of five folds."""
+    groups = np.repeat(np.arange(20), 5)
+    Y = np.zeros((100, 2), dtype=int)
+    Y[:50:5, 0] = 1
+    Y[:, 1] = groups % 2
+    stratified = [int(Y[test, 0].sum()) for _, test in stratified_group_k_fold(Y, groups, 5, 0)]
+    assert stratified == [2] * 5
+    plain = [int(Y[test, 0].sum()) for _, test in group_k_fold(groups, 5, 0)]
+    assert max(plain) > 2
+    with pytest.raises(DataError, match="100 documents but 99 groups"):
+        stratified_group_k_fold(Y, groups[1:], 5, 0)
+
+
+def test_time_blocks_need_enough_dates() -> None:
+    with pytest.raises(ParameterError, match="3 dates cannot make 4 folds"):
+        time_blocks([1, 2, 3], 4)
+    with pytest.raises(ParameterError, match="3 dates cannot make 4 folds"):
+        time_blocks([1, 2, 3], 3, forward=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1987-02-26", "1987-02-26T00:00:00", "26-FEB-1987 00:00:00.00", "26 Feb 1987", "26 February 1987",
+        "February 26, 1987", "26.02.1987", "1987/02/26", "Thu, 26 Feb 1987 01:00:00 +0100",
+        "26-FEB-1987 00:00:00.00&#5;&#5;F",
+    ],
+)  # fmt: skip
+def test_dates_as_they_are_written(text: str) -> None:
+    assert read_dates([text]).tolist() == [datetime.datetime(1987, 2, 26)]
+
+
+def test_dates_that_are_numbers_or_objects() -> None:
+    assert read_dates(["1999", "2001"]).tolist() == [1999, 2001]
+    assert read_dates([datetime.date(2000, 1, 2)]).tolist() == [datetime.datetime(2000, 1, 2)]
+    assert read_dates(np.array(["2000-01-02"], dtype="datetime64[D]")).tolist() == [datetime.datetime(2000, 1, 2)]
+
+
+@pytest.mark.parametrize("bad", ["soon", "", None, "03/04/1987"])
+def test_what_is_no_date_is_named(bad: object) -> None:
+    with pytest.raises(DataError, match="document 1"):
+        read_dates(["1987-02-26", bad], "day")
+
+
+def test_the_command_splits_by_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["evaluate", "townhall", "--method", "nb", "--split-by", "time:date", "-j", "1"]) == 0
+    assert "a split by time (date), the latest 25 % for testing" in capsys.readouterr().out
+    assert run(["evaluate", "townhall", "--method", "nb", "--split-by", "time:dat"]) == 2
+    assert "Did you mean 'date'?" in capsys.readouterr().err
+
+
+def test_reuters_by_time(data_folder: Path) -> None:
+    train, test, _ = train_and_test(load_source(Source("reuters21578", split_by="time:date")).corpus, 0.25, 0)
+    assert len(train) + len(test) == 12902
+    assert read_dates(train.metadata["date"]).max() < read_dates(test.metadata["date"]).min()
