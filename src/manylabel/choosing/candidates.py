@@ -25,6 +25,10 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
 """Other ways to count, and how much more a method has to do then."""
 TITLE = "title"
 BEST = "best-for"
+FIRST = (DEFAULT_METHOD, "svm")
+"""Methods that are tried before cheaper ones: mostly the best."""
+OVERHEAD = 0.12
+"""Nominal seconds of a trial beside the method's own: its matrices, its measures, the leader beside it."""
 MOST_SETS = 1 << 23
 """Seen label sets × documents beyond which rules that weigh every seen set are not tried: they cost too much."""
 
@@ -110,7 +114,7 @@ class Entrant:
 
 
 def entrants(methods: Sequence[str] | None, traits: Traits, goal: Goal) -> tuple[list[Entrant], dict[str, str]]:
-    """The methods asked for (default: all that suit the documents), the default method first, then by their cost.
+    """The methods asked for (default: all that suit the documents), those of `FIRST` first, then by their cost.
 
     Rows of the catalogue that differ by their rule alone enter together. Beside them: which methods were left out, and
     why; a method asked for by name is never left out.
@@ -126,9 +130,12 @@ def entrants(methods: Sequence[str] | None, traits: Traits, goal: Goal) -> tuple
         key = (row.model, row.inner, recipe.features, recipe.selection, recipe.weighting, recipe.model)
         together.setdefault(repr(key), []).append(name)
     found = [_entrant(names, traits, goal) for names in together.values()]
-    return sorted(
-        found, key=lambda one: (DEFAULT_METHOD not in {option.method for option in one.options}, one.seconds)
-    ), left_out
+    return sorted(found, key=lambda one: (_turn(one), one.seconds)), left_out
+
+
+def _turn(entrant: Entrant) -> int:
+    turns = [FIRST.index(option.method) for option in entrant.options if option.method in FIRST]
+    return min(turns, default=len(FIRST))
 
 
 def variants(option: Option, traits: Traits, goal: Goal, seconds: float) -> list[Entrant]:
@@ -153,7 +160,8 @@ def _entrant(names: Sequence[str], traits: Traits, goal: Goal) -> Entrant:
         recipe = _with_rule(Recipe.of(names[0]), decision)
         options.setdefault(_rule_name(recipe.decision), recipe)
     made = tuple(Option(recipe.method, PLAIN, rule, recipe) for rule, recipe in options.items())
-    costs = [find_method(name).cost.seconds(traits.documents, traits.nonzeros, traits.labels) for name in names]
+    size = traits.documents, traits.nonzeros, traits.labels
+    costs = [OVERHEAD + find_method(name).cost.seconds(*size) for name in names]
     return Entrant(names[0], PLAIN, made, max(costs))
 
 
