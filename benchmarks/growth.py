@@ -35,7 +35,7 @@ QUICK_SIZES: dict[str, tuple[int, ...]] = {
     "labels": (10, 60, 360),
     "terms": (5_000, 20_000, 80_000),
 }
-CALLS = 5
+CALLS = 3
 LONG_ENOUGH = 5.0  # seconds; a call as long as this is repeated once only
 TAIL = 3
 
