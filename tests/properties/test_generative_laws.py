@@ -190,7 +190,9 @@ def test_one_label_is_enough(model: Any, corpus: Any) -> None:
     if isinstance(model, ParametricMixture) or (model.score_kind is ScoreKind.POSTERIOR and not _has_no_class(model)):
         assert predicted.all()
     if isinstance(model, (ClassifierChain, CoTraining)):
-        np.testing.assert_array_equal(fitted.scores(X), BinaryRelevance(model.model).fit(X, Y).scores(X))
+        # The plain twins sum log-odds in another order, which may leave a last bit where all of them cancel out.
+        alone = BinaryRelevance(model.model).fit(X, Y).scores(X)
+        np.testing.assert_allclose(fitted.scores(X), alone, rtol=1e-12, atol=1e-12)
 
 
 def _has_no_class(model: Any) -> bool:
