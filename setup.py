@@ -14,6 +14,11 @@ from setuptools.command.build_ext import build_ext
 class BuildWhatCompiles(build_ext):
     """Build each kernel that can be built and go on without the others, whatever the compiler's complaint."""
 
+    def finalize_options(self) -> None:
+        """As many kernels at a time as there are cores."""
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
     def build_extension(self, ext: Extension) -> None:
         """Build one kernel, or say that its plain twin will do the work."""
         try:
