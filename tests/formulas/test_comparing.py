@@ -81,6 +81,19 @@ def test_all_swaps_of_four_differing_documents() -> None:
     assert found.p == sum(abs(total) >= 2 for total in sums) / 16 == 10 / 16
 
 
+def test_permutation_of_macro_f1_swaps_labels_too() -> None:
+    """Six labels, a document each: one system finds all, the other none. All or no coins fall alike: p = 2 / 2⁶."""
+    truth = np.eye(6)
+    found = permutation_test(document_statistics(truth, truth), document_statistics(truth, 0 * truth), "macro-f1")
+    assert (found.over_documents, found.over_labels, found.exact) == (2 / 64, 2 / 64, True)
+    # One label of six, on twelve documents: documents say it is no luck, labels that one of six may be.
+    truth = np.zeros((12, 6))
+    truth[:, 0] = 1
+    found = permutation_test(document_statistics(truth, truth), document_statistics(truth, 0 * truth), "macro-f1")
+    assert found.over_documents < 0.05
+    assert found.p == found.over_labels == 1
+
+
 def test_p_of_random_swaps_is_never_zero() -> None:
     truth = np.tile([[1, 0], [0, 1]], (20, 1))
     found = permutation_test(

@@ -117,15 +117,6 @@ def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> dict[st
     }
 
 
-def label_f1(runner: Runner) -> Floats:
-    """The F1 of each label over the folds a pipeline ran; 0 for a label neither true nor given."""
-    answers = runner.pooled()
-    n = answers.truth.shape[1]
-    hits, true, given = (np.bincount(m.indices, minlength=n) for m in (answers.right, answers.truth, answers.given))
-    f1: Floats = np.divide(2.0 * hits, true + given, out=np.zeros(n), where=true + given > 0)
-    return f1
-
-
 def pareto_front(standings: Sequence[Standing], goal: Goal) -> list[bool]:
     """Which of the standings no other one beats in quality, training time, time per document and size at once."""
     table = np.array([_costs(one, goal) for one in standings])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json
+from manylabel.cli.display import progress, show, show_json, write_page
 from manylabel.cli.training import default_model_path, skipped_notes
 
 
@@ -71,6 +71,7 @@ def compare(
     """
     from manylabel.choosing.deadline import seconds_of
     from manylabel.exceptions import ParameterError
+    from manylabel.reports.compare_html import compare_html
     from manylabel.reports.compare_page import compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task
     from manylabel.tasks.corpora import Source
@@ -101,7 +102,7 @@ def compare(
             )
         found.append(one.as_dict())
     if report is not None:
-        _write(report, found)
+        write_page(report, compare_html(found))
     if json:
         show_json(found[0] if len(found) == 1 else found)
         return
@@ -109,11 +110,3 @@ def compare(
         show([*compare_page(facts), *skipped_notes(facts["skipped"])])
     if len(found) > 1:
         show(over_data_sets_page(found))
-
-
-def _write(path: Path, found: list[dict[str, object]]) -> None:
-    from manylabel.data.atomic import atomic_text
-    from manylabel.reports.compare_html import compare_html
-
-    with atomic_text(path) as stream:
-        stream.write(compare_html(found))

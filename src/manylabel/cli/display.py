@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manylabel.progress import reporting_to
@@ -80,6 +81,15 @@ def _plain(value: Any) -> Any:
 def say(text: str) -> None:
     """Print a remark to the person, beside the results."""
     sys.stderr.write(text + "\n")
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page, whole or not at all, and say where it is."""
+    from manylabel.data.atomic import atomic_text
+
+    with atomic_text(path) as stream:
+        stream.write(page)
+    say(f"The page is in {path}.")
 
 
 @contextmanager

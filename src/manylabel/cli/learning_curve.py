@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, say, show, show_json
+from manylabel.cli.display import progress, show, show_json, write_page
 from manylabel.cli.training import skipped_notes
 
 
@@ -72,12 +72,9 @@ def learning_curve(
             n_jobs=jobs,
         ).as_dict()
     if report is not None:
-        from manylabel.data.atomic import atomic_text
         from manylabel.reports.learning_curve_html import learning_curve_html
 
-        with atomic_text(report) as stream:
-            stream.write(learning_curve_html(found))
-        say(f"The page is in {report}.")
+        write_page(report, learning_curve_html(found))
     if json:
         show_json(found)
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json
+from manylabel.cli.display import progress, show, show_json, write_page
 
 
 def reproduce(
@@ -35,7 +35,6 @@ def reproduce(
 
     What is done is kept: after an interruption the same command goes on where it stopped.
     """
-    from manylabel.data.atomic import atomic_text
     from manylabel.reports.reproduction_html import reproduction_html
     from manylabel.reports.reproduction_page import reproduction_markdown, reproduction_page
     from manylabel.tasks.reproduce import reproduce as task
@@ -43,10 +42,10 @@ def reproduce(
     with progress():
         found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
     command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])
-    for path, made in ((report, reproduction_html), (markdown, lambda all_: reproduction_markdown(all_, command))):
-        if path is not None:
-            with atomic_text(path) as stream:
-                stream.write(made(found))
+    if report is not None:
+        write_page(report, reproduction_html(found))
+    if markdown is not None:
+        write_page(markdown, reproduction_markdown(found, command))
     if json:
         show_json([one.as_dict() for one in found])
     else:

@@ -28,9 +28,14 @@ class Fractions:
     undefined: float
     """What a column counts whose denominator is 0."""
 
+    def shares(self, above: Floats, below: Floats) -> Floats:
+        """Each column's fraction, for each row of weighted sums."""
+        found: Floats = np.divide(above, below, out=np.full(above.shape, self.undefined), where=below > 0)
+        return found
+
     def values(self, above: Floats, below: Floats) -> Floats:
         """The goal for each row of weighted sums."""
-        shares = np.divide(above, below, out=np.full(above.shape, self.undefined), where=below > 0)
+        shares = self.shares(above, below)
         means: Floats = shares.mean(axis=1) if shares.shape[1] else np.full(len(shares), np.nan)
         return means
 
@@ -89,6 +94,13 @@ class DocumentStatistics:
         differing = Csr(abs(self.truth - self.given))
         differing.eliminate_zeros()
         return differing
+
+    @property
+    def label_f1(self) -> Floats:
+        """The F1 of each label; 0 for a label that is neither true nor given."""
+        of_labels = _macro(self)
+        f1: Floats = of_labels.shares(*of_labels.totals)[0]
+        return f1
 
     @property
     def counts(self) -> DocumentCounts:

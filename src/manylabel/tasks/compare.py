@@ -21,7 +21,6 @@ from manylabel.choosing.leaderboard import (
     Leaderboard,
     Standing,
     against_runner_up,
-    label_f1,
     leaderboard,
     pareto_front,
 )
@@ -129,7 +128,7 @@ class Comparison:
         return {
             "labels": self.labels,
             "documents": np.bincount(truth.indices, minlength=truth.shape[1]).tolist(),
-            "f1": {runner.option.name: label_f1(runner).tolist() for runner in leaders},
+            "f1": {runner.option.name: runner.pooled().label_f1.tolist() for runner in leaders},
         }
 
     def _first_fold(self) -> dict[str, float]:
