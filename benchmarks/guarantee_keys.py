@@ -16,7 +16,7 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus, load
 from manylabel.data.labels import label_matrix
 from manylabel.data.splits import holdout, iterative_split
-from manylabel.decisions import Calibration
+from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.risk_control import false_discovery_cut, recall_cut
 from manylabel.models.out_of_fold import out_of_fold_scores
 

@@ -21,7 +21,7 @@ import numpy as np
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
 from manylabel.data.labels import label_matrix
-from manylabel.decisions import Guarantee
+from manylabel.decisions.guarantee import Guarantee
 from manylabel.decisions.risk_control import false_discovery_cut, recall_cut
 from manylabel.estimator import Csr
 

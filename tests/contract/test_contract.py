@@ -14,18 +14,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 from manylabel.catalog import METHODS
-from manylabel.decisions import (
-    AccumulatedPosterior,
-    DecidedModel,
-    GlobalThreshold,
-    Proportional,
-    SingleLabelWarning,
-    Threshold,
-    TopK,
-)
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.proportional import Proportional
+from manylabel.decisions.threshold import GlobalThreshold, Threshold
+from manylabel.decisions.top_k import TopK
 from manylabel.exceptions import DataError, UnknownNameError
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
 from manylabel.models.base import ScoreKind
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
+from manylabel.models.score_kinds import SingleLabelWarning
 from manylabel.recipe import Recipe
 from manylabel.strategies.label_powerset import LabelPowerset
 

@@ -5,10 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from manylabel.decisions import BestRule, CalibratedThreshold, GlobalThreshold, Natural, TopK
+from manylabel.decisions.best_rule import BestRule
+from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.candidates import candidates, with_fallback
+from manylabel.decisions.natural import Natural
 from manylabel.decisions.search import pooled_cut
+from manylabel.decisions.threshold import GlobalThreshold
+from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.goals import GOALS, find_goal

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from manylabel.decisions import Calibration
+from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.isotonic_curves import rising_curve
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError

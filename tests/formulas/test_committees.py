@@ -9,8 +9,10 @@ from manylabel import TextClassifier
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.features import Weighting
-from manylabel.models import BinaryNaiveBayes, LinearSVM, MultinomialNaiveBayes
 from manylabel.models.base import MultiLabelModel
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe, parse_settings
 from manylabel.strategies.committee import Committee

@@ -6,24 +6,21 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from manylabel.decisions import (
-    AccumulatedPosterior,
-    DecidedModel,
-    GlobalThreshold,
-    Natural,
-    PerLabelThreshold,
-    Proportional,
-    SingleLabelWarning,
-    Threshold,
-    TopK,
-    find_rule,
-)
-from manylabel.decisions.accumulated_posterior import log_tails
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior, log_tails
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.natural import Natural
+from manylabel.decisions.per_label import PerLabelThreshold
+from manylabel.decisions.proportional import Proportional
+from manylabel.decisions.table import find_rule
+from manylabel.decisions.threshold import GlobalThreshold, Threshold
+from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
 from manylabel.models.base import ScoreKind, posteriors
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.models.score_kinds import SingleLabelWarning
 
 POSTERIOR, LOG_ODDS = ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS
 MARGIN, SIMILARITY = ScoreKind.MARGIN, ScoreKind.SIMILARITY

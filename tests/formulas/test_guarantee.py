@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from manylabel.decisions import Calibration, DecidedModel, Guarantee, find_rule
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.guarantee import Guarantee
 from manylabel.decisions.risk_control import bound_of, false_discovery_cut, recall_cut
+from manylabel.decisions.table import find_rule
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError
-from manylabel.models import LinearSVM
 from manylabel.models.base import ScoreKind
+from manylabel.models.linear_svm import LinearSVM
 
 KEYS = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.5], [0.3, 0.25]])
 TRUTH = np.array([[True, False], [True, False], [True, True], [True, False]])

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from manylabel.estimator import Csr
-from manylabel.models import BinaryNaiveBayes, LinearSVM, MultinomialNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.resampling.amounts import negatives_to_keep, positives_to_add
 from manylabel.resampling.cluster_under_sampling import cluster_rows
 from manylabel.resampling.imbalance import label_imbalance

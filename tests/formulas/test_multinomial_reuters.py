@@ -8,9 +8,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from manylabel.data import read
 from manylabel.data.labels import label_matrix
-from manylabel.decisions import AccumulatedPosterior, Threshold
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
+from manylabel.decisions.threshold import Threshold
 from manylabel.estimator import Csr
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from manylabel.decisions import Calibration, DecidedModel, SeenSets, find_rule
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.seen_sets import SeenSets
 from manylabel.decisions.set_table import SetTable
+from manylabel.decisions.table import find_rule
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
-from manylabel.models import LinearSVM, MultinomialNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind, logit
 
 LOG_ODDS, MARGIN, POSTERIOR = ScoreKind.LOG_ODDS, ScoreKind.MARGIN, ScoreKind.POSTERIOR

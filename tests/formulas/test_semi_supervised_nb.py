@@ -7,7 +7,7 @@ import pytest
 
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
-from manylabel.models import MultinomialNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.semi_supervised_nb import SemiSupervisedNaiveBayes
 
 X = np.array([[2, 0], [0, 2], [1, 0]])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from manylabel.decisions import Natural
+from manylabel.decisions.natural import Natural
 from manylabel.estimator import Csr
 from manylabel.evaluation.significance import t_test
 from manylabel.models.forced_labels import forced_labels

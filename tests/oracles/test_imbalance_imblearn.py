@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.class_weight import compute_class_weight
 
 from manylabel.estimator import Csr
-from manylabel.models import LinearSVM
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.resampling.amounts import generator
 from manylabel.resampling.instance_weights import positive_costs
 from manylabel.resampling.k_means import few_clusters, many_clusters

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.smoothing import absolute_discounting
 
 

@@ -9,7 +9,8 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
-from manylabel.models import BinaryNaiveBayes, LinearSVM
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.strategies.one_vs_one import OneVsOne
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manylabel.decisions import BestRule, CalibratedThreshold
+from manylabel.decisions.best_rule import BestRule
+from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.estimator import Csr
 from manylabel.metrics.goals import GOALS, find_goal
 from manylabel.models.score_kinds import ScoreKind

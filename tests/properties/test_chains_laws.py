@@ -13,7 +13,8 @@ from sklearn.naive_bayes import BernoulliNB
 
 from corpora import corpora
 from manylabel.estimator import Csr
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.chain_ensemble import ChainEnsemble, count_matching_cut
 from manylabel.strategies.classifier_chain import ClassifierChain, with_label_column

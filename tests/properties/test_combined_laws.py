@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 
-from manylabel.models import BinaryNaiveBayes, LinearSVM
+from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.keyword_rules import KeywordRules
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.strategies.committee import Committee
 from manylabel.strategies.one_vs_one import OneVsOne
 from manylabel.strategies.weighted_member import WeightedMember

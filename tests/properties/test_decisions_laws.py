@@ -9,17 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from manylabel.decisions import (
-    AccumulatedPosterior,
-    GlobalThreshold,
-    PerLabelThreshold,
-    Proportional,
-    SeenSets,
-    Threshold,
-    TopK,
-)
-from manylabel.decisions.accumulated_posterior import log_tails
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior, log_tails
+from manylabel.decisions.per_label import PerLabelThreshold
+from manylabel.decisions.proportional import Proportional
 from manylabel.decisions.search import f1_cut
+from manylabel.decisions.seen_sets import SeenSets
+from manylabel.decisions.threshold import GlobalThreshold, Threshold
+from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.models.base import ScoreKind
 

@@ -14,11 +14,14 @@ from corpora import corpora
 from manylabel.catalog import METHODS
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
-from manylabel.models import BinaryNaiveBayes, LinearSVM, MultinomialNaiveBayes, SemiSupervisedNaiveBayes
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.complement_nb import ComplementNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind
+from manylabel.models.semi_supervised_nb import SemiSupervisedNaiveBayes
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.models.weighted_nb import WeightedNaiveBayes
 from manylabel.recipe import Recipe

@@ -17,13 +17,15 @@ from sklearn.naive_bayes import BernoulliNB
 
 from corpora import corpora, every_form
 from manylabel.catalog import mixtures, naive_bayes, value_weighting
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes, SemiSupervisedNaiveBayes
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.complement_nb import ComplementNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.pmm1 import PMM1
 from manylabel.models.pmm2 import PMM2
 from manylabel.models.pmm_base import ParametricMixture
 from manylabel.models.score_kinds import ScoreKind
+from manylabel.models.semi_supervised_nb import SemiSupervisedNaiveBayes
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.models.weighted_nb import WeightedNaiveBayes
 from manylabel.recipe import Recipe

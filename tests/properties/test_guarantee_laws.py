@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from manylabel.decisions import Guarantee
+from manylabel.decisions.guarantee import Guarantee
 from manylabel.decisions.risk_control import bound_of, false_discovery_cut, recall_cut
 from manylabel.estimator import Csr
 from manylabel.models.base import ScoreKind

@@ -12,8 +12,9 @@ from manylabel.data.hierarchy import Hierarchy
 from manylabel.estimator import Csr
 from manylabel.metrics import measure_hierarchical
 from manylabel.metrics.ancestors import closed
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.strategies.closed_labels import ClosedLabels
 from manylabel.strategies.node_scores import blocked, closed_upwards, path_log_odds, sibling_leads
 from manylabel.strategies.propagated import Propagated

@@ -13,7 +13,9 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
-from manylabel.models import BinaryNaiveBayes, LinearSVM, MultinomialNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.resampling.amounts import generator
 from manylabel.resampling.imbalance import label_imbalance
 from manylabel.resampling.k_means import few_clusters, many_clusters

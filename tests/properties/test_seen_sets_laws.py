@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from manylabel.decisions import Calibration, SeenSets, seen_sets
+from manylabel.decisions import seen_sets
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.seen_sets import SeenSets
 from manylabel.decisions.set_table import SetTable
 from manylabel.estimator import Csr
 from manylabel.models.score_kinds import ScoreKind

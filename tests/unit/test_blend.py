@@ -9,7 +9,8 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import load
 from manylabel.estimator import Csr
 from manylabel.features import Weighting
-from manylabel.models import BinaryNaiveBayes, LinearSVM
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies.blend import Blend

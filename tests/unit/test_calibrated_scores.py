@@ -8,13 +8,14 @@ import pytest
 
 from manylabel.classifier import TextClassifier
 from manylabel.data import load as load_corpus
-from manylabel.decisions import Calibration, DecidedModel, PerLabelThreshold
-from manylabel.decisions.calibration import open_scores
-from manylabel.decisions.decided import shown_thresholds
+from manylabel.decisions.calibration import Calibration, open_scores
+from manylabel.decisions.decided import DecidedModel, shown_thresholds
+from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
-from manylabel.models import BinaryNaiveBayes, LinearSVM
 from manylabel.models.base import ScoreKind
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.recipe import Recipe
 from manylabel.tasks.inspect import inspect

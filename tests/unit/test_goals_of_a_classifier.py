@@ -7,11 +7,13 @@ import pytest
 
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
-from manylabel.decisions import BestRule, DecidedModel, TopK
+from manylabel.decisions.best_rule import BestRule
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.features import Weighting
-from manylabel.models import LinearSVM
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.recipe import Recipe, with_goal
 from manylabel.tasks.inspect import inspect
 
@@ -79,7 +81,7 @@ def test_a_cost_inside_a_strategy_is_found() -> None:
 
 
 def test_a_model_without_a_cost_is_scored_once() -> None:
-    from manylabel.models import BinaryNaiveBayes
+    from manylabel.models.binary_nb import BinaryNaiveBayes
 
     X, Y = Csr(np.arange(24).reshape(12, 2) % 5), Csr(np.eye(2, dtype=np.int8)[np.arange(12) % 2])
     model = DecidedModel(BinaryNaiveBayes(), BestRule(costs=(1.0, 0.5))).fit(X, Y)

@@ -10,8 +10,8 @@ from manylabel import TextClassifier, load_corpus
 from manylabel.cli.run import run
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.estimator import Csr
-from manylabel.models import MultinomialNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.strategies.conf_mat import ConfMat
 from manylabel.strategies.propagated import Propagated
 from manylabel.strategies.top_down import TopDown

@@ -13,8 +13,9 @@ from manylabel.features.keyword_queries import And, Not, Or, Phrase, Prefix, Que
 from manylabel.features.keyword_rules_file import UnknownRuleLabelWarning, parse_rules, rules_text
 from manylabel.features.keyword_suggestions import suggest_keywords
 from manylabel.features.keywords import KeywordMatcher
-from manylabel.models import LinearSVM, MultinomialNaiveBayes
 from manylabel.models.keyword_rules import KeywordRules
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 
 TEXTS = ["the bus was late", "a hole in the road", "late bus, bad road", "good morning", "bus stop", "road works"] * 4
 LABELS = [["buses"], ["roads"], ["buses", "roads"], [], ["buses"], ["roads"]] * 4

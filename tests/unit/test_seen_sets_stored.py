@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manylabel.classifier import TextClassifier
-from manylabel.decisions import SeenSets
+from manylabel.decisions.seen_sets import SeenSets
 
 TEXTS = ["the bus was late", "a hole in the road", "no bus and holes in the road", "late bus", "road works", "bus lane"]
 LABELS = [["buses"], ["roads"], ["buses", "roads"], ["buses"], ["roads"], ["buses", "roads"]]

@@ -5,8 +5,14 @@ from typing import Any
 import pytest
 
 from manylabel import TextClassifier
-from manylabel.models import BernoulliNaiveBayes, BinaryNaiveBayes, MultinomialNaiveBayes
-from manylabel.strategies import BinaryRelevance, ChainEnsemble, ClassifierChain, CoTraining, LabelPowerset
+from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
+from manylabel.strategies.binary_relevance import BinaryRelevance
+from manylabel.strategies.chain_ensemble import ChainEnsemble
+from manylabel.strategies.classifier_chain import ClassifierChain
+from manylabel.strategies.co_training import CoTraining
+from manylabel.strategies.label_powerset import LabelPowerset
 
 STRATEGIES = [BinaryRelevance, ChainEnsemble, ClassifierChain, CoTraining, LabelPowerset]
 TEXTS = ["bank loan bank", "river bank water", "water boat", "loan money", "boat river trip", "money bank rate"]

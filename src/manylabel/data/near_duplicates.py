@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from manylabel.data.given import as_matrix, length_of
 from manylabel.data.similar_sets import different_sets, run_sets, similar_sets, term_sets
@@ -56,6 +55,8 @@ class NearDuplicates:
         """
         kinds = self._sizes().size
         links = sparse.coo_array((np.ones(self.first.size), (self.first, self.second)), shape=(kinds, kinds))
+        from scipy.sparse import csgraph  # brings in all of SciPy's solvers: a tenth of a second of every start
+
         return np.asarray(csgraph.connected_components(links, directed=False)[1][self.kind_of], dtype=np.int64)
 
     def _sizes(self) -> Ints:

@@ -35,8 +35,8 @@ class DecidedModel(MultiLabelModel):
     same out-of-fold scores, whatever the model's own are: `predict_proba` and `thresholds` give these. The rule reads
     the scores as before, so that the label sets are the same.
 
-    >>> from manylabel.models import MultinomialNaiveBayes
-    >>> from manylabel.decisions import AccumulatedPosterior
+    >>> from manylabel.models.multinomial_nb import MultinomialNaiveBayes
+    >>> from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
     >>> X = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]])
     >>> Y = Csr([[1, 0], [0, 1], [1, 1], [0, 0]])
     >>> model = DecidedModel(MultinomialNaiveBayes(smoothing="laplace"), AccumulatedPosterior(0.7)).fit(X, Y)

@@ -16,8 +16,8 @@ from manylabel.data.labels import label_matrix
 from manylabel.evaluation.findings import Claim, Entry, Experiment, Sheet, Verdict
 from manylabel.metrics import measure_all
 from manylabel.metrics.counts import label_counts
-from manylabel.models import MultinomialNaiveBayes
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.papers.jobs import Job, Plan
 from manylabel.papers.numbers import numbers
 from manylabel.recipe import Recipe

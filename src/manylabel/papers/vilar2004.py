@@ -10,12 +10,13 @@ import numpy as np
 
 from manylabel.data import load
 from manylabel.data.description import describe
-from manylabel.decisions import AccumulatedPosterior
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.estimator import Csr
 from manylabel.evaluation.findings import Claim, Curves, Entry, Experiment, Sheet, Verdict
 from manylabel.features import Vectorizer
 from manylabel.metrics.sweeps import ThresholdSweep, decision_sweep, threshold_sweep
-from manylabel.models import BinaryNaiveBayes, MultinomialNaiveBayes
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import probabilities
 from manylabel.papers.jobs import Job, Plan
 from manylabel.papers.numbers import numbers

@@ -24,7 +24,8 @@ class Blend(MultiLabelModel):
     calibration is learned on the same scores: two numbers a label and member, so that what it gains by having seen them
     is small, and what is spared is fitting every member again inside every fold.
 
-    >>> from manylabel.models import BinaryNaiveBayes, LinearSVM
+    >>> from manylabel.models.binary_nb import BinaryNaiveBayes
+    >>> from manylabel.models.linear_svm import LinearSVM
     >>> X, Y = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]] * 3), Csr([[1, 0], [0, 1], [1, 1], [0, 0]] * 3)
     >>> members = (LinearSVM(), BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"))
     >>> [str(Blend(members, blended=both).fit(X, Y).score_kind) for both in (False, True)]

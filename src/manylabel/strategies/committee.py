@@ -48,7 +48,7 @@ class Committee(MultiLabelModel):
 
     Source: Sebastiani 2002, section 6.11 (committees); Wolpert 1992 (stacking).
 
-    >>> from manylabel.models import BinaryNaiveBayes
+    >>> from manylabel.models.binary_nb import BinaryNaiveBayes
     >>> X = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]] * 3)
     >>> Y = Csr([[1, 0], [0, 1], [1, 1], [0, 0]] * 3)
     >>> members = (LinearSVM(), BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"))

@@ -29,7 +29,7 @@ class LabelPowerset(MultiLabelModel):
     class of the documents without a label, which are left out otherwise. The model must have posterior or
     log-odds scores.
 
-    >>> from manylabel.models import MultinomialNaiveBayes
+    >>> from manylabel.models.multinomial_nb import MultinomialNaiveBayes
     >>> X, Y = Csr([[2, 0], [1, 1], [0, 2], [1, 1]]), Csr([[1, 0], [1, 1], [0, 1], [1, 1]])
     >>> strategy = LabelPowerset(MultinomialNaiveBayes()).fit(X, Y)
     >>> strategy.sets_.toarray().tolist(), strategy.model_.label_documents_.tolist()

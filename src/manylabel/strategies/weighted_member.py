@@ -21,7 +21,7 @@ class WeightedMember(MultiLabelModel):
     Without a weighting it is the model itself. Document frequencies are learned in `fit`, from the documents the model
     learns from, and so anew in every fold.
 
-    >>> from manylabel.models import LinearSVM
+    >>> from manylabel.models.linear_svm import LinearSVM
     >>> X, Y = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]), Csr([[1, 0], [0, 1], [1, 1], [0, 0]])
     >>> member = WeightedMember(LinearSVM(), Weighting(tf="log", idf="smooth", norm="l2")).fit(X, Y)
     >>> member.predict(X).toarray().tolist()

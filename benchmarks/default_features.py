@@ -1,0 +1,133 @@
+"""What the default should count: words, stems, word pairs, titles again, or words and stems side by side.
+
+python -m benchmarks.default_features [--sets townhall …] [--documents 4000]
+
+`auto`, told the goal, on held-out quarters of the training documents (no test document is looked at), one division for
+each seed; the mean over the divisions of what it reached, in percent. What was measured is kept in a file, and a run
+goes on where the last one ended. The data: MANYLABEL_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.defaults import GOALS, OUTPUT, read
+from manylabel.catalog import DEFAULT_METHOD
+from manylabel.classifier import TextClassifier
+from manylabel.data import Corpus
+from manylabel.data.labels import label_matrix
+from manylabel.data.splits import group_split, iterative_split
+from manylabel.estimator import Csr
+from manylabel.features import Vectorizer
+from manylabel.metrics.goals import find_goal
+from manylabel.tasks.corpora import Source, load_source, train_and_test
+
+DIVISIONS = {"townhall": 6, "hallmarks": 3, "goemotions": 1, "reuters21578": 1, "debtags": 1}
+"""Sets that come as texts, and on how many divisions each is measured: small ones are noisy."""
+STEMS: dict[str, Any] = {"stemmer": "english"}
+PAIRS: dict[str, Any] = {"ngram_range": (1, 2), "min_df": 2}
+FEATURES: dict[str, tuple[dict[str, Any], ...]] = {
+    "words": ({},),
+    "stems": (STEMS,),
+    "words and stems": ({}, STEMS),
+    "word pairs": (PAIRS,),
+    "stems, pairs": ({**STEMS, **PAIRS},),
+    "title again": ({"fields": ("title", "*")},),
+}
+
+
+def main() -> None:
+    """Measure what is missing, then print a table for each goal."""
+    parser = argparse.ArgumentParser(description="Features of the default.")
+    parser.add_argument("--sets", nargs="+", default=list(DIVISIONS))
+    parser.add_argument("--features", nargs="+", default=list(FEATURES))
+    parser.add_argument("--goals", nargs="+", default=GOALS)
+    parser.add_argument("--method", default=DEFAULT_METHOD)
+    parser.add_argument("--documents", type=int, default=4000)
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    asked = parser.parse_args()
+    kept = asked.output / f"default_features_{asked.method}.jsonl"
+    known = {(row["set"], row["features"], row["goal"], row["seed"]): row for row in read(kept)}
+    for name in asked.sets:
+        corpus = load_source(Source(name)).corpus
+        for seed in range(DIVISIONS[name]):
+            wanted = [(f, g) for f in asked.features for g in asked.goals if (name, f, g, seed) not in known]
+            wanted = [(f, g) for f, g in wanted if f != "title again" or "title" in corpus.fields]
+            if not wanted:
+                continue
+            train, held_out = divided(corpus, asked.documents, seed)
+            for features, goal in wanted:
+                row = {"set": name, "features": features, "goal": goal, "seed": seed}
+                row |= cell(train, held_out, features, goal, asked.method)
+                known[name, features, goal, seed] = row
+                with kept.open("a") as stream:
+                    stream.write(json.dumps(row) + "\n")
+                print(json.dumps(row), file=sys.stderr, flush=True)
+    for goal in asked.goals:
+        print(table(known, asked.sets, asked.features, goal))
+
+
+def divided(corpus: Corpus, most: int, seed: int) -> tuple[Corpus, Corpus]:
+    """Three quarters of the training documents and the fourth, of at most so many."""
+    train = train_and_test(corpus, 0.25, 0)[0]
+    if len(train) > most:
+        train = train.subset(np.sort(np.random.default_rng(seed).choice(len(train), most, replace=False)))
+    if train.split_by:
+        groups = np.array([str(value) for value in train.metadata[train.split_by]])
+        kept, rest = group_split(groups, (0.75, 0.25), seed=seed + 1)
+    else:
+        kept, rest = iterative_split(train.label_matrix(), (0.75, 0.25), seed=seed + 1)
+    return train.subset(np.sort(kept)), train.subset(np.sort(rest))
+
+
+def cell(train: Corpus, held_out: Corpus, features: str, goal: str, method: str) -> dict[str, Any]:
+    """The goal on the held-out documents, and the seconds that training took."""
+    began = time.perf_counter()
+    counters = [Vectorizer(**settings) for settings in FEATURES[features]]
+    X = side_by_side([counter.fit_transform(train.texts) for counter in counters])
+    model = TextClassifier(method, goal=goal, seed=0, n_jobs=1).fit(X, train.label_sets)
+    seconds = time.perf_counter() - began
+    given = model.predict(side_by_side([counter.transform(held_out.texts) for counter in counters]))
+    names = list(train.label_names)
+    value = find_goal(goal).value(label_matrix(held_out.label_sets, names), label_matrix(given, names))
+    return {"value": value, "seconds": round(seconds, 1), "terms": X.shape[1], "nonzeros": int(X.nnz)}
+
+
+def side_by_side(parts: Sequence[Csr]) -> Csr:
+    """Several counts of the same documents as one."""
+    return parts[0] if len(parts) == 1 else Csr(sparse.hstack(parts, format="csr"))
+
+
+def table(
+    known: dict[tuple[str, str, str, int], dict[str, Any]], sets: Sequence[str], features: Sequence[str], goal: str
+) -> str:
+    """Features × data sets as Markdown, the best of each set in bold."""
+    means = {
+        (name, one): float(np.mean([row["value"] for key, row in known.items() if key[:3] == (name, one, goal)]))
+        for name in sets
+        for one in features
+        if any(key[:3] == (name, one, goal) for key in known)
+    }
+    lines = [f"| {find_goal(goal).title} | {' | '.join(sets)} |", "|---" * (len(sets) + 1) + "|"]
+    for one in features:
+        shown = []
+        for name in sets:
+            best = max(value for (of, _), value in means.items() if of == name)
+            value = means.get((name, one))
+            text = "–" if value is None else f"{100 * value:.1f}"
+            shown.append(f"**{text}**" if value == best else text)
+        lines.append(f"| {one} | {' | '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
