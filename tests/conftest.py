@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("manylabel", deadline=None, max_examples=60)
+# Examples are the same in every run, so that a change is judged by what it changed; MANYLABEL_EXPLORE=1 draws new ones.
+explore = bool(os.environ.get("MANYLABEL_EXPLORE"))
+settings.register_profile("manylabel", deadline=None, max_examples=60, derandomize=not explore)
 settings.load_profile("manylabel")
 
 

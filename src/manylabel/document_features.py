@@ -76,9 +76,15 @@ class DocumentFeatures(Estimator):
         if rules is None:
             return {}
         from manylabel.features.keywords import keyword_matcher
+        from manylabel.features.vectorize import GUESS
 
         names = None if self.vectorizer_ is not None or terms is None else list(terms)
-        matcher = self.keywords_ = keyword_matcher(rules, recipe.features, labels, names, self.n_jobs)
+        features = dict(recipe.features)
+        if self.vectorizer_ is not None:
+            features["stemmer"] = self.vectorizer_.stemmer_
+        elif features.get("stemmer") == GUESS:  # there are no texts to guess the language from
+            features["stemmer"] = None
+        matcher = self.keywords_ = keyword_matcher(rules, features, labels, names, self.n_jobs)
         if self.vectorizer_ is not None:
             words = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
         elif names is not None and self.selector_ is not None:

@@ -21,9 +21,13 @@ from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer, Weighting
+from manylabel.features.terms import stem
 from manylabel.features.texts import Text
 from manylabel.kernels import text as kernels
 from manylabel.models.base import DocumentScorer, ScoreKind
+
+MOST_WORDS = 1 << 17
+"""Words whose stems' columns are remembered."""
 
 CountedTerms = tuple[npt.NDArray[np.int32], Floats]
 
@@ -64,6 +68,8 @@ class OneDocument:
 def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
     """A function that counts the known terms of one text: their columns, ascending, and how often each occurs."""
     mode, lowercase = vectorizer.tokens, bool(vectorizer.lowercase)
+    if vectorizer.stemmer_ is not None:
+        return _stem_counter(vectorizer, vectorizer.stemmer_)
     if mode in ("words", "letters"):
         return kernels.WordCounter(vectorizer.terms_, mode, lowercase).count
     find, columns = re.compile(mode).findall, vectorizer.vocabulary_
@@ -76,13 +82,39 @@ def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
     return count
 
 
+def _stem_counter(vectorizer: Vectorizer, language: str) -> Callable[[str], CountedTerms]:
+    """The same for stems. The column of a word is looked up once; the words of a language soon repeat themselves."""
+    mode, lowercase, columns = vectorizer.tokens, bool(vectorizer.lowercase), vectorizer.vocabulary_
+    stopped = vectorizer.stopped_
+    column_of: dict[str, int] = {}
+
+    def count(text: str) -> CountedTerms:
+        ids, _, words = kernels.tokenize([text], mode, lowercase)
+        spelled = kernels.spelled(words)
+        new = [word for word in spelled if word not in column_of]
+        met = {
+            word: -1 if word in stopped else columns.get(stemmed, -1)
+            for word, stemmed in zip(new, stem(new, language), strict=True)
+        }
+        of_words = [met[word] if word in met else column_of[word] for word in spelled]
+        if len(column_of) < MOST_WORDS:  # nothing is ever taken out again, so that threads may share it
+            column_of.update(met)
+        of_tokens = np.array(of_words, dtype=np.int64)[ids]
+        terms, counts = np.unique(of_tokens[of_tokens >= 0], return_counts=True)
+        return terms.astype(np.int32), counts.astype(np.float64)
+
+    return count
+
+
 def _is_plain(vectorizer: Vectorizer) -> bool:
-    """Whether terms are single words looked up as they stand. Stop words are: they are in no vocabulary."""
+    """Whether terms are single words looked up as they stand, or their stems. Stop words may be: they are in no
+    vocabulary.
+    """
     return (
         vectorizer.analyzer == "word"
         and tuple(vectorizer.ngram_range) == (1, 1)
         and vectorizer.strip_accents is None
-        and vectorizer.stemmer is None
+        and (vectorizer.stemmer_ is None or vectorizer.tokens in ("words", "letters"))
         and vectorizer.fields is None
         and vectorizer.n_hashes is None
     )

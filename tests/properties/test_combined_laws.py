@@ -17,7 +17,7 @@ from manylabel.strategies.one_vs_one import OneVsOne
 from manylabel.strategies.weighted_member import WeightedMember
 
 NAIVE = BinaryNaiveBayes(smoothing="laplace", unlabelled="negative")
-MACHINE = LinearSVM(max_iter=100_000)  # counts are not of unit length
+MACHINE = LinearSVM(max_iter=100_000, tol=1e-9)  # counts are not of unit length
 MEMBERS = (WeightedMember(MACHINE), NAIVE)
 MODELS: list[Any] = [
     OneVsOne(NAIVE),
@@ -28,6 +28,7 @@ MODELS: list[Any] = [
     KeywordRules(MACHINE),
 ]
 each_model = pytest.mark.parametrize("model", MODELS, ids=repr)
+even_unfinished = pytest.mark.filterwarnings("ignore:LinearSVM")  # laws that machines obey short of tol, too
 
 
 @st.composite
@@ -39,6 +40,7 @@ def corpora(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 
 
 @each_model
+@even_unfinished
 @given(corpora(), st.data())
 @settings(max_examples=15)
 def test_unseen_labels_are_never_predicted(model: Any, corpus: Any, data: st.DataObject) -> None:
@@ -53,6 +55,7 @@ def test_unseen_labels_are_never_predicted(model: Any, corpus: Any, data: st.Dat
 
 
 @each_model
+@even_unfinished
 @given(corpora(), st.integers(1, 400))
 @settings(max_examples=10)
 def test_batches_do_not_change_predictions(model: Any, corpus: Any, working_memory: int) -> None:

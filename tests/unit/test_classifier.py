@@ -132,7 +132,13 @@ def test_nothing_is_answered_before_fit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    "features", [{}, {"tokens": "letters", "stop_words": "english"}, {"tokens": r"[a-z]{3,}", "min_df": 2}]
+    "features",
+    [
+        {},
+        {"tokens": "letters", "stop_words": "english"},
+        {"tokens": r"[a-z]{3,}", "min_df": 2},
+        {"stemmer": "auto", "stop_words": ["the", "roads"]},
+    ],
 )
 def test_one_document_is_answered_as_many_are(
     method: str, features: dict[str, object], monkeypatch: pytest.MonkeyPatch

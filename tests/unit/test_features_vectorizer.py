@@ -253,3 +253,29 @@ def test_importing_the_features_imports_neither_scikit_learn_nor_the_stemmer() -
     path = "import sys; sys.path[:0] = " + repr(sys.path) + "; "
     run = subprocess.run([sys.executable, "-c", path + code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_language_is_guessed_and_kept() -> None:
+    vectorizer = Vectorizer(stemmer="auto").fit(["the holes in the roads", "late buses and a late bus"])
+    assert vectorizer.stemmer_ == "english"
+    assert row(vectorizer, "hole, bus, roads") == {"hole": 1, "bus": 1, "road": 1}
+    again = Vectorizer(stemmer="auto").restore(vectorizer.learned_state())
+    assert again.stemmer_ == "english"
+    assert row(again, "holes") == {"hole": 1}
+    german = Vectorizer(stemmer="auto").fit(["die Löcher in der Straße und auf dem Platz", "der Bus ist nicht da"])
+    assert german.stemmer_ == "german"
+    assert german.fit(["bus late holes roads"]).stemmer_ is None  # learned anew: no function words, no language
+    assert german.terms_ == ["bus", "holes", "late", "roads"]
+
+
+def test_pieces_are_stemmed_as_the_first_one_is() -> None:
+    vectorizer = Vectorizer(stemmer="auto").partial_fit(["the holes in the roads"]).partial_fit(["der Bus ist da"])
+    assert vectorizer.stemmer_ == "english"
+
+
+def test_a_language_that_is_not_known_is_refused() -> None:
+    state = Vectorizer(stemmer="auto").fit(["the bus is in the road"]).learned_state()
+    with pytest.raises(UnknownNameError, match="klingon"):
+        Vectorizer(stemmer="auto").restore({**state, "language_": "klingon"})
+    with pytest.raises(UnknownNameError, match="english"):
+        Vectorizer(stemmer="englsh").fit(["the bus"])

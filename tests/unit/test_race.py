@@ -59,6 +59,9 @@ def test_titles_are_offered_where_there_are_any() -> None:
     assert [one.features for one in variants(option, SMALL, MICRO, 1.0)] == ["words", "stems", "word pairs"]
     titled = replace(SMALL, has_title=True)
     assert "title again" in [one.features for one in variants(option, titled, MICRO, 1.0)]
+    own = entrants(["auto"], SMALL, MICRO)[0][0].options[0]
+    assert own.features == "stems"
+    assert [one.features for one in variants(own, SMALL, MICRO, 1.0)] == ["words", "word pairs"]
     counted = replace(SMALL, has_texts=False)
     assert [one.features for one in variants(option, counted, MICRO, 1.0)] == ["words"]
 

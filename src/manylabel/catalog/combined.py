@@ -19,6 +19,7 @@ ROWS: tuple[Method, ...] = (
         "manylabel.strategies.blend:Blend",
         "manylabel",
         cost=Cost(start=0.3, words=0.8, cells=1.4),
+        features={"stemmer": "auto"},
         members=("svm", "mnb-vw"),
         decision="best-for",
         decision_settings={"costs": COSTS},

@@ -96,7 +96,7 @@ Search = Mapping[str, Range]
 
 WORDS: Search = {
     "features.ngram_range": Choice((1, 1), (1, 2)),
-    "features.stemmer": Choice(None, "english"),
+    "features.stemmer": Choice(None, "auto"),
     "features.min_df": Choice(1, 2, 3),
 }
 FEWER_TERMS: Search = {"selection.k": Whole(500, 50_000)}

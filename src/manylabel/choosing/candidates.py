@@ -15,14 +15,14 @@ from manylabel.decisions.table import find_rule
 from manylabel.metrics.goals import Goal
 from manylabel.recipe import Recipe
 
-PLAIN = "words"
-FIELDS = "title again"
+WORDS, STEMS, FIELDS = "words", "stems", "title again"
 VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
-    "stems": ({"stemmer": "english"}, 1.0),
+    WORDS: ({"stemmer": None}, 1.0),
+    STEMS: ({"stemmer": "auto"}, 1.0),
     FIELDS: ({"fields": ("title", "*")}, 1.3),
     "word pairs": ({"ngram_range": (1, 2), "min_df": 2}, 2.5),
 }
-"""Other ways to count, and how much more a method has to do then."""
+"""Other ways to count, and how much more a method has to do then. A method's own is one of the first two."""
 TITLE = "title"
 BEST = "best-for"
 FIRST = (DEFAULT_METHOD, "svm")
@@ -92,20 +92,14 @@ class Option:
 class Entrant:
     """Pipelines that share features, weighting and model, so that one trial answers for all of them.
 
-    `seconds` is the nominal time of one trial.
+    `name` is the method's, with what else tells it from other entrants; `seconds` the nominal time of one trial.
     """
 
+    name: str
     method: str
     features: str
     options: tuple[Option, ...]
     seconds: float
-
-    @property
-    def name(self) -> str:
-        """The method, and what else tells it from other entrants."""
-        if self.features == PLAIN:
-            return self.method if not self.options[0].rule.startswith(BEST) else f"{self.method} · {BEST}"
-        return f"{self.method} · {self.features}"
 
     @property
     def recipe(self) -> Recipe:
@@ -140,16 +134,14 @@ def _turn(entrant: Entrant) -> int:
 
 def variants(option: Option, traits: Traits, goal: Goal, seconds: float) -> list[Entrant]:
     """A leading pipeline with other features, each also with the rule that is best for the goal; cheapest first."""
-    if option.features != PLAIN:
-        return []
     chosen = {"rule": BEST, "objective": goal.name}
     own = option.recipe.decision
     rules = [own] if own["rule"] == BEST else [own, chosen]
-    again = [_varied(option, PLAIN, {}, [chosen], seconds)] if len(rules) > 1 else []
+    again = [_varied(option, BEST, option.features, {}, [chosen], seconds)] if len(rules) > 1 else []
     if traits.has_texts:
         for name, (changes, factor) in VARIANTS.items():
-            if name != FIELDS or traits.has_title:
-                again.append(_varied(option, name, changes, rules, factor * seconds))
+            if name != option.features and (name != FIELDS or traits.has_title):
+                again.append(_varied(option, name, name, changes, rules, factor * seconds))
     return again
 
 
@@ -159,10 +151,11 @@ def _entrant(names: Sequence[str], traits: Traits, goal: Goal) -> Entrant:
     for decision in _other_rules(names[0], traits, goal):
         recipe = _with_rule(Recipe.of(names[0]), decision)
         options.setdefault(_rule_name(recipe.decision), recipe)
-    made = tuple(Option(recipe.method, PLAIN, rule, recipe) for rule, recipe in options.items())
+    features = STEMS if traits.has_texts and recipes[0].features.get("stemmer") else WORDS
+    made = tuple(Option(recipe.method, features, rule, recipe) for rule, recipe in options.items())
     size = traits.documents, traits.nonzeros, traits.labels
     costs = [OVERHEAD + find_method(name).cost.seconds(*size) for name in names]
-    return Entrant(names[0], PLAIN, made, max(costs))
+    return Entrant(names[0], names[0], features, made, max(costs))
 
 
 def _for_goal(recipe: Recipe, goal: Goal) -> Recipe:
@@ -185,13 +178,18 @@ def _other_rules(method: str, traits: Traits, goal: Goal) -> list[dict[str, Any]
 
 
 def _varied(
-    option: Option, name: str, changes: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], seconds: float
+    option: Option,
+    name: str,
+    features: str,
+    changes: Mapping[str, Any],
+    rules: Sequence[Mapping[str, Any]],
+    seconds: float,
 ) -> Entrant:
     plain = option.recipe.as_dict()
     recipe = Recipe.from_dict({**plain, "features": {**plain["features"], **changes}})
     made = (_with_rule(recipe, rule) for rule in rules)
-    options = tuple(Option(option.method, name, _rule_name(one.decision), one) for one in made)
-    return Entrant(option.method, name, options, seconds)
+    options = tuple(Option(option.method, features, _rule_name(one.decision), one) for one in made)
+    return Entrant(f"{option.method} · {name}", option.method, features, options, seconds)
 
 
 def _with_rule(recipe: Recipe, decision: Mapping[str, Any]) -> Recipe:

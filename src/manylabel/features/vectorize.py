@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.features.language import guess_language
 from manylabel.features.stop_words import LANGUAGES, stop_words
 from manylabel.features.terms import Analysis, Terms, stemmer_languages
 from manylabel.features.texts import Text, strings
@@ -19,6 +20,8 @@ from manylabel.features.vocabulary import TermTable, alphabetical, select_column
 from manylabel.kernels import text as kernels
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
+
+GUESS = "auto"
 
 
 class Vectorizer(Estimator):
@@ -36,7 +39,8 @@ class Vectorizer(Estimator):
     analyzer : "word"; "char" for runs of characters; "char_wb" for runs of characters inside words.
     ngram_range : the shortest and the longest run of words (or characters) that is a term.
     stop_words : None, a language with a built-in list, or a list of words. They go before n-grams are formed.
-    stemmer : None or a language of Snowball ("english", "german", ...; "porter" for Porter 1980).
+    stemmer : None or a language of Snowball ("english", "german", ...; "porter" for Porter 1980); "auto" takes the
+        language of the texts where their function words tell it, and stems nothing elsewhere: see `stemmer_`.
     min_df, max_df : keep terms that occur in at least, at most so many documents; an int, or a share (float).
     max_features : keep so many terms, the most frequent ones; among equals the first in the alphabet.
     fields : tell fields apart: the terms of each are columns of their own, named ``field:term``. The field "*" is the
@@ -69,7 +73,8 @@ class Vectorizer(Estimator):
             Satisfies("a list of words", lambda value: _is_words(value)),
         ),
         "stemmer": AnyOf(
-            OneOf(None), Satisfies("a language of Snowball", lambda value: isinstance(value, str) and value != "none")
+            OneOf(None, GUESS),
+            Satisfies("a language of Snowball", lambda value: isinstance(value, str) and value != "none"),
         ),
         "min_df": AnyOf(
             Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", lambda value: _is_share(value))
@@ -90,6 +95,7 @@ class Vectorizer(Estimator):
     _learned: tuple[list[str], Ints, int] | None = None
     _columns: dict[str, int] | None = None
     _narrowed: bool = False
+    _language: str | None = None
 
     def __init__(
         self,
@@ -225,6 +231,20 @@ class Vectorizer(Estimator):
         return self._finished()[0]
 
     @property
+    def stemmer_(self) -> str | None:
+        """The stemmer at work: the one asked for, or for "auto" that of the language the texts seemed to be in.
+
+        >>> Vectorizer(stemmer="auto").fit(["the holes in the roads", "a hole in the road"]).stemmer_
+        'english'
+        """
+        return self._language if self.stemmer == GUESS else self.stemmer
+
+    @property
+    def stopped_(self) -> frozenset[str]:
+        """The words that are left out before they are stemmed."""
+        return stop_words(self.stop_words) if isinstance(self.stop_words, str) else frozenset(self.stop_words or ())
+
+    @property
     def document_frequency_(self) -> Ints:
         """In how many training documents each term occurs."""
         return self._finished()[1]
@@ -263,8 +283,12 @@ class Vectorizer(Estimator):
         if not self.is_fitted:
             return {}
         terms, frequency, n_documents = self._finished()
-        state = {"terms_": terms, "document_frequency_": frequency, "n_documents_": n_documents}
-        return {**state, "narrowed_": True} if self._narrowed else state
+        state: dict[str, Any] = {"terms_": terms, "document_frequency_": frequency, "n_documents_": n_documents}
+        if self._narrowed:
+            state["narrowed_"] = True
+        if self._language is not None:
+            state["language_"] = self._language
+        return state
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Put back what `learned_state` gave."""
@@ -276,6 +300,9 @@ class Vectorizer(Estimator):
         frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
         self._learned = (terms, frequency, int(state["n_documents_"]))
         self._narrowed = bool(state.get("narrowed_", False))
+        self._language = state.get("language_")
+        if self._language not in (None, *LANGUAGES):
+            raise UnknownNameError("language", str(self._language), LANGUAGES)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -332,15 +359,16 @@ class Vectorizer(Estimator):
         documents = strings(texts, fields)
         if at_least_one and not documents:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
-        words = stop_words(self.stop_words) if isinstance(self.stop_words, str) else frozenset(self.stop_words or ())
+        if self.stemmer == GUESS and (at_least_one or not self.is_fitted):
+            self._language = guess_language(documents)
         analysis = Analysis(
             tokens=self.tokens,
             lowercase=bool(self.lowercase),
             strip_accents=self.strip_accents,
             analyzer=self.analyzer,
             ngram_range=(int(self.ngram_range[0]), int(self.ngram_range[1])),
-            stop_words=words,
-            stemmer=self.stemmer,
+            stop_words=self.stopped_,
+            stemmer=self.stemmer_,
             fields=fields,
         )
         return analysis.terms(documents, available_threads(self.n_jobs))
@@ -348,8 +376,8 @@ class Vectorizer(Estimator):
     def check_parameters(self) -> None:
         """Check the parameters one by one, then those that exclude each other."""
         super().check_parameters()
-        if self.stemmer is not None and self.stemmer not in (known := stemmer_languages()):
-            raise UnknownNameError("stemmer for", self.stemmer, known)
+        if self.stemmer not in (None, GUESS) and self.stemmer not in (known := stemmer_languages()):
+            raise UnknownNameError("stemmer for", self.stemmer, [*known, GUESS])
         if self.n_hashes is not None and self._prunes:
             raise ParameterError(
                 "Vectorizer: with n_hashes there is no vocabulary to prune. Leave out min_df, max_df and "

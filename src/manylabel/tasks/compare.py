@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -154,18 +154,41 @@ def compare(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Cross-validate methods on the training part, train the best on all of it, save it, and measure it once on the
-    test part (or on the documents of `test`), where there is one. `budget` is in seconds.
+    """Compare on the training part of the data, and on the test part (or the documents of `test`) where there is one;
+    see `compare_parts`.
     """
     began = time.perf_counter()
-    deadline = Deadline(None if budget is None else FOR_RACE * budget)
-    wanted = find_goal(goal)
-    if folds < 2:
-        raise ParameterError(f"Cross-validation takes at least 2 folds, not {folds}.")
-    for name in methods or ():
-        find_method(name)
+    _checked(goal, folds, methods)
     loaded = load_source(source)
     train, held_out = _parts(loaded.corpus, None if test is None else load_source(test).corpus)
+    name = loaded.corpus.name or source.data
+    found = compare_parts(
+        train, held_out, model, name=name, methods=methods, goal=goal, folds=folds, budget=budget, seed=seed,
+        n_jobs=n_jobs, began=began,
+    )  # fmt: skip
+    return replace(found, skipped=list(loaded.skipped))
+
+
+def compare_parts(
+    train: Corpus,
+    held_out: Corpus | None,
+    model: Path | None = None,
+    *,
+    name: str = "",
+    methods: Sequence[str] | None = None,
+    goal: str = DEFAULT_GOAL,
+    folds: int = FOLDS,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    began: float | None = None,
+) -> Comparison:
+    """Cross-validate methods on `train`, train the best on all of it, save it as `model`, and measure it once on
+    `held_out`. `budget` is in seconds, and runs from `began` (by `time.perf_counter`; default: from now).
+    """
+    start = time.perf_counter() if began is None else began
+    deadline = Deadline(None if budget is None else FOR_RACE * budget - (time.perf_counter() - start))
+    wanted = _checked(goal, folds, methods)
     with warnings.catch_warnings():
         # One method warns in every inner fold; what it has to say is said when the winner is trained.
         warnings.simplefilter("ignore", ManylabelWarning)
@@ -178,15 +201,24 @@ def compare(
     raced = time.perf_counter()
     board = leaderboard(race, seed)
     expected = _expected(board, race, len(train if held_out is None else held_out), differ, seed)
-    classifier, name = _train(train, board, model, loaded.corpus.name or source.data, seed, n_jobs)
+    classifier = _train(train, board, model, name, seed, n_jobs)
     trained = time.perf_counter()
     measured = None if held_out is None else _measure(classifier, held_out, wanted, expected)
     ended = time.perf_counter()
-    seconds = {"race": raced - began, "train": trained - raced, "test": ended - trained, "all": ended - began}
+    seconds = {"race": raced - start, "train": trained - raced, "test": ended - trained, "all": ended - start}
     return Comparison(
         name, wanted, PartCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed, race,
-        board, expected, measured, model, seconds, list(loaded.skipped),
+        board, expected, measured, model, seconds, [],
     )  # fmt: skip
+
+
+def _checked(goal: str, folds: int, methods: Sequence[str] | None) -> Goal:
+    """The goal by its name; before anything is read, refuse what cannot be meant."""
+    if folds < 2:
+        raise ParameterError(f"Cross-validation takes at least 2 folds, not {folds}.")
+    for name in methods or ():
+        find_method(name)
+    return find_goal(goal)
 
 
 def _parts(corpus: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
@@ -238,14 +270,14 @@ def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed
 
 def _train(
     corpus: Corpus, board: Leaderboard, model: Path | None, name: str, seed: int, n_jobs: int | None
-) -> tuple[TextClassifier, str]:
+) -> TextClassifier:
     with stage("Training the winner"):
         classifier = fit_corpus(corpus, board.winner.option.recipe, seed=seed, n_jobs=n_jobs)
     counts = PartCounts.of(corpus.label_sets)
     if model is not None:
         facts = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
         classifier.save(model, {**facts, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
-    return classifier, name
+    return classifier
 
 
 def _measure(classifier: TextClassifier, corpus: Corpus, goal: Goal, expected: Expectation) -> dict[str, Any]:
