@@ -15,7 +15,7 @@ COSTS = (1.0, 0.25, 0.0625)
 ROWS: tuple[Method, ...] = (
     Method(
         "auto",
-        "Linear SVMs, cost and decision rule chosen for what matters; on small data with value-weighted naive Bayes",
+        "Linear SVMs on stems, cost and rule chosen for what matters; on small data with value-weighted naive Bayes",
         "manylabel.strategies.blend:Blend",
         "manylabel",
         cost=Cost(start=0.3, words=0.8, cells=1.4),
