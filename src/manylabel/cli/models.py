@@ -60,6 +60,7 @@ def _page(found: Any, limit: int | None) -> list[Block]:
             f"{facts.get('data', 'unknown data')}, {facts.get('documents', 0):,} documents, "
             f"{len(found.labels):,} labels."
         ),
+        *([Note(f"Words are reduced to {found.language.title()} stems.")] if found.language else []),
         *([Note(chosen_text(found.chosen))] if found.chosen is not None else []),
         *([Note(promise_text(found.promise))] if found.promise is not None else []),
         Heading("Recipe"),

@@ -84,11 +84,12 @@ def default_model_path(data: str) -> Path:
 
 def _page(facts: dict[str, object], target: Path, data: str) -> list[Block]:
     recipe = facts["recipe"]
+    stems = "" if facts["stemmer"] is None else f" ({str(facts['stemmer']).title()} stems)"
     blocks: list[Block] = [
         Heading(f"Trained {recipe['method']} on {facts['data']}"),  # type: ignore[index]
         Note(
             f"{facts['documents']:,} documents ({facts['unlabelled']:,} without a label), {facts['labels']:,} labels, "
-            f"{facts['terms']:,} terms, {facts['seconds']:.2f} s."
+            f"{facts['terms']:,} terms{stems}, {facts['seconds']:.2f} s."
         ),
         *([Note(chosen_text(facts["chosen"]))] if facts["chosen"] is not None else []),  # type: ignore[arg-type]
         *([Note(promise_text(facts["promise"]))] if facts["promise"] is not None else []),  # type: ignore[arg-type]

@@ -23,6 +23,8 @@ class Inspected:
     labels: list[str]
     label_counts: list[int]
     thresholds: list[float] | None
+    language: str | None
+    """That of the stemmer, where it was guessed from the texts."""
     chosen: dict[str, Any] | None
     promise: dict[str, Any] | None
     arrays: dict[str, dict[str, Any]]
@@ -48,6 +50,7 @@ def inspect(path: Path) -> Inspected:
         labels=labels,
         label_counts=opened.decode(state["label_counts_"]).tolist(),
         thresholds=_thresholds(opened, len(labels)),
+        language=((state.get("vectorizer_") or {}).get("state") or {}).get("language_"),
         chosen=_chosen(opened),
         promise=_promise(opened),
         arrays={

@@ -41,6 +41,7 @@ class Trained:
             "unlabelled": self.counts.unlabelled,
             "labels": len(model.labels_),
             "terms": terms_of(model),
+            "stemmer": None if model.vectorizer_ is None else model.vectorizer_.stemmer_,
             "seconds": self.seconds,
             "recipe": model.recipe.as_dict(),
             "chosen": model.decided_.chosen(),
