@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -66,17 +66,18 @@ def _curve(facts: Facts) -> Chart:
             "arrayminus": [max(ahead["value"] - ahead["low"], 0.0)],
         },
     }
-    return Chart([measured, fitted, foretold], _axes(facts["title"]))
+    return Chart([measured, fitted, foretold], _axes(facts["title"], [*sizes, ahead["documents"]]))
 
 
 def _label_curves(facts: Facts, rows: list[Facts]) -> Chart:
     sizes = [step["documents"] for step in facts["steps"]]
     lines = [{"name": escape(row["label"]), "x": sizes, "y": row["f1"], "mode": "lines+markers"} for row in rows]
-    return Chart(lines, _axes("F1"))
+    return Chart(lines, _axes("F1", sizes))
 
 
-def _axes(title: str) -> dict[str, Any]:
+def _axes(title: str, sizes: Sequence[int]) -> dict[str, Any]:
+    documents = {"title": {"text": "training documents (logarithmic)"}, "type": "log", "tickvals": list(sizes)}
     return {
-        "xaxis": {"title": {"text": "training documents"}, "type": "log"},
+        "xaxis": documents | {"ticktext": [f"{size:,}" for size in sizes]},
         "yaxis": {"title": {"text": escape(title)}, "tickformat": ".0%"},
     }

@@ -46,7 +46,7 @@ $body
 </main>
 <script>
 for (const drawing of $drawings)
-  Plotly.newPlot(drawing.id, drawing.data, drawing.layout, {responsive: true, displaylogo: false});
+  Plotly.newPlot(drawing.id, drawing.data, drawing.layout, {responsive: true, displayModeBar: false});
 </script>
 </body></html>
 """)

@@ -61,7 +61,7 @@ $papers
 </main>
 <script>
 for (const drawing of $drawings)
-  Plotly.newPlot(drawing.id, drawing.data, drawing.layout, {responsive: true, displaylogo: false});
+  Plotly.newPlot(drawing.id, drawing.data, drawing.layout, {responsive: true, displayModeBar: false});
 </script>
 </body></html>
 """)
