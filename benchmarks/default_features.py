@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.defaults import GOALS, OUTPUT, read
+from benchmarks.defaults import GOALS, OUTPUT, drawn, markdown, quartered, read
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
-from manylabel.data.splits import group_split, iterative_split
 from manylabel.estimator import Csr
 from manylabel.features import Vectorizer
 from manylabel.metrics.goals import find_goal
@@ -64,7 +63,7 @@ def main() -> None:
             wanted = [(f, g) for f, g in wanted if f != "title again" or "title" in corpus.fields]
             if not wanted:
                 continue
-            train, held_out = divided(corpus, asked.documents, seed)
+            train, held_out = quartered(drawn(train_and_test(corpus, 0.25, 0)[0], asked.documents, seed), seed)
             for features, goal in wanted:
                 row = {"set": name, "features": features, "goal": goal, "seed": seed}
                 row |= cell(train, held_out, features, goal, asked.method)
@@ -74,19 +73,6 @@ def main() -> None:
                 print(json.dumps(row), file=sys.stderr, flush=True)
     for goal in asked.goals:
         print(table(known, asked.sets, asked.features, goal))
-
-
-def divided(corpus: Corpus, most: int, seed: int) -> tuple[Corpus, Corpus]:
-    """Three quarters of the training documents and the fourth, of at most so many."""
-    train = train_and_test(corpus, 0.25, 0)[0]
-    if len(train) > most:
-        train = train.subset(np.sort(np.random.default_rng(seed).choice(len(train), most, replace=False)))
-    if train.split_by:
-        groups = np.array([str(value) for value in train.metadata[train.split_by]])
-        kept, rest = group_split(groups, (0.75, 0.25), seed=seed + 1)
-    else:
-        kept, rest = iterative_split(train.label_matrix(), (0.75, 0.25), seed=seed + 1)
-    return train.subset(np.sort(kept)), train.subset(np.sort(rest))
 
 
 def cell(train: Corpus, held_out: Corpus, features: str, goal: str, method: str) -> dict[str, Any]:
@@ -110,23 +96,13 @@ def side_by_side(parts: Sequence[Csr]) -> Csr:
 def table(
     known: dict[tuple[str, str, str, int], dict[str, Any]], sets: Sequence[str], features: Sequence[str], goal: str
 ) -> str:
-    """Features × data sets as Markdown, the best of each set in bold."""
-    means = {
-        (name, one): float(np.mean([row["value"] for key, row in known.items() if key[:3] == (name, one, goal)]))
-        for name in sets
-        for one in features
-        if any(key[:3] == (name, one, goal) for key in known)
-    }
-    lines = [f"| {find_goal(goal).title} | {' | '.join(sets)} |", "|---" * (len(sets) + 1) + "|"]
-    for one in features:
-        shown = []
-        for name in sets:
-            best = max(value for (of, _), value in means.items() if of == name)
-            value = means.get((name, one))
-            text = "–" if value is None else f"{100 * value:.1f}"
-            shown.append(f"**{text}**" if value == best else text)
-        lines.append(f"| {one} | {' | '.join(shown)} |")
-    return "\n".join(lines) + "\n"
+    """Features × data sets, the mean over the divisions."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for (name, one, of, _), row in known.items():
+        if of == goal:
+            found.setdefault((one, name), []).append(row["value"])
+    means = {key: float(np.mean(values)) for key, values in found.items()}
+    return markdown(find_goal(goal).title, {one: one for one in features}, sets, means)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -104,17 +104,25 @@ def main() -> None:
 def parts(name: str, held_out: bool, most: int) -> tuple[Corpus, Corpus]:
     """What is learned from and what is measured on."""
     train, test, _ = train_and_test(load_source(Source(name)).corpus, 0.25, SEED)
-    if len(train) > most:
-        drawn = np.random.default_rng(SEED).choice(len(train), most, replace=False)
-        train = train.subset(np.sort(drawn))
-    if not held_out:
-        return train, test
-    if train.split_by:
-        groups = np.array([str(value) for value in train.metadata[train.split_by]])
-        kept, rest = group_split(groups, (0.75, 0.25), seed=SEED + 1)
+    train = drawn(train, most, SEED)
+    return quartered(train, SEED) if held_out else (train, test)
+
+
+def drawn(corpus: Corpus, most: int, seed: int) -> Corpus:
+    """At most so many documents, drawn at random."""
+    if len(corpus) <= most:
+        return corpus
+    return corpus.subset(np.sort(np.random.default_rng(seed).choice(len(corpus), most, replace=False)))
+
+
+def quartered(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
+    """Three quarters of the documents and the fourth; groups stay together."""
+    if corpus.split_by:
+        groups = np.array([str(value) for value in corpus.metadata[corpus.split_by]])
+        kept, rest = group_split(groups, (0.75, 0.25), seed=seed + 1)
     else:
-        kept, rest = iterative_split(train.label_matrix(), (0.75, 0.25), seed=SEED + 1)
-    return train.subset(np.sort(kept)), train.subset(np.sort(rest))
+        kept, rest = iterative_split(corpus.label_matrix(), (0.75, 0.25), seed=seed + 1)
+    return corpus.subset(np.sort(kept)), corpus.subset(np.sort(rest))
 
 
 def cell(train: Corpus, test: Corpus, method: str, goal: str, asked: argparse.Namespace) -> dict[str, Any]:
@@ -170,20 +178,28 @@ def read(path: Path) -> list[dict[str, Any]]:
 def table(
     known: dict[tuple[str, str, str], dict[str, Any]], sets: Sequence[str], methods: Sequence[str], goal: str
 ) -> str:
-    """Methods × data sets as Markdown, the best of each set in bold, and how far the default stays behind it."""
-    values = {key: row["value"] for key, row in known.items() if key[2] == goal and row["value"] is not None}
-    best = {name: max((v for (s, _, _), v in values.items() if s == name), default=float("nan")) for name in sets}
-    lines = [f"| {find_goal(goal).title} | {' | '.join(sets)} |", "|---" * (len(sets) + 1) + "|"]
-    for method in methods:
+    """Methods × data sets, and how far the default stays behind the best."""
+    values = {(m, s): row["value"] for (s, m, g), row in known.items() if g == goal and row["value"] is not None}
+    names = {method: f"`{method}`" + (" (default)" if method == DEFAULT_METHOD else "") for method in methods}
+    best = {name: max((v for (_, s), v in values.items() if s == name), default=float("nan")) for name in sets}
+    behind = [100 * (best[name] - values.get((DEFAULT_METHOD, name), float("nan"))) for name in sets]
+    gaps = " | ".join(f"{gap:.1f}" for gap in behind)
+    return f"{markdown(find_goal(goal).title, names, sets, values)}| the default behind the best | {gaps} |\n"
+
+
+def markdown(
+    title: str, rows: Mapping[str, str], columns: Sequence[str], values: Mapping[tuple[str, str], float]
+) -> str:
+    """A table in percent of rows (by the name to show) × columns, the best of each column in bold."""
+    best = {column: max((v for (_, c), v in values.items() if c == column), default=None) for column in columns}
+    lines = [f"| {title} | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for row, name in rows.items():
         shown = []
-        for name in sets:
-            value = values.get((name, method, goal))
+        for column in columns:
+            value = values.get((row, column))
             text = "–" if value is None else f"{100 * value:.1f}"
-            shown.append(f"**{text}**" if value == best[name] else text)
-        label = f"`{method}` (default)" if method == DEFAULT_METHOD else f"`{method}`"
-        lines.append(f"| {label} | {' | '.join(shown)} |")
-    behind = [100 * (best[name] - values.get((name, DEFAULT_METHOD, goal), float("nan"))) for name in sets]
-    lines.append(f"| the default behind the best | {' | '.join(f'{gap:.1f}' for gap in behind)} |")
+            shown.append(f"**{text}**" if value is not None and value == best[column] else text)
+        lines.append(f"| {name} | {' | '.join(shown)} |")
     return "\n".join(lines) + "\n"
 
 
