@@ -2,8 +2,9 @@
 
 Texts are counted once for each way of counting them, whatever the number of folds and methods. In a fold the terms that
 no training document has are dropped, and pruning, selection and weighting are learned from the training documents
-alone, so that X is the matrix that vectorising the training texts by themselves would give, to the bit. Labels without
-a training document are dropped in the same way: they can be missed, never given.
+alone, so that X is the matrix that vectorising the training texts by themselves would give, to the bit (the language of
+stemmer "auto" is guessed once, from all documents). Labels without a training document are dropped in the same way:
+they can be missed, never given.
 """
 
 from __future__ import annotations
