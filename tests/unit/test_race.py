@@ -56,14 +56,23 @@ def test_costs_are_declared_and_grow() -> None:
 
 def test_titles_are_offered_where_there_are_any() -> None:
     option = entrants(["svm"], SMALL, MICRO)[0][0].options[0]
-    assert [one.features for one in variants(option, SMALL, MICRO, 1.0)] == ["words", "stems", "word pairs"]
+    assert [one.features for one in variants(option, SMALL, MICRO, 1.0)] == ["words", "word pairs"]
     titled = replace(SMALL, has_title=True)
     assert "title again" in [one.features for one in variants(option, titled, MICRO, 1.0)]
-    own = entrants(["auto"], SMALL, MICRO)[0][0].options[0]
-    assert own.features == "stems"
-    assert [one.features for one in variants(own, SMALL, MICRO, 1.0)] == ["words", "word pairs"]
     counted = replace(SMALL, has_texts=False)
     assert [one.features for one in variants(option, counted, MICRO, 1.0)] == ["words"]
+
+
+def test_all_methods_count_alike() -> None:
+    """Stems for all where the language is plain, words for none but as another way to count; its own tokens stay."""
+    english = replace(SMALL, has_stems=True)
+    field, _ = entrants(["auto", "svm", "nb-app"], english, MICRO)
+    features = {one.method: one.features for one in field}
+    assert features == {"auto": "stems", "svm": "stems", "nb-app": "words"}
+    svm = next(one for one in field if one.method == "svm")
+    assert all(option.recipe.features == {"stemmer": "auto"} for option in svm.options)
+    assert [one.features for one in variants(svm.options[0], english, MICRO, 1.0)] == ["stems", "words", "word pairs"]
+    assert {one.features for one in entrants(["auto", "svm"], SMALL, MICRO)[0]} == {"words"}
 
 
 def test_the_hopeless_are_stopped_and_the_best_goes_on(work: FoldWork) -> None:

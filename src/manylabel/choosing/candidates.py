@@ -12,6 +12,8 @@ from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_me
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.decisions.best_rule import in_words
 from manylabel.decisions.table import find_rule
+from manylabel.features.language import guess_language
+from manylabel.features.texts import strings
 from manylabel.metrics.goals import Goal
 from manylabel.recipe import Recipe
 
@@ -45,6 +47,8 @@ class Traits:
     has_title: bool = False
     has_hierarchy: bool = False
     has_unlabelled: bool = False
+    has_stems: bool = False
+    """Whether the language of the texts is plain, so that words can be reduced to stems."""
 
     @classmethod
     def of(cls, work: FoldWork, fields: Iterable[str] = ()) -> Traits:
@@ -64,6 +68,7 @@ class Traits:
             has_title=TITLE in named and len(named) > 1,
             has_hierarchy=work.hierarchy is not None,
             has_unlabelled=bool((np.diff(Y.indptr) == 0).any()),
+            has_stems=work.has_texts and guess_language(strings(work.documents, None)) is not None,  # type: ignore[arg-type]
         )
 
     def lacks(self, row: Method) -> str | None:
@@ -138,24 +143,33 @@ def variants(option: Option, traits: Traits, goal: Goal, seconds: float) -> list
     own = option.recipe.decision
     rules = [own] if own["rule"] == BEST else [own, chosen]
     again = [_varied(option, BEST, option.features, {}, [chosen], seconds)] if len(rules) > 1 else []
+    missing = {STEMS: not traits.has_stems, FIELDS: not traits.has_title}
     if traits.has_texts:
         for name, (changes, factor) in VARIANTS.items():
-            if name != option.features and (name != FIELDS or traits.has_title):
+            if name != option.features and not missing.get(name):
                 again.append(_varied(option, name, name, changes, rules, factor * seconds))
     return again
 
 
 def _entrant(names: Sequence[str], traits: Traits, goal: Goal) -> Entrant:
-    recipes = [_for_goal(Recipe.of(name), goal) for name in names]
+    recipes = [_for_goal(_base(name, traits), goal) for name in names]
     options = {_rule_name(recipe.decision): recipe for recipe in recipes}
     for decision in _other_rules(names[0], traits, goal):
-        recipe = _with_rule(Recipe.of(names[0]), decision)
+        recipe = _with_rule(_base(names[0], traits), decision)
         options.setdefault(_rule_name(recipe.decision), recipe)
-    features = STEMS if traits.has_texts and recipes[0].features.get("stemmer") else WORDS
+    features = STEMS if traits.has_stems and recipes[0].features.get("stemmer") else WORDS
     made = tuple(Option(recipe.method, features, rule, recipe) for rule, recipe in options.items())
     size = traits.documents, traits.nonzeros, traits.labels
     costs = [OVERHEAD + find_method(name).cost.seconds(*size) for name in names]
     return Entrant(names[0], names[0], features, made, max(costs))
+
+
+def _base(name: str, traits: Traits) -> Recipe:
+    """A method's recipe, on stems where there are any: no method shall win by its terms alone."""
+    recipe = Recipe.of(name)
+    if not traits.has_stems or "stemmer" in recipe.features or recipe.features.get("tokens", WORDS) != WORDS:
+        return recipe
+    return Recipe.of(name, {"features": VARIANTS[STEMS][0]})
 
 
 def _for_goal(recipe: Recipe, goal: Goal) -> Recipe:

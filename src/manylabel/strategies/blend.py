@@ -20,9 +20,9 @@ class Blend(MultiLabelModel):
 
     Whether to blend, and the cost `C` of the first model, are for a decision rule to choose (`BestRule`): it is offered
     the blend (`settings_to_try`) where non-zeros of X × labels are at most `most_work`; on larger data the others would
-    take much longer than the first. The scores it chooses by are those of models that did not see the documents. Their
-    calibration is learned on the same scores: two numbers a label and member, so that what it gains by having seen them
-    is small, and what is spared is fitting every member again inside every fold.
+    take much longer than the first. The scores it chooses by are those of models that did not see the documents, put
+    together by calibrations that did not either: each fold's are learned on the scores of the others. (These come from
+    models that have seen the fold; to spare that too, every member would be fitted again inside every fold.)
 
     >>> from manylabel.models.binary_nb import BinaryNaiveBayes
     >>> from manylabel.models.linear_svm import LinearSVM

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.models.base import FACTS, WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
@@ -140,14 +141,21 @@ class Committee(MultiLabelModel):
     ) -> tuple[Floats, Ints]:
         """Learn how to average the members on scores of unseen documents; these scores combined, and their rows.
 
-        `fit_members` then ends what `fit` would do. The combination has seen the labels of the scores it combines.
+        `fit_members` then ends what `fit` would do. A fold's scores are combined as those of the other folds teach, so
+        that no label of a document has a say in its own score; the combination that is kept has learned from all.
         """
         _, targets = self.check_training(X, Y)
         self._note_constants(targets.Y)
         scores, rows = self._members_out_of_fold(X, targets.Y, folds, seed, facts)
-        found = averaged(scores, Csr(targets.Y[rows]), self.ridge)
+        truth = Csr(targets.Y[rows])
+        found = averaged(scores, truth, self.ridge)
         self.weights_, self.intercept_ = found.weights, found.intercept
-        return np.where(np.isnan(self.constant_), found(scores), self.constant_), rows
+        combined = np.empty(scores.shape[1:])
+        for _, test in iterative_stratification(targets.Y, folds, seed):
+            held_out = np.isin(rows, test)
+            combine = averaged(scores[:, ~held_out], Csr(truth[~held_out]), self.ridge)
+            combined[held_out] = combine(scores[:, held_out])
+        return np.where(np.isnan(self.constant_), combined, self.constant_), rows
 
     def fit_members(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> Self:
         """Fit every member on everything, the combination being learned."""

@@ -72,16 +72,37 @@ def stacked(scores: Floats, Y: Csr, ridge: float) -> LinearCombination:
 
 
 def averaged(scores: Floats, Y: Csr, ridge: float) -> LinearCombination:
-    """The mean of the members' log-odds, each member calibrated by itself (`stacked` with one member: Platt 1999)."""
-    alone = [stacked(member[np.newaxis], Y, ridge) for member in scores]
+    """The mean of the members' log-odds, each member calibrated by itself (`stacked` with one member: Platt 1999).
+
+    A calibration may not fall. Where it would, the member's scores say nothing of the label, and its share stands in
+    for them. (A label of a single document is impossible to the one model that is asked about that document, and to no
+    other; a falling calibration would make a sign of that.)
+    """
+    alone = [_rising(stacked(member[np.newaxis], Y, ridge), Y) for member in scores]
     weights = np.concatenate([one.weights for one in alone]) / len(alone)
     return LinearCombination(weights, np.mean([one.intercept for one in alone], axis=0))
 
 
+def _rising(found: LinearCombination, Y: Csr) -> LinearCombination:
+    """The calibration of one member, with the label's share where it falls."""
+    target = _targets(Y.toarray() > 0)
+    share = target.mean(axis=0)
+    falls = found.weights[0] < 0
+    return LinearCombination(
+        np.where(falls, 0.0, found.weights), np.where(falls, np.log(share) - np.log1p(-share), found.intercept)
+    )
+
+
+def _targets(carried: np.ndarray) -> Floats:
+    """Platt's: a little less than 1 for documents with the label, a little more than 0 for the others."""
+    positives = carried.sum(axis=0)
+    found: Floats = np.where(carried, (positives + 1) / (positives + 2), 1 / (len(carried) - positives + 2))
+    return found
+
+
 def _logistic(z: Floats, carried: np.ndarray, towards: Floats, ridge: float) -> tuple[Floats, Floats]:
     """Slopes (members × labels) and intercepts of all labels at once, by Newton steps halved until the loss falls."""
-    positives = carried.sum(axis=0)
-    target = np.where(carried, (positives + 1) / (positives + 2), 1 / (len(carried) - positives + 2))
+    target = _targets(carried)
     share = target.mean(axis=0)
     size, n_labels = len(z), carried.shape[1]
     found = np.vstack([np.broadcast_to(towards, (size, n_labels)), np.log(share) - np.log1p(-share)])
