@@ -294,8 +294,12 @@ def read_recipe(path: Path) -> dict[str, Any]:
         found: dict[str, Any] = _with_tuples(tomllib.loads(path.read_text(encoding="utf-8")))
         return Recipe.from_dict(found).as_dict()
     except FileNotFoundError:
-        raise DataError("There is no such recipe.", path=path, remedy="`compare` and `tune` write one.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(
+            "There is no such recipe.", path=path, remedy="`compare` and `tune` print one to save."
+        ) from None
+    except UnicodeDecodeError:
+        raise DataError("This is not a recipe: it is no text.", path=path, remedy="`compare` prints one.") from None
+    except tomllib.TOMLDecodeError as error:
         raise DataError(f"This is not TOML: {error}.", path=path) from error
     except ManylabelError as error:
         raise DataError(str(error), path=path) from error

@@ -99,3 +99,13 @@ def test_the_table_of_defaults_tells_the_best_and_the_gap() -> None:
 def test_evidence_is_the_models(blended: bool) -> None:
     blend = Blend((SVM, BAYES), blended=blended).fit(X, Y)
     np.testing.assert_array_equal(blend.evidence(X[[3]]).toarray(), blend.model_.evidence(X[[3]]).toarray())
+
+
+def test_labels_of_a_single_document_are_not_foretold() -> None:
+    """Where every label has one document, no model can know it: out-of-fold scores must not tell them either."""
+    rng = np.random.default_rng(0)
+    X, Y = Csr(rng.integers(0, 3, (8, 12))), Csr(np.eye(8, dtype=np.int8))
+    members = (LinearSVM(max_iter=100_000), BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"))
+    scores, rows = Blend(members, blended=True).scores_out_of_fold(X, Y, 4, 0, {})
+    own = scores[np.arange(8), rows]
+    assert (own[:, np.newaxis] <= scores + 1e-9).mean() > 0.5  # the true label is no likelier than the others

@@ -33,7 +33,7 @@ ARFF = """@relation mail
 CASES = {
     "column": ("a.csv", "name,amount\nx,1\n", None,
         "no column of texts; the columns are 'name', 'amount'", "--text-column"),
-    "cells": ("a.csv", "text,labels\nx,a\ny\n", 3, "has 1 cells where 2 are needed", "--delimiter"),
+    "cells": ("a.csv", "text,labels\nx,a\ny\n", 3, "has 1 cells where 2 are needed", "-o delimiter"),
     "quote": ("a.csv", 'text,labels\n"never closed,a\nb,c\n', 2, "never closed", '""'),
     "twice": ("a.csv", "text,text\nx,a\n", 1, "names column 'text' twice", "Rename"),
     "header": ("a.csv", "text,labels\n", None, "a header line but no documents", "at least one document"),

@@ -22,7 +22,7 @@ from manylabel.data.given import as_matrix
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.splits import Split
 from manylabel.estimator import Csr, Ints
-from manylabel.exceptions import ParameterError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import TermSelector, Vectorizer, Weighting
 from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.models.count_model import unpruned_counts_of_counts
@@ -93,6 +93,8 @@ class FoldWork:
         documents: Documents = corpus.counts if corpus.counts is not None else corpus.texts
         used = {name for labels in corpus.label_sets for name in labels}
         names = [name for name in corpus.label_names if name in used]
+        if not names:
+            raise DataError("No document has a label, so there is nothing to learn.", path=corpus.source or None)
         Y = corpus.label_matrix(names)
         return cls(documents, Y, names, splits, hierarchy=corpus.hierarchy, seed=seed, n_jobs=n_jobs)
 

@@ -28,7 +28,7 @@ TESTED = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """A method's best pipeline: its figure over the folds it ran, and how far it is from the winner on the same ones.
+    """A method's best rule on some terms: its figure, and how far it is from the winner, over the folds it ran.
 
     `p` is that of the permutation test, corrected by Holm over all that were tested; None where none was made.
     """
@@ -59,11 +59,11 @@ class Leaderboard:
 
 
 def leaderboard(race: Race, seed: int) -> Leaderboard:
-    """Each entrant's best pipeline with its interval, and the difference from the winner's."""
+    """Each method's best rule on each kind of terms with its interval, and the difference from the winner's."""
     goal = race.goal
     done = _best_of_each(race.finishers)
     winner = done[0]
-    finished = {id(runner.entrant) for runner in done}
+    finished = {id(runner.entrant) for runner in race.finishers}
     others = [race.best_of(one) for one in {id(r.entrant): r.entrant for r in race.runners}.values()]
     behind = sorted((one for one in others if id(one.entrant) not in finished), key=lambda one: -one.gain(goal))
     tested = done[1 : TESTED + 1]
@@ -88,10 +88,10 @@ def _standing(runner: Runner, winner: Runner, goal: Goal, seed: int, p: float | 
 
 
 def _best_of_each(runners: Sequence[Runner]) -> list[Runner]:
-    """The first pipeline of every entrant, in the order given."""
-    found: dict[int, Runner] = {}
+    """The first pipeline of every method and kind of terms, in the order given."""
+    found: dict[tuple[str, str], Runner] = {}
     for runner in runners:
-        found.setdefault(id(runner.entrant), runner)
+        found.setdefault((runner.entrant.method, runner.entrant.features), runner)
     return list(found.values())
 
 

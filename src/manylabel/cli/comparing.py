@@ -70,6 +70,7 @@ def compare(
     train --recipe`.
     """
     from manylabel.choosing.deadline import seconds_of
+    from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_html import compare_html
     from manylabel.reports.compare_page import compare_page, over_data_sets_page
@@ -81,17 +82,28 @@ def compare(
     if len(data) > 1 and (model is not None or test is not None):
         raise ParameterError("--model and --test are for one data set; several were given.")
 
+    if methods is not None and not named:
+        raise ParameterError("--methods names no method. Separate names by commas, or leave it out to try all.")
+    targets = [model or default_model_path(name) for name in data]
+    if len(set(targets)) < len(targets):
+        raise ParameterError(
+            f"The models of {' and '.join(data)} would be written to the same file. Compare them one at a time, with "
+            "--model."
+        )
+    for target in (*targets, *([] if report is None else [report])):
+        check_target(target, [*data, test])
+
     def source(name: str) -> Source:
         return o.make_source(
             name, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy, split_by
         )
 
     found = []
-    for name in data:
+    for name, target in zip(data, targets, strict=True):
         with progress():
             one = task(
                 source(name),
-                model or default_model_path(name),
+                target,
                 methods=named or None,
                 goal=measure,
                 folds=cv,
@@ -101,12 +113,11 @@ def compare(
                 n_jobs=jobs,
             )
         found.append(one.as_dict())
-    if report is not None:
-        write_page(report, compare_html(found))
+        if not json:
+            show([*compare_page(found[-1]), *skipped_notes(found[-1]["skipped"])])
     if json:
         show_json(found[0] if len(found) == 1 else found)
-        return
-    for facts in found:
-        show([*compare_page(facts), *skipped_notes(facts["skipped"])])
-    if len(found) > 1:
+    elif len(found) > 1:
         show(over_data_sets_page(found))
+    if report is not None:
+        write_page(report, compare_html(found))

@@ -56,6 +56,7 @@ def evaluate(
     over the labelled ones stand side by side.
     """
     from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
     from manylabel.reports.duplicates_note import straddling_notes
     from manylabel.reports.ranks_page import ranks_page
@@ -68,6 +69,8 @@ def evaluate(
         )
     if model is not None and (split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
+    if per_label is not None:
+        check_target(per_label, [model, *data])
     limit = o.label_limit(labels)
     sources = [
         o.make_source(

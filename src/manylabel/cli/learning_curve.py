@@ -52,6 +52,7 @@ def learning_curve(
     give; labels are told apart into those still rising, those that are level, and those too rare to tell.
     """
     from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.data.atomic import check_target
     from manylabel.reports.learning_curve_page import learning_curve_page
     from manylabel.tasks.learning_curve import learning_curve as task
 
@@ -59,6 +60,8 @@ def learning_curve(
         data, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy, split_by
     )
     limit = o.label_limit(labels)
+    if report is not None:
+        check_target(report, [data])
     with progress():
         found = task(
             source,

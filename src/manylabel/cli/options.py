@@ -70,7 +70,7 @@ RecipeFile = Annotated[
     Path | None,
     typer.Option(
         "--recipe",
-        help="A recipe in TOML (`compare` and `tune` write one): method and settings; --set still changes single ones.",
+        help="A recipe in TOML (`compare` and `tune` print one): method and settings; --set still changes single ones.",
         show_default=False,
     ),
 ]

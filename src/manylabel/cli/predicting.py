@@ -59,8 +59,11 @@ def predict(
 ) -> None:
     """Label documents with a model: one answer a line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
+    from manylabel.data.atomic import check_target
     from manylabel.tasks.predict import predict_source, predict_stream
 
+    if output is not None:
+        check_target(output, [model, data])
     classifier = TextClassifier.load(model)
     extra = runners_up if scores else 0
     if data == "-":

@@ -35,10 +35,14 @@ def reproduce(
 
     What is done is kept: after an interruption the same command goes on where it stopped.
     """
+    from manylabel.data.atomic import check_target
     from manylabel.reports.reproduction_html import reproduction_html
     from manylabel.reports.reproduction_page import reproduction_markdown, reproduction_page
     from manylabel.tasks.reproduce import reproduce as task
 
+    for target in (report, markdown):
+        if target is not None:
+            check_target(target)
     with progress():
         found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
     command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])

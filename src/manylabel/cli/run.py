@@ -9,6 +9,8 @@ import sys
 import warnings
 from collections.abc import Sequence
 
+INTERRUPTED = 130
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
@@ -27,11 +29,11 @@ def run(arguments: Sequence[str]) -> int:
             warnings.showwarning = say_warning
             code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
         sys.stdout.flush()
-        return int(code) if isinstance(code, int) else 0
-    except typer.Exit as stop:
-        return stop.exit_code
+        return stopped() if code == INTERRUPTED else int(code) if isinstance(code, int) else 0
+    except typer.Exit as stop:  # by which newer versions of Typer tell of an interruption, too
+        return stopped() if stop.exit_code == INTERRUPTED else stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        return complain("stopped. Nothing was changed.", 130)
+        return stopped()
     except BrokenPipeError:
         sys.stderr.close()
         return 0
@@ -63,6 +65,11 @@ def usage_error(bad_parameter: type[Exception]) -> type[Exception]:
     its `BadParameter` descends from the right one either way.
     """
     return next(parent for parent in bad_parameter.__mro__ if parent.__name__ == "ClickException")
+
+
+def stopped() -> int:
+    """Tell that the work was interrupted; files are written whole or not at all."""
+    return complain("stopped. What was not finished was not written.", INTERRUPTED)
 
 
 def complain(sentence: str, code: int) -> int:

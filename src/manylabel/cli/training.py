@@ -48,6 +48,7 @@ def train(
     Where the data have a training part only that is used; --part all uses everything.
     """
     from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.data.atomic import check_target
     from manylabel.tasks.train import Trained
     from manylabel.tasks.train import train as task
 
@@ -55,6 +56,7 @@ def train(
         data, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy
     )
     target = model or default_model_path(data)
+    check_target(target, [data, recipe, rules])
     method, overrides = o.with_recipe(
         recipe, method, o.with_promise(o.make_overrides(setting, rules, goal), guarantee, probabilities)
     )

@@ -60,6 +60,7 @@ def tune(
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.choosing.deadline import seconds_of
+    from manylabel.data.atomic import check_target
     from manylabel.reports.tune_page import tune_page
     from manylabel.tasks.tune import tune as task
 
@@ -67,10 +68,12 @@ def tune(
         data, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy, split_by
     )
     seconds = None if budget is None else seconds_of(budget)
+    target = model or default_model_path(data)
+    check_target(target, [data])
     with progress():
         tuned = task(
             source,
-            model or default_model_path(data),
+            target,
             method=method or DEFAULT_METHOD,
             goal=measure,
             trials=trials,

@@ -7,12 +7,12 @@ import io
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from manylabel.exceptions import MissingDataError
+from manylabel.exceptions import MissingDataError, ParameterError
 
 
 @contextmanager
@@ -35,9 +35,8 @@ def atomic_write(
     ...     Path(folder, "a.txt").read_text(), len(os.listdir(folder))
     ('whole', 1)
     """
+    check_target(path)
     target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise MissingDataError(f"{path} cannot be written: the folder {target.parent} does not exist. Make it first.")
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
     try:
         handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
@@ -54,6 +53,23 @@ def atomic_write(
             beside.unlink()
         raise
     _flush_folder(target.parent)
+
+
+def check_target(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Refuse a file that could not be written, or whose content is still to be read: before the work, not after it.
+
+    >>> check_target("letters.csv", ["./letters.csv"])
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.ParameterError: letters.csv is read, and would be overwritten. Give another name to write to.
+    """
+    target = Path(os.path.realpath(path))
+    if any(given is not None and Path(os.path.realpath(given)) == target for given in inputs):
+        raise ParameterError(f"{path} is read, and would be overwritten. Give another name to write to.")
+    if target.is_dir():
+        raise ParameterError(f"{path} is a folder. Give the name of a file to write to.")
+    if not target.parent.is_dir():
+        raise MissingDataError(f"{path} cannot be written: the folder {target.parent} does not exist. Make it first.")
 
 
 @contextmanager

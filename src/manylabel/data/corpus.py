@@ -80,7 +80,7 @@ class Corpus:
             raise DataError(
                 "The documents carry no labels.",
                 path=self.source or self.name or None,
-                remedy="Name the label column, or give a file with labels.",
+                remedy="Name the label column (--label-column), or give a file with labels.",
             )
         return self.labels
 

@@ -48,7 +48,7 @@ def read_dates(values: Sequence[Any], what: str = "dates") -> npt.NDArray[Any]:
         moment, form = _moment(value, form)
         if moment is None:
             raise DataError(
-                f"{what}: document {row} (counted from 0) has {value!r}, which cannot be read as a date.",
+                f"{what}: document {row + 1} has {value!r}, which cannot be read as a date.",
                 remedy="Write dates as 1987-02-26, or as numbers, in every document.",
             )
         read[row] = moment

@@ -152,7 +152,7 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
                 f"The row has {len(row)} cells where {len(names)} are needed.",
                 path=path,
                 line=line,
-                remedy="Quote cells that hold the delimiter, or name the delimiter (--delimiter).",
+                remedy="Quote cells that hold the delimiter, or name the delimiter (-o delimiter=';').",
             )
             continue
         kept.append(row)

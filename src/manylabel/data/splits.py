@@ -275,7 +275,7 @@ def _codes(values: npt.NDArray[Any], what: str, *, blank_is_missing: bool = Fals
         missing = missing | (values == "")
     if np.any(missing):
         raise DataError(
-            f"{what}: document {int(np.flatnonzero(missing)[0])} (counted from 0) has none.",
+            f"{what}: document {int(np.flatnonzero(missing)[0]) + 1} has none.",
             remedy="Leave such documents out, or give them a value.",
         )
     try:
@@ -321,7 +321,8 @@ def _size(n: int, size: float, name: str) -> int:
 def _check_folds(k: int, n: int, what: str) -> None:
     check_parameter("split", "k", k, Number(low=2, whole=True))
     if k > n:
-        raise ParameterError(f"{n} {what} cannot make {k} folds: one would be empty. Give k from 2 to {n}.")
+        remedy = f"Take 2 to {n} folds." if n > 1 else "Two are needed at least."
+        raise ParameterError(f"{n} {what} cannot make {k} folds: one would be empty. {remedy}")
 
 
 def _check_shares(shares: Sequence[float], n: int, what: str) -> None:

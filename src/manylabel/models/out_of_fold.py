@@ -40,7 +40,10 @@ def out_of_fold_scores(
     """
     n_documents = X.shape[0]
     if n_documents < folds:
-        raise DataError(f"{folds} folds need at least {folds} documents, but there are {n_documents}.")
+        raise DataError(
+            f"What is decided is learned on {folds} parts of the documents in turn, but there are {n_documents}.",
+            remedy="Give more documents.",
+        )
     own = getattr(model, "scores_out_of_fold", None)
     if own is not None:  # a model that is made of others knows how to spare folds within folds
         found: tuple[Floats, Ints] = own(X, Y, folds, seed, options or {})

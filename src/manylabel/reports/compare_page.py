@@ -65,6 +65,8 @@ def group_text(facts: Facts) -> str:
     same = [f"{row['method']} ({row['features']})" for row in rows[1:] if row["no_difference_shown"]]
     open_ = [f"{row['method']} ({row['features']})" for row in facts["stopped"] if _reaches(row["difference"], facts)]
     said = f"no difference shown from {', '.join(same)}" if same else "it leads all others that ran in all folds"
+    if len(rows) == 1:
+        said = "no other ran in all folds"
     more = f" Stopped early, but not shown to be worse on the folds they ran: {', '.join(open_)}." if open_ else ""
     return f"The winner is {rows[0]['method']} ({rows[0]['features']}, {rows[0]['rule']}); {said}.{more}"
 
@@ -93,8 +95,8 @@ def legend_text(facts: Facts) -> str:
     return (
         f"{facts['measure']['title']} in percent over the documents of all folds together; 95 % percentile intervals "
         "over documents; differences on the same documents; p of a permutation test, corrected by Holm over the rows; "
-        f"{LEVEL_SIGN} no difference from the winner shown at 5 %. Each method with its best rule of those tried. "
-        "Macro averages run over all labels of these documents."
+        f"{LEVEL_SIGN} no difference from the winner shown at 5 %. Each method with its best rule, for each "
+        "kind of terms. Macro averages run over all labels of these documents."
     )
 
 

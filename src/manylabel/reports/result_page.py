@@ -22,7 +22,8 @@ SHOWN = (
     "exact-match", "zero-one-loss", "hamming-loss", "all-negative-share", "true-cardinality", "predicted-cardinality",
 )  # fmt: skip
 RANKING_SHOWN = (
-    "one-error", "precision-at-3", "ndcg-at-3", "ranking-average-precision", "ranking-loss", "coverage",
+    "one-error", "precision-at-3", "recall-at-3", "recall-at-5", "ndcg-at-3", "ranking-average-precision",
+    "ranking-loss", "coverage",
 )  # fmt: skip
 COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
 UNSEEN_SHOWN = 8

@@ -14,11 +14,12 @@ OWN = "preset"
 def tune_page(facts: Mapping[str, Any]) -> list[Block]:
     """The page; `facts` is the task's record as plain data."""
     title = facts["measure"]["title"]
+    tried = min(facts["trials"], facts["rungs"][0]["trials"])
     blocks: list[Block] = [
         Heading(f"Tuning {facts['method']} on {facts['data']} for {title}"),
         Note(
             f"{facts['documents']:,} documents, {facts['labels']:,} labels; {facts['folds']}; "
-            f"{facts['trials']} settings tried, the {OWN} among them; {facts['seconds']:.0f} s."
+            f"{tried} settings tried, the {OWN} among them; {facts['seconds']:.0f} s."
         ),
         _rungs(facts),
     ]

@@ -197,7 +197,8 @@ def compare_parts(
         race = Steward(work, traits, wanted, budget, deadline).run(field)
     race.left_out |= left_out
     if not race.runners:
-        raise DataError(_nothing_ran(race), remedy="Give a longer --budget, or fewer documents or methods.")
+        more = "a longer --budget, or fewer documents or methods" if race.clock_ended_it else "more documents"
+        raise DataError(_nothing_ran(race), remedy=f"Give {more}.")
     raced = time.perf_counter()
     board = leaderboard(race, seed)
     expected = _expected(board, race, len(train if held_out is None else held_out), differ, seed)

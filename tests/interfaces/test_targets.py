@@ -1,0 +1,56 @@
+"""What would be lost is refused before any work is done: files that are read, places that cannot be written."""
+
+from pathlib import Path
+
+import pytest
+
+from manylabel.cli.run import run
+
+TABLE = "text,labels\n" + "".join(f"the bus is late,buses\na hole in the road {i},roads\n" for i in range(6))
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "letters.csv"
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "letters.csv", "--model", "./letters.csv"],
+        ["predict", "letters.csv", "letters.csv", "--output", "letters.csv"],
+        ["evaluate", "letters.csv", "--per-label", "letters.csv"],
+        ["compare", "letters.csv", "--report", "letters.csv"],
+        ["tune", "letters.csv", "--model", "letters.csv"],
+        ["learning-curve", "letters.csv", "--report", "letters.csv"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_is_read_is_never_overwritten(
+    table: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    assert "is read, and would be overwritten" in capsys.readouterr().err
+    assert table.read_text() == TABLE
+    assert list(table.parent.iterdir()) == [table]
+
+
+def test_places_that_cannot_be_written_are_refused_first(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compare", "letters.csv", "--report", "nowhere/page.html"]) == 2
+    assert "the folder" in capsys.readouterr().err
+    assert run(["train", "letters.csv", "--model", "."]) == 2
+    assert "is a folder" in capsys.readouterr().err
+    assert list(table.parent.iterdir()) == [table]
+
+
+def test_two_winners_do_not_share_a_file(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = table.parent / "more" / table.name
+    other.parent.mkdir()
+    other.write_text(TABLE)
+    assert run(["compare", "letters.csv", "more/letters.csv"]) == 2
+    assert "the same file" in capsys.readouterr().err
+    assert run(["compare", "letters.csv", "--methods", " , "]) == 2
+    assert "names no method" in capsys.readouterr().err
