@@ -32,6 +32,7 @@ def test_train_evaluate_predict_inspect_on_a_csv(folder: Path, capsys: pytest.Ca
     measured = printed(capsys, "evaluate", "mail.csv", "--model", "mail.manylabel")
     assert "Micro F1" in measured
     assert "Conventions:" in measured
+    assert "this is memory, not learning" in measured  # the model was trained on these documents
 
     Path("new.csv").write_text('id,text\n7,"is the bus late"\n8,"the road has a hole"\n')
     lines = printed(capsys, "predict", "mail.manylabel", "new.csv").splitlines()

@@ -10,6 +10,7 @@ import typer
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
 from manylabel.cli.training import skipped_notes
+from manylabel.reports.page import Note
 
 
 def evaluate(
@@ -102,6 +103,8 @@ def evaluate(
         return
     for one in found:
         page = result_page(one.results, one.split, labels=limit)
+        if one.remembered:
+            page.append(Note("The model was trained on these very documents: this is memory, not learning.", "warning"))
         page += straddling_notes(None if one.straddle is None else one.straddle.as_dict())
         show([*page, *skipped_notes([str(problem) for problem in one.skipped])])
     if len(found) > 1 and len(found[0].results) > 1:

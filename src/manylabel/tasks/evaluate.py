@@ -31,11 +31,14 @@ class Evaluated:
     skipped: list[Problem]
     straddle: Straddle | None = None
     """Near-duplicates in training and test; None where there was no training."""
+    remembered: bool = False
+    """Whether the model was trained on the very documents it was measured on."""
 
     def as_dict(self) -> dict[str, Any]:
         """The evaluation as plain data."""
         return {
             "split": self.split,
+            "remembered": self.remembered,
             "near_duplicates": None if self.straddle is None else self.straddle.as_dict(),
             "results": [result.as_dict() for result in self.results],
         }
@@ -51,7 +54,9 @@ def evaluate_model(source: Source, model: Path, *, part: str | None = None) -> E
     name = loaded.corpus.name or source.data
     trained_on = open_model(model).facts.get("train_sha256")
     result = _measure(classifier, corpus, name, part or ("all" if whole else "test"), None, trained_on, None)
-    return Evaluated([result], chosen, list(loaded.skipped))
+    parts = (corpus, loaded.corpus)
+    remembered = trained_on is not None and trained_on in [fingerprint(one.ids, one.label_sets) for one in parts]
+    return Evaluated([result], chosen, list(loaded.skipped), remembered=remembered)
 
 
 def evaluate_methods(
