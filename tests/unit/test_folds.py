@@ -118,7 +118,7 @@ def test_dates_that_are_numbers_or_objects() -> None:
 
 @pytest.mark.parametrize("bad", ["soon", "", None, "03/04/1987"])
 def test_what_is_no_date_is_named(bad: object) -> None:
-    with pytest.raises(DataError, match="document 1"):
+    with pytest.raises(DataError, match="document 2 has"):
         read_dates(["1987-02-26", bad], "day")
 
 

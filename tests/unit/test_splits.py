@@ -196,7 +196,7 @@ def test_by_date_gives_each_part_a_date():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: splits.k_fold(5, 6, 0), "5 documents cannot make 6 folds.*from 2 to 5"),
+        (lambda: splits.k_fold(5, 6, 0), "5 documents cannot make 6 folds.*2 to 5 folds"),
         (lambda: splits.k_fold(5, 1, 0), "k must be a whole number of at least 2, not 1"),
         (lambda: splits.k_fold(5, 2.5, 0), "k must be a whole number"),
         (lambda: splits.k_fold(5, 2, -1), "seed must be a whole number of at least 0"),
