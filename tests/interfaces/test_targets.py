@@ -46,6 +46,16 @@ def test_places_that_cannot_be_written_are_refused_first(table: Path, capsys: py
     assert list(table.parent.iterdir()) == [table]
 
 
+def test_documents_in_a_misspelt_part_are_told(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = TABLE.splitlines()
+    parts = ["split", *["train"] * (len(rows) - 3), "test", "trian"]
+    table.write_text("\n".join(f"{row},{part}" for row, part in zip(rows, parts, strict=True)))
+    assert run(["train", "letters.csv"]) == 0
+    assert (
+        "1 documents are in parts that are used only where they are named by --part: trian." in capsys.readouterr().err
+    )
+
+
 def test_two_winners_do_not_share_a_file(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = table.parent / "more" / table.name
     other.parent.mkdir()

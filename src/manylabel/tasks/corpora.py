@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from manylabel.data import Corpus, load
 from manylabel.data.dates import read_dates
 from manylabel.data.hierarchy_files import find_hierarchy
 from manylabel.data.near_duplicates import near_duplicates
+from manylabel.data.parts import PART_NAMES
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
 from manylabel.data.splits import (
@@ -26,6 +28,7 @@ from manylabel.data.splits import (
     time_blocks,
 )
 from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.models.score_kinds import ManylabelWarning
 
 TIME = "time:"
 """What stands before a column of dates where documents are to be divided in the order of time."""
@@ -60,10 +63,19 @@ def load_source(source: Source) -> Reading:
     corpus = reading.corpus
     if source.split_by is not None:
         corpus = split_anew(corpus, source.split_by)
+    elif {"train", "test"} & corpus.parts.keys():
+        _warn_of_other_parts(corpus)
     problems = Problems(source.on_error)
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def _warn_of_other_parts(corpus: Corpus) -> None:
+    odd = {name: n for name, n in corpus.parts.items() if name not in (*PART_NAMES.values(), "unused")}
+    if odd:
+        message = f"{sum(odd.values()):,} documents are in parts that are used only where they are named by --part"
+        warnings.warn(f"{message}: {', '.join(odd)}.", ManylabelWarning, stacklevel=3)
 
 
 def split_anew(corpus: Corpus, split_by: str) -> Corpus:
