@@ -2,9 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from manylabel.kernels import active
+from manylabel.models import linear_svm
 
 # Examples are the same in every run, so that a change is judged by what it changed; MANYLABEL_EXPLORE=1 draws new ones.
 explore = bool(os.environ.get("MANYLABEL_EXPLORE"))
@@ -19,3 +23,18 @@ def data_folder() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("MANYLABEL_DATA names no folder of research data")
     return Path(folder)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of hundreds of fits whose claims hold for machines short of `tol`, too: the plain twin of the solver,
+    where that is at work, ends after some epochs. To the end it would take hours.
+    """
+    if active() == "compiled":
+        return
+    to_the_end = linear_svm.fit_linear
+
+    def some_epochs(*given: Any, max_iter: int, **settings: Any) -> Any:
+        return to_the_end(*given, max_iter=min(max_iter, 30), **settings)
+
+    monkeypatch.setattr(linear_svm, "fit_linear", some_epochs)

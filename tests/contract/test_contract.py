@@ -212,6 +212,7 @@ def test_before_fit_and_wrong_inputs(estimator: Any, X: np.ndarray, Y: np.ndarra
 
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn warns that we do not inherit from it; see estimator.py
+@pytest.mark.usefixtures("patient")
 @each
 def test_scikit_learn_checks(estimator: Any) -> None:
     """scikit-learn's own suite, `check_estimator`."""

@@ -90,6 +90,7 @@ def test_every_form_of_the_same_matrix_gives_the_same_bits(problem: tuple[Any, A
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
 @pytest.mark.parametrize("bias", ["regularised", "free"])
+@pytest.mark.usefixtures("patient")
 def test_scikit_learns_contract(loss: Any, bias: Any) -> None:
     reason = "two ways to one solution stop within tol of it, not within 1e-7 of each other; see the law above"
     equivalence = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")]
