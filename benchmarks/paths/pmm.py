@@ -29,7 +29,7 @@ def manylabel(inputs: Inputs, threads: int) -> Job:
 PATH = HotPath(
     "pmm",
     "parametric mixture model, fit and predict",
-    (Candidate(OURS, "manylabel", ("manylabel.catalog", "manylabel.models"), manylabel),),
+    (Candidate(OURS, "manylabel", ("manylabel.catalog", "manylabel.models"), manylabel, quick=(1,)),),
     same_decisions,
     growth=("documents", "labels", "terms"),
     extra=micro_f1,
