@@ -55,6 +55,8 @@ def test_macro_f1_is_held_to_both_kinds_of_chance() -> None:
     over_documents, over_labels = [one.over_documents for one in found], [one.over_labels or 0.0 for one in found]
     assert LOWEST <= alarms(over_documents) <= HIGHEST
     assert LOWEST <= alarms(over_labels) <= HIGHEST
+    assert 0.4 < np.mean(over_documents) < 0.6
+    assert 0.4 < np.mean(over_labels) < 0.6
     assert 0 < alarms([one.p for one in found]) <= min(alarms(over_documents), alarms(over_labels))
 
 

@@ -167,7 +167,7 @@ def _entrant(names: Sequence[str], traits: Traits, goal: Goal) -> Entrant:
 def _base(name: str, traits: Traits) -> Recipe:
     """A method's recipe, on stems where there are any: no method shall win by its terms alone."""
     recipe = Recipe.of(name)
-    if not traits.has_stems or "stemmer" in recipe.features or recipe.features.get("tokens", WORDS) != WORDS:
+    if not traits.has_stems or {"stemmer", "tokens"} & recipe.features.keys():
         return recipe
     return Recipe.of(name, {"features": VARIANTS[STEMS][0]})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any, ClassVar, Self, cast
@@ -12,12 +11,13 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.features.hashing import hashed_columns
 from manylabel.features.language import guess_language
 from manylabel.features.stop_words import LANGUAGES, stop_words
 from manylabel.features.terms import Analysis, Terms, stemmer_languages
+from manylabel.features.text_settings import is_pattern, is_range, is_share, is_words
 from manylabel.features.texts import Text, strings
 from manylabel.features.vocabulary import TermTable, alphabetical, select_columns
-from manylabel.kernels import text as kernels
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 
@@ -60,31 +60,25 @@ class Vectorizer(Estimator):
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "tokens": Satisfies(
             "'words', 'letters' or a regular expression with at most one group",
-            lambda value: _is_pattern(value),
+            is_pattern,
         ),
         "lowercase": FLAG,
         "strip_accents": OneOf(None, "unicode", "ascii"),
         "analyzer": OneOf("word", "char", "char_wb"),
-        "ngram_range": Satisfies(
-            "a pair of whole numbers (shortest, longest) from 1 up", lambda value: _is_range(value)
-        ),
+        "ngram_range": Satisfies("a pair of whole numbers (shortest, longest) from 1 up", is_range),
         "stop_words": AnyOf(
             OneOf(None, *LANGUAGES),
-            Satisfies("a list of words", lambda value: _is_words(value)),
+            Satisfies("a list of words", is_words),
         ),
         "stemmer": AnyOf(
             OneOf(None, GUESS),
             Satisfies("a language of Snowball", lambda value: isinstance(value, str) and value != "none"),
         ),
-        "min_df": AnyOf(
-            Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", lambda value: _is_share(value))
-        ),
-        "max_df": AnyOf(
-            Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", lambda value: _is_share(value))
-        ),
+        "min_df": AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share)),
+        "max_df": AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share)),
         "max_features": AnyOf(OneOf(None), Number(low=1, whole=True)),
         "fields": AnyOf(
-            OneOf(None), Satisfies("a list of field names", lambda value: _is_words(value) and len(value) > 0)
+            OneOf(None), Satisfies("a list of field names", lambda value: is_words(value) and len(value) > 0)
         ),
         "n_hashes": AnyOf(OneOf(None), Number(low=1, high=2**31 - 1, whole=True)),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
@@ -383,37 +377,3 @@ class Vectorizer(Estimator):
                 "Vectorizer: with n_hashes there is no vocabulary to prune. Leave out min_df, max_df and "
                 "max_features, or leave out n_hashes."
             )
-
-
-def hashed_columns(terms: list[str], n_hashes: int) -> npt.NDArray[np.int32]:
-    """The column of each term: abs(h) mod n, h its signed MurmurHash3, as in scikit-learn's `FeatureHasher`.
-
-    >>> hashed_columns(["bus", "road"], 16).tolist()
-    [11, 14]
-    """
-    hashes = np.abs(kernels.hash_terms(terms).astype(np.int64))
-    return np.asarray(hashes % n_hashes, dtype=np.int32)
-
-
-def _is_pattern(value: object) -> bool:
-    if not isinstance(value, str):
-        return False
-    try:
-        return value in ("words", "letters") or re.compile(value).groups <= 1
-    except re.error:
-        return False
-
-
-def _is_range(value: object) -> bool:
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        return False
-    whole = Number(low=1, whole=True)
-    return whole.allows(value[0]) and whole.allows(value[1]) and value[0] <= value[1]
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, float) and 0.0 <= value <= 1.0
-
-
-def _is_words(value: object) -> bool:
-    return isinstance(value, (list, tuple, set, frozenset, np.ndarray)) and all(isinstance(word, str) for word in value)
