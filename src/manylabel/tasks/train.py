@@ -14,6 +14,7 @@ from manylabel.data import Corpus
 from manylabel.data.problems import Problem
 from manylabel.evaluation.comparability import fingerprint
 from manylabel.evaluation.result import PartCounts
+from manylabel.exceptions import DataError
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import Source, documents_of, load_source, part_of
 
@@ -57,13 +58,18 @@ def terms_of(classifier: TextClassifier) -> int:
 
 
 def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | None = None) -> TextClassifier:
-    """A classifier fitted to all documents of a corpus."""
+    """A classifier fitted to all documents of a corpus; what these lack is told with the name of their file."""
     classifier = TextClassifier.from_recipe(recipe, seed=seed, n_jobs=n_jobs)
     used = {name for names in corpus.label_sets for name in names}
     names = [name for name in corpus.label_names if name in used]
-    return classifier.fit(
-        documents_of(corpus), corpus.label_sets, label_names=names, terms=corpus.terms, hierarchy=corpus.hierarchy
-    )
+    try:
+        return classifier.fit(
+            documents_of(corpus), corpus.label_sets, label_names=names, terms=corpus.terms, hierarchy=corpus.hierarchy
+        )
+    except DataError as error:
+        if error.path is None:
+            error.path = corpus.source
+        raise
 
 
 def train(
