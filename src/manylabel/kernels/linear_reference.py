@@ -32,22 +32,35 @@ Floats = npt.NDArray[np.float64]
 Solved = tuple[int, Int32s, Floats, float, Int32s, Floats, int, bool]
 """A label's number, its columns and weights, bias, support documents and their α, epochs, whether it converged."""
 
+Lane = list[tuple[int, float]]
+"""Columns and values of a document whose products with w are summed one after the other."""
+
 _MASK = (1 << 64) - 1
 
 
 @dataclass(slots=True)
 class Rows:
-    """The documents, shared by all labels."""
+    """The documents, shared by all labels; numbers met one by one stand in lists, which Python reads fastest."""
 
     data: npt.NDArray[Any]
     indices: Int32s
     indptr: Int64s
     n_columns: int
-    squares: Floats
-    weights: Floats
+    squares: list[float]
+    weights: list[float]
     loss: int
     tol: float
     max_epochs: int
+    lanes: list[tuple[Lane, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Deal each document's terms to four lanes, as the compiled kernel does; what is over goes to the first."""
+        self.lanes = []
+        for i in range(self.n):
+            row = self.row(i)
+            terms = list(zip(self.indices[row].tolist(), self.data[row].tolist(), strict=True))
+            whole = len(terms) // 4 * 4
+            self.lanes.append((terms[:whole:4] + terms[whole:], *(terms[k:whole:4] for k in (1, 2, 3))))
 
     @property
     def n(self) -> int:
@@ -58,11 +71,11 @@ class Rows:
         """Where document i lies in the arrays."""
         return slice(int(self.indptr[i]), int(self.indptr[i + 1]))
 
-    def scores(self, w: Floats) -> Floats:
+    def scores(self, w: list[float] | npt.NDArray[Any]) -> Floats:
         """X w, summed in the precision of the data, term by term as the compiled kernel sums."""
         result = np.zeros(self.n, dtype=self.data.dtype)
         lengths = np.diff(self.indptr)
-        weights = w.astype(self.data.dtype)
+        weights = np.asarray(w).astype(self.data.dtype)
         for k in range(int(lengths.max(initial=0))):
             rows = np.flatnonzero(lengths > k)
             at = self.indptr[rows] + k
@@ -91,7 +104,7 @@ class Label:
     docs: list[int] = field(default_factory=list)
     alpha: list[float] = field(default_factory=list)
     member: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
-    w: Floats = field(default_factory=lambda: np.zeros(0))
+    w: list[float] = field(default_factory=list)
 
     @property
     def bias(self) -> float:
@@ -107,26 +120,25 @@ class Label:
 
     def sign_and_cost(self, j: int) -> tuple[int, float]:
         """The sign y and cost C of the j-th member; positives come first."""
-        positive = j < self.positives
-        weight = float(self.rows.weights[self.docs[j]])
-        return (1, weight * self.cost_pos) if positive else (-1, weight * self.cost_neg)
+        weight = self.rows.weights[self.docs[j]]
+        return (1, weight * self.cost_pos) if j < self.positives else (-1, weight * self.cost_neg)
 
     def dot(self, i: int) -> float:
         """The product w · x_i, in the four sums of the compiled kernel."""
-        row = self.rows.row(i)
-        parts = self.w[self.rows.indices[row]] * self.rows.data[row].astype(np.float64)
-        whole = len(parts) // 4 * 4
-        sums = [0.0] * 4
-        for k in range(whole):
-            sums[k % 4] += float(parts[k])
-        for k in range(whole, len(parts)):
-            sums[0] += float(parts[k])
+        w, sums = self.w, []
+        for lane in self.rows.lanes[i]:
+            total = 0.0
+            for column, value in lane:
+                total += w[column] * value
+            sums.append(total)
         return (sums[0] + sums[1]) + (sums[2] + sums[3])
 
     def move(self, i: int, by: float) -> None:
         """Add by · x_i to w, and the bias with it."""
-        row = self.rows.row(i)
-        self.w[self.rows.indices[row]] += by * self.rows.data[row].astype(np.float64)
+        w = self.w
+        for lane in self.rows.lanes[i]:
+            for column, value in lane:
+                w[column] += by * value
         self.total += by
 
     def shuffle(self, order: list[int], active: int) -> None:
@@ -155,7 +167,7 @@ def solve_labels(
     out. Positive, excluded and initial documents stand in lists, label after label. The compiled kernel solves up to
     `places` labels side by side, which changes no result.
     """
-    rows = Rows(data, indices, indptr, n_columns, squares, weights, loss, tol, max_epochs)
+    rows = Rows(data, indices, indptr, n_columns, squares.tolist(), weights.tolist(), loss, tol, max_epochs)
     results: list[Solved] = []
     while counter[0] < len(order) and not stop[0]:
         c = int(order[counter[0]])
@@ -174,8 +186,8 @@ def solve_labels(
 def begin(label: Label, positives: Int32s, excluded: Int32s) -> None:
     """The first working set: the positives and, but for the logistic loss, no negatives yet."""
     rows = label.rows
-    label.w = np.zeros(rows.n_columns)
-    label.member = np.where(rows.weights > 0, 0, 2).astype(np.uint8)
+    label.w = [0.0] * rows.n_columns
+    label.member = np.where(np.array(rows.weights) > 0, 0, 2).astype(np.uint8)
     for doc in positives.tolist():
         label.join(doc)
     label.positives = len(label.docs)
@@ -200,7 +212,7 @@ def resume(label: Label, former: dict[int, float]) -> None:
         for doc in label.docs:
             centroid[rows.indices[rows.row(doc)]] += rows.data[rows.row(doc)]
         most = int(math.sqrt(rows.n)) + label.positives
-        add_worst(label, rows.scores(centroid.astype(np.float64)), -math.inf, most)
+        add_worst(label, rows.scores(centroid), -math.inf, most)
 
 
 def bound(label: Label) -> None:
@@ -318,7 +330,7 @@ def step(label: Label, j: int, gradient: float, upper: float) -> None:
     """Minimise over α_j alone."""
     y, cost = label.sign_and_cost(j)
     doc, alpha = label.docs[j], label.alpha[j]
-    curve = (0.0 if label.rows.loss == HINGE else 0.5 / cost) + float(label.rows.squares[doc]) + label.beta
+    curve = (0.0 if label.rows.loss == HINGE else 0.5 / cost) + label.rows.squares[doc] + label.beta
     moved = alpha - gradient / curve if curve > 0 else (0.0 if gradient > 0 else upper)
     label.alpha[j] = min(max(moved, 0.0), upper)
     label.move(doc, (label.alpha[j] - alpha) * y)
@@ -330,7 +342,7 @@ def sweep_logistic(label: Label, order: list[int]) -> float:
     for j in order:
         y, cost = label.sign_and_cost(j)
         doc = label.docs[j]
-        curve = float(label.rows.squares[doc]) + label.beta
+        curve = label.rows.squares[doc] + label.beta
         slope = y * (label.dot(doc) + label.bias)
         sign = 1 if 0.5 * curve * (cost - 2 * label.alpha[j]) + slope >= 0 else -1
         old = label.alpha[j] if sign > 0 else cost - label.alpha[j]
@@ -353,12 +365,13 @@ def sweep_logistic(label: Label, order: list[int]) -> float:
 
 def collected(label: Label) -> Solved:
     """What `solve_labels` returns of a label; w is computed afresh from α."""
-    label.w, label.total = np.zeros(label.rows.n_columns), 0.0
+    label.w, label.total = [0.0] * label.rows.n_columns, 0.0
     bound(label)
-    columns, alpha = np.flatnonzero(label.w), np.array(label.alpha)
+    w, alpha = np.array(label.w), np.array(label.alpha)
+    columns = np.flatnonzero(w)
     support, docs = np.flatnonzero(alpha), np.array(label.docs, dtype=np.int32)
     converged = label.epochs < label.rows.max_epochs
-    weights = label.w[columns]
+    weights = w[columns]
     return (
         label.number,
         columns.astype(np.int32),

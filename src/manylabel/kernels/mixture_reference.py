@@ -167,6 +167,7 @@ def greedy_sets(
     """
     if not 0 <= begin <= end < len(documents.starts) or len(chosen) < end or len(counts) < end:
         raise IndexError(f"Documents {begin} to {end} are out of bounds.")
+    allowed, alpha = np.flatnonzero(rest.allowed).tolist(), _dense_alpha(pairs, len(rest.allowed))
     for row in range(begin, end):
         own = slice(int(documents.starts[row]), int(documents.starts[row + 1]))
         x, theta = documents.counts[own], _dense_theta(words, rest, documents.terms[own])
@@ -174,10 +175,8 @@ def greedy_sets(
         value = -np.inf
         while len(x) and len(taken) < chosen.shape[1]:
             best, best_value = -1, -np.inf
-            for label in np.flatnonzero(rest.allowed).tolist():
-                if label in taken:
-                    continue
-                candidate = _log_likelihood(x, theta, pairs, [*taken, label])
+            left = [label for label in allowed if label not in taken]
+            for label, candidate in zip(left, _log_likelihoods(x, theta, alpha, taken, left), strict=True):
                 if best < 0 or _exceeds(candidate, best_value):
                     best, best_value = label, candidate
             if best < 0 or (taken and not _exceeds(best_value, value)):
@@ -187,11 +186,14 @@ def greedy_sets(
         counts[row] = len(taken)
 
 
-def _log_likelihood(x: Floats, theta: Floats, pairs: Pairs, chosen: list[int]) -> float:
-    """Σ_i x_i log Σ_l e_l θ_li, e_l = 2 h_l Σ_m h_m α_lm."""
-    h = 1.0 / len(chosen)
-    e = np.array([2.0 * h * sum(h * _alpha(pairs, label, other) for other in chosen) for label in chosen])
-    return _weighted_logs(x, theta[:, chosen] @ e)
+def _log_likelihoods(x: Floats, theta: Floats, alpha: Floats, taken: list[int], left: list[int]) -> list[float]:
+    """Σ_i x_i log Σ_l e_l θ_li of the labels taken together with each of those left; e_l = 2 h_l Σ_m h_m α_lm."""
+    h = 1.0 / (len(taken) + 1)
+    e_taken = 2.0 * h * h * (alpha[np.ix_(taken, taken)].sum(axis=1)[:, None] + alpha[np.ix_(taken, left)])
+    e_left = 2.0 * h * h * (alpha[np.ix_(left, taken)].sum(axis=1) + alpha[left, left])
+    phi = theta[:, taken] @ e_taken + theta[:, left] * e_left
+    with np.errstate(divide="ignore"):
+        return list((x @ np.log(phi)).tolist())
 
 
 def _weighted_logs(weights: Floats, values: Floats) -> float:
@@ -213,7 +215,7 @@ def _dense_theta(words: Words, rest: Rest, terms: Int32s) -> Floats:
     return theta
 
 
-def _alpha(pairs: Pairs, label: int, other: int) -> float:
-    own = slice(int(pairs.starts[label]), int(pairs.starts[label + 1]))
-    met = np.flatnonzero(pairs.partners[own] == other)
-    return float(pairs.alpha[own][met[0]]) if len(met) else 0.5
+def _dense_alpha(pairs: Pairs, n_labels: int) -> Floats:
+    alpha = np.full((n_labels, n_labels), 0.5)
+    alpha[np.repeat(np.arange(len(pairs.starts) - 1), np.diff(pairs.starts)), pairs.partners] = pairs.alpha
+    return alpha
