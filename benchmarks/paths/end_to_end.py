@@ -244,7 +244,7 @@ PATH = HotPath(
     (
         Candidate(OURS, "manylabel", ("manylabel.classifier",), manylabel),
         Candidate("scikit-learn pipeline", "scikit-learn", SKLEARN_MODULES, scikit_learn, quick=(1,)),
-        Candidate("tf-idf + PECOS", "PECOS", ("pecos.xmc.base", "sklearn.feature_extraction.text"), pecos, quick=(2,)),
+        Candidate("tf-idf + PECOS", "PECOS", ("pecos.xmc.base", "sklearn.feature_extraction.text"), pecos, quick=()),
         Candidate(
             "tf-idf + napkinXC",
             "napkinXC",

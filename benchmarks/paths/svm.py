@@ -113,7 +113,7 @@ PATH = HotPath(
             quick=(1,),
         ),
         Candidate("PECOS", "PECOS", ("pecos.xmc.base",), pecos, quick=(2,)),
-        Candidate("LibMultiLabel", "LibMultiLabel", ("libmultilabel.linear",), libmultilabel, quick=(2,)),
+        Candidate("LibMultiLabel", "LibMultiLabel", ("libmultilabel.linear",), libmultilabel, quick=()),
     ),
     agree,
     (
