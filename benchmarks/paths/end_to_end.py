@@ -242,7 +242,7 @@ PATH = HotPath(
     "end_to_end",
     "raw texts to trained SVM to predictions",
     (
-        Candidate(OURS, "manylabel", ("manylabel.classifier",), manylabel),
+        Candidate(OURS, "manylabel", ("manylabel.classifier", "manylabel.models.linear_svm"), manylabel),
         Candidate("scikit-learn pipeline", "scikit-learn", SKLEARN_MODULES, scikit_learn, quick=(1,)),
         Candidate("tf-idf + PECOS", "PECOS", ("pecos.xmc.base", "sklearn.feature_extraction.text"), pecos, quick=()),
         Candidate(

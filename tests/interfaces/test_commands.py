@@ -57,6 +57,7 @@ def test_json_of_every_command_can_be_read(folder: Path, capsys: pytest.CaptureF
     assert json.loads(printed(capsys, "convert", "mail.csv", "--json"))["documents"] == 12
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_and_is_measured(method: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Micro F1" in printed(capsys, "evaluate", "townhall", "--method", method)

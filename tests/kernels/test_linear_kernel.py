@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,24 @@ def test_any_number_of_threads_gives_the_same_bits(loss: Any, dtype: Any) -> Non
     for other in fits[1:]:
         assert_same(fits[0], other)
         assert (fits[0].dual != other.dual).nnz == 0
+
+
+def test_plain_threads_take_each_label_once() -> None:
+    """Threads that change places as often as they can: none takes what another one took."""
+    counter, taken, interval = np.zeros(1, np.int64), [], sys.getswitchinterval()
+
+    def take() -> None:
+        while (number := linear_reference.advance(counter)) < 20_000:
+            taken.append(number)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for running in [pool.submit(take) for _ in range(8)]:
+                running.result()
+    finally:
+        sys.setswitchinterval(interval)
+    assert sorted(taken) == list(range(20_000))
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -12,7 +12,7 @@ import pytest
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.kernels import scoring_reference as reference
-from manylabel.kernels.score_batches import sparse_scores
+from manylabel.kernels.score_batches import batch_scores
 
 
 def kernels() -> list[Any]:
@@ -50,6 +50,31 @@ def test_twins_add_the_same_bits(density: float, dtype: type) -> None:
     np.testing.assert_allclose(found[0][2:20] - 1, (X @ W.astype(np.float64)).toarray()[2:20], atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dense_weights_add_the_bits_of_sparse_ones(dtype: type) -> None:
+    X, W = tables(4, 0.3, dtype)
+    documents, weights = arrays(X, W)
+    for kernel in kernels():
+        sparsely, densely = np.ones((23, 7)), np.ones((23, 7))
+        kernel.add_scores(*documents, 2, 20, *weights, sparsely)
+        kernel.add_dense_scores(*documents, 2, 20, W.toarray(), densely)
+        np.testing.assert_array_equal(densely, sparsely)
+    by_columns = np.asfortranarray(W.toarray())
+    np.testing.assert_allclose(batch_scores(X, by_columns), batch_scores(X, W), atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", kernels())
+def test_dense_weights_out_of_bounds_are_refused(kernel: Any) -> None:
+    X, W = tables(0, 0.5, np.float64)
+    (starts, terms, values), _ = arrays(X, W)
+    for begin, end, out in ((-1, 2, (23, 7)), (0, 24, (23, 7)), (0, 2, (22, 7)), (0, 2, (23, 6))):
+        with pytest.raises(IndexError, match="documents"):
+            kernel.add_dense_scores(starts, terms, values, begin, end, W.toarray(), np.zeros(out))
+    for weights in (W.toarray()[:10], np.zeros((0, 7))):
+        with pytest.raises(IndexError, match="term of document 0"):
+            kernel.add_dense_scores(starts, terms, values, 0, 2, weights, np.zeros((23, 7)))
+
+
 @pytest.mark.parametrize("kernel", kernels())
 def test_what_is_out_of_bounds_is_refused(kernel: Any) -> None:
     documents, weights = arrays(*tables(0, 0.5, np.float64))
@@ -70,18 +95,19 @@ def test_threads_and_index_widths_change_no_bit(n_jobs: int, monkeypatch: pytest
     X, W = tables(5, 0.4, np.float32)
     wide = Csr(X)
     wide.indptr, wide.indices = X.indptr.astype(np.int64), X.indices.astype(np.int64)
-    expected = sparse_scores(X, W, 1)
-    np.testing.assert_array_equal(sparse_scores(wide, W, n_jobs), expected)
+    expected = batch_scores(X, W, 1)
+    np.testing.assert_array_equal(batch_scores(wide, W, n_jobs), expected)
+    np.testing.assert_array_equal(batch_scores(wide, W.toarray(), n_jobs), batch_scores(X, W.toarray(), 1))
     np.testing.assert_allclose(expected, (X @ W.astype(np.float64)).toarray(), atol=1e-12)
 
 
 def test_a_wrong_number_of_terms_is_named() -> None:
     X, W = tables(5, 0.4, np.float64)
     with pytest.raises(DataError, match="39 terms but the weights 40"):
-        sparse_scores(Csr(X[:, :39]), W)
+        batch_scores(Csr(X[:, :39]), W)
 
 
 def test_no_documents_no_scores() -> None:
     X, W = tables(5, 0.4, np.float64)
-    assert sparse_scores(Csr(X[:0]), W).shape == (0, 7)
-    assert not sparse_scores(X, Csr((40, 7))).any()
+    assert batch_scores(Csr(X[:0]), W).shape == (0, 7)
+    assert not batch_scores(X, Csr((40, 7))).any()

@@ -18,6 +18,7 @@ violation down. Sources: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008 (steps a
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +37,7 @@ Lane = list[tuple[int, float]]
 """Columns and values of a document whose products with w are summed one after the other."""
 
 _MASK = (1 << 64) - 1
+_TURN = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -169,9 +171,8 @@ def solve_labels(
     """
     rows = Rows(data, indices, indptr, n_columns, squares.tolist(), weights.tolist(), loss, tol, max_epochs)
     results: list[Solved] = []
-    while counter[0] < len(order) and not stop[0]:
-        c = int(order[counter[0]])
-        counter[0] += 1
+    while (taken := advance(counter)) < len(order) and not stop[0]:
+        c = int(order[taken])
         label = Label(rows, c, float(costs[c] * ratios[c]), float(costs[c]), beta, free_bias, int(seeds[c]))
         excluded = excluded_docs[excluded_starts[c] : excluded_starts[c + 1]]
         former = slice(int(initial_starts[c]), int(initial_starts[c + 1]))
@@ -179,8 +180,16 @@ def solve_labels(
         resume(label, dict(zip(initial_docs[former].tolist(), initial_alpha[former].tolist(), strict=True)))
         if solve(label, stop):
             results.append(collected(label))
-            finished[0] += 1
+            advance(finished)
     return results
+
+
+def advance(counter: Int64s) -> int:
+    """Add one to a counter that several threads share; what it was before."""
+    with _TURN:
+        before = int(counter[0])
+        counter[0] = before + 1
+    return before
 
 
 def begin(label: Label, positives: Int32s, excluded: Int32s) -> None:

@@ -29,6 +29,8 @@ from manylabel.progress import stage
 Loss = Literal["squared_hinge", "hinge", "logistic"]
 Bias = Literal["regularised", "free", "none"]
 LOSSES: dict[str, int] = {"hinge": HINGE, "squared_hinge": SQUARED, "logistic": LOGISTIC}
+Column = tuple[int, npt.NDArray[Any], npt.NDArray[Any]]
+"""The number of a column, and the rows and values of what it holds."""
 LANES = 8
 SINGLE_TOLERANCE = 1e-5
 SINGLE_SQUARES = 1e4
@@ -49,8 +51,14 @@ class LinearFit:
     epochs: Ints
     """Of coordinate descent, for each label; 0 for a label that has only one class."""
     converged: npt.NDArray[np.bool_]
-    dual: Csr
-    """α ≥ 0, documents × labels."""
+    n_documents: int
+    support: list[Column]
+    """Of each label that was solved: its support documents and their α."""
+
+    @property
+    def dual(self) -> Csr:
+        """α ≥ 0, documents × labels."""
+        return _from_columns((self.n_documents, len(self.intercept)), self.support)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +156,9 @@ def _in_threads(order: Int32s, n_jobs: int | None, *arguments: Any) -> list[Solv
                 done, running = wait(running, timeout=0.1)
                 for future in done:
                     results.extend(future.result())
-                advance(int(finished[0]) - reported)
-                reported = int(finished[0])
+                solved = int(finished[0])
+                advance(solved - reported)
+                reported = solved
         finally:
             stop[0] = 1
     return results
@@ -163,13 +172,26 @@ def _assemble(solved: list[Solved], rows: Documents, constants: Floats, shape: t
     found = [by_label[c] for c in sorted(by_label)]
     for number, _, _, b, _, _, n_epochs, settled in found:
         intercept[number], epochs[number], converged[number] = b, n_epochs, settled
-    columns = _columns(shape[1], n_labels, [(r[0], rows.used[r[1]], r[2].astype(rows.data.dtype)) for r in found])
-    dual = _columns(shape[0], n_labels, [(r[0], r[4], r[5]) for r in found])
-    return LinearFit(_smaller(columns), intercept, epochs, converged, dual)
+    columns = [(r[0], rows.used[r[1]], r[2].astype(rows.data.dtype)) for r in found]
+    weights = _smaller((shape[1], n_labels), columns, rows.data.dtype)
+    return LinearFit(weights, intercept, epochs, converged, shape[0], [(r[0], r[4], r[5]) for r in found])
 
 
-def _columns(n_rows: int, n_columns: int, filled: list[tuple[int, Any, Any]]) -> Csr:
-    """A CSR matrix from some of its columns, each a list of rows and values."""
+def _smaller(shape: tuple[int, int], filled: list[Column], dtype: np.dtype[Any]) -> Csr | npt.NDArray[Any]:
+    """A matrix from some of its columns, sparse or dense, whichever takes fewer bytes."""
+    cells = sum(len(index) for _, index, _ in filled)
+    sparse_size = cells * (dtype.itemsize + 4) + 4 * (shape[0] + 1)
+    if shape[0] * shape[1] * dtype.itemsize >= sparse_size:
+        return _from_columns(shape, filled)
+    turned = np.zeros((shape[1], shape[0]), dtype=dtype)
+    for number, index, values in filled:
+        turned[number, index] = values
+    return np.ascontiguousarray(turned.T)
+
+
+def _from_columns(shape: tuple[int, int], filled: list[Column]) -> Csr:
+    """A CSR matrix from some of its columns."""
+    n_rows, n_columns = shape
     lengths = np.zeros(n_columns, dtype=np.int64)
     for number, index, _ in filled:
         lengths[number] = len(index)
@@ -181,13 +203,6 @@ def _columns(n_rows: int, n_columns: int, filled: list[tuple[int, Any, Any]]) ->
     # The columns of a matrix are the rows of its transpose; converting that sorts the labels of each row.
     by_label = Csr((values, index, indptr.astype(kind)), shape=(n_columns, n_rows))
     return Csr(by_label.T.tocsr())
-
-
-def _smaller(weights: Csr) -> Csr | npt.NDArray[Any]:
-    """The weights, sparse or dense, whichever takes fewer bytes."""
-    size = weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
-    dense = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
-    return weights.toarray() if dense < size else weights
 
 
 def _lists(table: Csr | None, n_documents: int, n_labels: int) -> tuple[Int64s, Int32s, Floats]:

@@ -1,4 +1,4 @@
-"""Scores of a batch of documents from sparse weights, on several threads."""
+"""Scores of a batch of documents from sparse or dense weights, on several threads."""
 
 from __future__ import annotations
 
@@ -17,29 +17,38 @@ _kernel: Any = compiled_module("scoring")
 CELLS_A_BLOCK = 1 << 16  # stored values of X a thread works through at a stretch
 
 
-def sparse_scores(X: Csr, W: Csr, n_jobs: int | None = None) -> npt.NDArray[np.float64]:
-    """X · W as a dense array, W being terms × labels, sparse and without repeated labels in a row.
+def batch_scores(X: Csr, W: Csr | npt.NDArray[Any], n_jobs: int | None = None) -> npt.NDArray[np.float64]:
+    """X · W as a dense array, W being terms × labels: dense, or sparse without repeated labels in a row.
 
-    Half the time of SciPy's product of two sparse matrices, which makes a sparse one first. Terms are added one after
-    the other in double precision, so that the scores of a document do not depend on the batch it came in.
+    Half the time of SciPy's product of two sparse matrices, which makes a sparse one first, and without its copy of
+    dense weights in double precision. Terms are added one after the other in double precision, so that the scores of a
+    document do not depend on the batch it came in.
 
-    >>> sparse_scores(Csr(np.array([[1.0, 2.0], [3.0, 0.0]])), Csr(np.array([[0.0, 5.0], [2.0, 3.0]]))).tolist()
+    >>> batch_scores(Csr(np.array([[1.0, 2.0], [3.0, 0.0]])), Csr(np.array([[0.0, 5.0], [2.0, 3.0]]))).tolist()
     [[4.0, 11.0], [0.0, 15.0]]
     """
     if X.shape[1] != W.shape[0]:
         raise DataError(f"The documents have {X.shape[1]} terms but the weights {W.shape[0]}.")
     if _kernel is None:
-        return np.asarray((X.astype(np.float64) @ W.astype(np.float64)).toarray())
+        product: Any = X.astype(np.float64) @ W.astype(np.float64)
+        return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
     scores = np.zeros((X.shape[0], W.shape[1]))
     documents = (_wide(X.indptr), _narrow(X.indices, X.shape[1]), X.data.astype(np.float64, copy=False))
-    values = W.data if W.data.dtype == np.float32 else W.data.astype(np.float64, copy=False)
-    weights = (_wide(W.indptr), _narrow(W.indices, W.shape[1]), values)
+    weights: tuple[npt.NDArray[Any], ...]
+    if isinstance(W, np.ndarray):
+        add_rows, weights = _kernel.add_dense_scores, (np.ascontiguousarray(_floating(W)),)
+    else:
+        add_rows, weights = _kernel.add_scores, (_wide(W.indptr), _narrow(W.indices, W.shape[1]), _floating(W.data))
 
     def add(rows: tuple[int, int]) -> None:
-        _kernel.add_scores(*documents, *rows, *weights, scores)
+        add_rows(*documents, *rows, *weights, scores)
 
     in_threads(add, blocks_of(np.diff(documents[0]) + 1, CELLS_A_BLOCK), n_jobs)
     return scores
+
+
+def _floating(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
 
 
 def _wide(starts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Compiled twin of `manylabel.kernels.scoring_reference`: the scores of many documents from sparse weights."""
+"""Compiled twin of `manylabel.kernels.scoring_reference`: the scores of many documents from sparse or dense weights."""
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -41,6 +41,45 @@ def add_scores(
         wrong = add_rows(
             &starts[0], &terms[0], &values[0], begin, end, &W_starts[0], &W_labels[0], &W_values[0],
             W_starts.shape[0] - 1, &out[0, 0], out.shape[1]
+        )
+    if wrong >= 0:
+        raise IndexError(f"A term of document {wrong} is out of bounds.")
+
+
+cdef int64_t add_dense_rows(
+    const int64_t* starts, const int32_t* terms, const double* values, int64_t begin, int64_t end,
+    const real* W, int64_t n_terms, double* out, int64_t n_labels
+) noexcept nogil:
+    cdef int64_t row, k, label, term
+    cdef double value
+    cdef double* scores
+    cdef const real* weights
+    for row in range(begin, end):
+        scores = out + row * n_labels
+        for k in range(starts[row], starts[row + 1]):
+            term = terms[k]
+            if term < 0 or term >= n_terms:
+                return row
+            value, weights = values[k], W + term * n_labels
+            for label in range(n_labels):
+                scores[label] += value * <double>weights[label]
+    return -1
+
+
+def add_dense_scores(
+    const int64_t[::1] starts, const int32_t[::1] terms, const double[::1] values, int64_t begin, int64_t end,
+    const real[:, ::1] W, double[:, ::1] out
+):
+    """Add X W for some documents to `out`; see `manylabel.kernels.scoring_reference.add_dense_scores`."""
+    cdef int64_t wrong
+    if not 0 <= begin <= end < starts.shape[0] or out.shape[0] != starts.shape[0] - 1 or out.shape[1] != W.shape[1]:
+        raise IndexError("The documents are out of bounds.")
+    if begin == end or terms.shape[0] == 0 or W.shape[1] == 0:
+        return
+    with nogil:
+        wrong = add_dense_rows(
+            &starts[0], &terms[0], &values[0], begin, end, &W[0, 0] if W.shape[0] else NULL, W.shape[0], &out[0, 0],
+            out.shape[1]
         )
     if wrong >= 0:
         raise IndexError(f"A term of document {wrong} is out of bounds.")

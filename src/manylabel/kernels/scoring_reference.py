@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -36,10 +37,33 @@ def add_scores(
     """
     if not 0 <= begin <= end < len(starts) or len(out) != len(starts) - 1:
         raise IndexError("The documents are out of bounds.")
+    for row, term, value in _entries(starts, terms, values, begin, end, len(W_starts) - 1):
+        cells = slice(int(W_starts[term]), int(W_starts[term + 1]))
+        out[row, W_labels[cells]] += value * W_values[cells].astype(np.float64)
+
+
+def add_dense_scores(
+    starts: Int64s, terms: Int32s, values: Floats, begin: int, end: int, W: npt.NDArray[Any], out: Floats
+) -> None:
+    """The same for dense weights, terms × labels.
+
+    >>> out, W = np.zeros((1, 2)), np.array([[0, 5], [2, 3]])
+    >>> add_dense_scores(np.array([0, 2]), np.array([0, 1]), np.array([1.0, 2.0]), 0, 1, W, out)
+    >>> out.tolist()
+    [[4.0, 11.0]]
+    """
+    if not 0 <= begin <= end < len(starts) or out.shape != (len(starts) - 1, W.shape[1]):
+        raise IndexError("The documents are out of bounds.")
+    for row, term, value in _entries(starts, terms, values, begin, end, len(W)):
+        out[row] += value * W[term].astype(np.float64)
+
+
+def _entries(
+    starts: Int64s, terms: Int32s, values: Floats, begin: int, end: int, n_terms: int
+) -> Iterator[tuple[int, int, float]]:
     for row in range(begin, end):
         inside = slice(int(starts[row]), int(starts[row + 1]))
         for term, value in zip(terms[inside].tolist(), values[inside].tolist(), strict=True):
-            if not 0 <= term < len(W_starts) - 1:
+            if not 0 <= term < n_terms:
                 raise IndexError(f"A term of document {row} is out of bounds.")
-            cells = slice(int(W_starts[term]), int(W_starts[term + 1]))
-            out[row, W_labels[cells]] += value * W_values[cells].astype(np.float64)
+            yield row, term, value

@@ -93,7 +93,7 @@ def count(X: Csr, Y: Csr) -> LabelTermCounts:
     unlabelled = sizes == 0
     by_term = X.T
     labelled = np.asarray(by_term @ (~unlabelled).astype(np.float64))
-    without = np.asarray(by_term @ unlabelled.astype(np.float64))
+    without = np.asarray(by_term @ unlabelled.astype(np.float64)) if unlabelled.any() else np.zeros(X.shape[1])
     return LabelTermCounts(
         label_documents=np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64),
         label_terms=label_terms,

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.label_tables import score_one
-from manylabel.kernels.score_batches import sparse_scores
+from manylabel.kernels.score_batches import batch_scores
 
 FEW = 4
 
@@ -38,7 +38,7 @@ class LinearScores:
 
     def __call__(self, X: Csr) -> Floats:
         """The scores intercept + X · (background · loadings + difference), documents × labels."""
-        scores = sparse_scores(X, self.difference)
+        scores = batch_scores(X, self.difference)
         part = X @ self.background
         if len(self.loadings) > FEW or sparse.issparse(part):
             scores += np.asarray(part @ self.loadings)

@@ -13,7 +13,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.linear_solvers import LinearFit, fit_linear
-from manylabel.kernels.score_batches import sparse_scores
+from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.score_kinds import ManylabelWarning, ScoreKind
@@ -164,11 +164,9 @@ class LinearSVM(MultiLabelModel):
 
     def score_batch(self, X: Csr) -> Floats:
         """X · weights + intercept, summed in double precision."""
-        if isinstance(self.weights_, np.ndarray):
-            product = np.asarray(X.astype(np.float64) @ self.weights_.astype(np.float64), dtype=np.float64)
-        else:
-            product = sparse_scores(X, self.weights_, self.n_jobs)
-        return np.asarray(product + self.intercept_)
+        scores = batch_scores(X, self.weights_, self.n_jobs)
+        scores += self.intercept_
+        return scores
 
     def document_scorer(self) -> DocumentScorer:
         """Gather the rows of the document's terms from the stacked weights; the sums are those of `score_batch`."""
