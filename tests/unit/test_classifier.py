@@ -130,6 +130,7 @@ def test_nothing_is_answered_before_fit(tmp_path: Path) -> None:
         TextClassifier().save(tmp_path / "m.manylabel")
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "features",

@@ -23,6 +23,7 @@ def letters():
     return load_corpus("townhall").corpus.part("train").subset(range(150))
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("method", METHODS)
 def test_save_then_load_is_the_identity(method: str, letters, tmp_path: Path) -> None:
     model = TextClassifier(method).fit(letters.texts, letters.label_sets)

@@ -34,7 +34,10 @@ def check_features(owner: Estimator, X: object, *, reset: bool, non_negative: bo
     """X as canonical CSR of finite float64; `reset` learns its width, otherwise it is compared."""
     checked = _check_sparse(owner, X, reset) if sparse.issparse(X) else _check_dense(owner, X, reset)
     if non_negative and checked.nnz and checked.data.min() < 0:
-        raise DataError(f"Negative values in data passed to {type(owner).__name__}: counts of words are 0 or more.")
+        raise DataError(
+            f"Negative values in data passed to {type(owner).__name__}: counts of words are 0 or more.",
+            remedy="Give counts, or take a method for any numbers: auto, svm, knn.",
+        )
     return checked
 
 
