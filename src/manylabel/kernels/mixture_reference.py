@@ -167,7 +167,7 @@ def greedy_sets(
     """
     if not 0 <= begin <= end < len(documents.starts) or len(chosen) < end or len(counts) < end:
         raise IndexError(f"Documents {begin} to {end} are out of bounds.")
-    allowed, alpha = np.flatnonzero(rest.allowed).tolist(), _dense_alpha(pairs, len(rest.allowed))
+    allowed = np.flatnonzero(rest.allowed).tolist()
     for row in range(begin, end):
         own = slice(int(documents.starts[row]), int(documents.starts[row + 1]))
         x, theta = documents.counts[own], _dense_theta(words, rest, documents.terms[own])
@@ -176,7 +176,7 @@ def greedy_sets(
         while len(x) and len(taken) < chosen.shape[1]:
             best, best_value = -1, -np.inf
             left = [label for label in allowed if label not in taken]
-            for label, candidate in zip(left, _log_likelihoods(x, theta, alpha, taken, left), strict=True):
+            for label, candidate in zip(left, _log_likelihoods(x, theta, pairs, taken, left), strict=True):
                 if best < 0 or _exceeds(candidate, best_value):
                     best, best_value = label, candidate
             if best < 0 or (taken and not _exceeds(best_value, value)):
@@ -186,11 +186,12 @@ def greedy_sets(
         counts[row] = len(taken)
 
 
-def _log_likelihoods(x: Floats, theta: Floats, alpha: Floats, taken: list[int], left: list[int]) -> list[float]:
+def _log_likelihoods(x: Floats, theta: Floats, pairs: Pairs, taken: list[int], left: list[int]) -> list[float]:
     """Σ_i x_i log Σ_l e_l θ_li of the labels taken together with each of those left; e_l = 2 h_l Σ_m h_m α_lm."""
     h = 1.0 / (len(taken) + 1)
-    e_taken = 2.0 * h * h * (alpha[np.ix_(taken, taken)].sum(axis=1)[:, None] + alpha[np.ix_(taken, left)])
-    e_left = 2.0 * h * h * (alpha[np.ix_(left, taken)].sum(axis=1) + alpha[left, left])
+    of_taken, to_taken = _alphas(pairs, taken)
+    e_taken = 2.0 * h * h * (of_taken[:, taken].sum(axis=1)[:, None] + of_taken[:, left])
+    e_left = 2.0 * h * h * (to_taken[:, left].sum(axis=0) + 0.5)
     phi = theta[:, taken] @ e_taken + theta[:, left] * e_left
     with np.errstate(divide="ignore"):
         return list((x @ np.log(phi)).tolist())
@@ -215,7 +216,12 @@ def _dense_theta(words: Words, rest: Rest, terms: Int32s) -> Floats:
     return theta
 
 
-def _dense_alpha(pairs: Pairs, n_labels: int) -> Floats:
-    alpha = np.full((n_labels, n_labels), 0.5)
-    alpha[np.repeat(np.arange(len(pairs.starts) - 1), np.diff(pairs.starts)), pairs.partners] = pairs.alpha
-    return alpha
+def _alphas(pairs: Pairs, taken: list[int]) -> tuple[Floats, Floats]:
+    """α of each label taken against all labels, and of all labels against it, each taken × labels."""
+    n_labels = len(pairs.starts) - 1
+    label = np.repeat(np.arange(n_labels), np.diff(pairs.starts))
+    of_taken, to_taken = np.full((2, len(taken), n_labels), 0.5)
+    for row, one in enumerate(taken):
+        of_taken[row, pairs.partners[label == one]] = pairs.alpha[label == one]
+        to_taken[row, label[pairs.partners == one]] = pairs.alpha[pairs.partners == one]
+    return of_taken, to_taken
