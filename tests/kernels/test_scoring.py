@@ -107,16 +107,6 @@ def test_a_wrong_number_of_terms_is_named() -> None:
         batch_scores(Csr(X[:, :39]), W)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_scores_are_added_to_what_is_there(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not compiled:
-        monkeypatch.setattr("manylabel.kernels.score_batches._kernel", None)
-    X, W = tables(5, 0.4, np.float64)
-    there = np.full((23, 7), 2.0)
-    assert batch_scores(X, W, onto=there) is there
-    np.testing.assert_allclose(there, 2 + (X @ W).toarray(), atol=1e-12)
-
-
 def test_no_documents_no_scores() -> None:
     X, W = tables(5, 0.4, np.float64)
     assert batch_scores(Csr(X[:0]), W).shape == (0, 7)

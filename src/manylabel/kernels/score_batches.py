@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.kernels import compiled_module
 from manylabel.kernels.threads import blocks_of, in_threads
@@ -17,12 +17,8 @@ _kernel: Any = compiled_module("scoring")
 CELLS_A_BLOCK = 1 << 16  # stored values of X a thread works through at a stretch
 
 
-def batch_scores(
-    X: Csr, W: Csr | npt.NDArray[Any], n_jobs: int | None = None, onto: Floats | None = None
-) -> npt.NDArray[np.float64]:
+def batch_scores(X: Csr, W: Csr | npt.NDArray[Any], n_jobs: int | None = None) -> npt.NDArray[np.float64]:
     """X · W as a dense array, W being terms × labels: dense, or sparse without repeated labels in a row.
-
-    With `onto`, a C-contiguous array, the scores are added to it, and it is returned.
 
     Half the time of SciPy's product of two sparse matrices, which makes a sparse one first, and without its copy of
     dense weights in double precision. Terms are added one after the other in double precision, so that the scores of a
@@ -35,9 +31,8 @@ def batch_scores(
         raise DataError(f"The documents have {X.shape[1]} terms but the weights {W.shape[0]}.")
     if _kernel is None:
         product: Any = X.astype(np.float64) @ W.astype(np.float64)
-        scores = np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
-        return scores if onto is None else np.add(onto, scores, out=onto)
-    scores = np.zeros((X.shape[0], W.shape[1])) if onto is None else onto
+        return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
+    scores = np.zeros((X.shape[0], W.shape[1]))
     documents = (_wide(X.indptr), _narrow(X.indices, X.shape[1]), X.data.astype(np.float64, copy=False))
     weights: tuple[npt.NDArray[Any], ...]
     if isinstance(W, np.ndarray):

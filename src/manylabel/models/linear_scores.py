@@ -38,13 +38,15 @@ class LinearScores:
 
     def __call__(self, X: Csr) -> Floats:
         """The scores intercept + X · (background · loadings + difference), documents × labels."""
+        scores = batch_scores(X, self.difference)
         part = X @ self.background
         if len(self.loadings) > FEW or sparse.issparse(part):
-            scores = np.ascontiguousarray(part @ self.loadings, dtype=np.float64)
+            scores += np.asarray(part @ self.loadings)
         else:  # a product this thin is not worth waking the threads of BLAS
-            scores = np.einsum("di,il->dl", part, self.loadings)
+            for column, loading in zip(part.T, self.loadings, strict=True):
+                scores += np.multiply.outer(column, loading)
         scores += self.intercept
-        return batch_scores(X, self.difference, onto=scores)
+        return scores
 
     def of_document(self, terms: npt.NDArray[np.int32], values: Floats) -> Floats:
         """The scores of one document given as its terms and values, by gathering the rows of its terms."""
