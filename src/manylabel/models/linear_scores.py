@@ -21,6 +21,7 @@ from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
 
 FEW = 4
+CELLS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,19 @@ class LinearScores:
         part = X @ self.background
         if len(self.loadings) > FEW or sparse.issparse(part):
             scores += np.asarray(part @ self.loadings)
-        else:  # a product this thin is not worth waking the threads of BLAS
-            for column, loading in zip(part.T, self.loadings, strict=True):
-                scores += np.multiply.outer(column, loading)
-        scores += self.intercept
+            scores += self.intercept
+        else:
+            self._add_thin(scores, part)
         return scores
+
+    def _add_thin(self, scores: Floats, part: Floats) -> None:
+        """Add part · loadings + intercept: a product too thin to wake BLAS for, on stretches that stay in the cache."""
+        step = max(1, CELLS_AT_ONCE // max(1, len(self.intercept)))
+        for begin in range(0, len(scores), step):
+            rows = scores[begin : begin + step]
+            for column, loading in zip(part[begin : begin + step].T, self.loadings, strict=True):
+                rows += np.multiply.outer(column, loading)
+            rows += self.intercept
 
     def of_document(self, terms: npt.NDArray[np.int32], values: Floats) -> Floats:
         """The scores of one document given as its terms and values, by gathering the rows of its terms."""
