@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo test slow check bench docs clean
+.PHONY: setup demo test slow sanitize check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -27,6 +27,17 @@ test: setup
 # What takes minutes: promises measured over hundreds of re-splits of real data.
 slow: setup
 	$(BIN)/python -m pytest -q -m slow
+
+# The kernels' tests with every access to memory checked (gcc's sanitizers, Cython's bounds), on a copy in build.
+CHECKED := build/sanitized
+sanitize: setup
+	rm -rf $(CHECKED) && mkdir -p $(CHECKED)/source
+	cp -r pyproject.toml setup.py README.md LICENSE src $(CHECKED)/source
+	rm -f $(CHECKED)/source/src/manylabel/kernels/*.so $(CHECKED)/source/src/manylabel/kernels/*.c
+	MANYLABEL_SANITIZE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	    --target $(CHECKED)/site $(CHECKED)/source
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	    PYTHONPATH=$(CHECKED)/site $(BIN)/python -m pytest -q tests/kernels
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -1,7 +1,7 @@
 """Build the compiled kernels.
 
 Every kernel is optional: where there is no compiler the install goes on without it and the plain twin of
-the kernel (``manylabel/kernels/reference.py``) does the work. ``manylabel --version`` says which is active.
+the kernel (``manylabel/kernels/*_reference.py``) does the work. ``manylabel --version`` says which is active.
 """
 
 import os
@@ -9,6 +9,12 @@ from glob import glob
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+
+SANITIZERS = (
+    ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
+    if os.environ.get("MANYLABEL_SANITIZE")
+    else []
+)
 
 
 class BuildWhatCompiles(build_ext):
@@ -28,7 +34,10 @@ class BuildWhatCompiles(build_ext):
 
 
 def kernels() -> list[Extension]:
-    """One extension per ``.pyx`` file, or none when MANYLABEL_NO_KERNELS is set or Cython is missing."""
+    """One extension per ``.pyx`` file, or none when MANYLABEL_NO_KERNELS is set or Cython is missing.
+
+    With MANYLABEL_SANITIZE (``make sanitize``) they check every access to memory, which makes them slow.
+    """
     if os.environ.get("MANYLABEL_NO_KERNELS"):
         return []
     try:
@@ -39,7 +48,8 @@ def kernels() -> list[Extension]:
         Extension(
             path.removeprefix("src/").removesuffix(".pyx").replace("/", "."),
             [path],
-            extra_compile_args=["-O3"] if os.name != "nt" else ["/O2"],
+            extra_compile_args=SANITIZERS or (["-O3"] if os.name != "nt" else ["/O2"]),
+            extra_link_args=SANITIZERS,
             optional=True,  # a missing file after a failed build is no error either
         )
         for path in sorted(glob("src/manylabel/kernels/*.pyx"))
@@ -48,7 +58,7 @@ def kernels() -> list[Extension]:
         extensions,
         compiler_directives={
             "language_level": 3,
-            "boundscheck": False,
+            "boundscheck": bool(SANITIZERS),
             "wraparound": False,
             "cdivision": True,
             "initializedcheck": False,
