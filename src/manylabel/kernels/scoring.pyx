@@ -11,10 +11,14 @@ cdef int64_t add_rows(
     const int64_t* starts, const int32_t* terms, const double* values, int64_t begin, int64_t end,
     const int64_t* W_starts, const int32_t* W_labels, const real* W_values, int64_t n_terms, double* out, int64_t n_labels
 ) noexcept nogil:
-    """Add the scores of documents begin to end, one after the other; the document whose term is out of bounds, or -1."""
-    cdef int64_t row, k, cell, term
+    """Add the scores of documents begin to end, one after the other; the document whose term is out of bounds, or -1.
+
+    Where `W_labels` is NULL the weights are dense: n_labels of them for each term.
+    """
+    cdef int64_t row, k, cell, label, term
     cdef double value
     cdef double* scores
+    cdef const real* weights
     for row in range(begin, end):
         scores = out + row * n_labels
         for k in range(starts[row], starts[row + 1]):
@@ -22,8 +26,13 @@ cdef int64_t add_rows(
             if term < 0 or term >= n_terms:
                 return row
             value = values[k]
-            for cell in range(W_starts[term], W_starts[term + 1]):
-                scores[W_labels[cell]] += value * <double>W_values[cell]
+            if W_labels == NULL:
+                weights = W_values + term * n_labels
+                for label in range(n_labels):
+                    scores[label] += value * <double>weights[label]
+            else:
+                for cell in range(W_starts[term], W_starts[term + 1]):
+                    scores[W_labels[cell]] += value * <double>W_values[cell]
     return -1
 
 
@@ -46,26 +55,6 @@ def add_scores(
         raise IndexError(f"A term of document {wrong} is out of bounds.")
 
 
-cdef int64_t add_dense_rows(
-    const int64_t* starts, const int32_t* terms, const double* values, int64_t begin, int64_t end,
-    const real* W, int64_t n_terms, double* out, int64_t n_labels
-) noexcept nogil:
-    cdef int64_t row, k, label, term
-    cdef double value
-    cdef double* scores
-    cdef const real* weights
-    for row in range(begin, end):
-        scores = out + row * n_labels
-        for k in range(starts[row], starts[row + 1]):
-            term = terms[k]
-            if term < 0 or term >= n_terms:
-                return row
-            value, weights = values[k], W + term * n_labels
-            for label in range(n_labels):
-                scores[label] += value * <double>weights[label]
-    return -1
-
-
 def add_dense_scores(
     const int64_t[::1] starts, const int32_t[::1] terms, const double[::1] values, int64_t begin, int64_t end,
     const real[:, ::1] W, double[:, ::1] out
@@ -77,9 +66,9 @@ def add_dense_scores(
     if begin == end or terms.shape[0] == 0 or W.shape[1] == 0:
         return
     with nogil:
-        wrong = add_dense_rows(
-            &starts[0], &terms[0], &values[0], begin, end, &W[0, 0] if W.shape[0] else NULL, W.shape[0], &out[0, 0],
-            out.shape[1]
+        wrong = add_rows(
+            &starts[0], &terms[0], &values[0], begin, end, NULL, NULL, &W[0, 0] if W.shape[0] else NULL, W.shape[0],
+            &out[0, 0], out.shape[1]
         )
     if wrong >= 0:
         raise IndexError(f"A term of document {wrong} is out of bounds.")

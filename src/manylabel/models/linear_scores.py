@@ -20,8 +20,8 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
 
-FEW = 4
-CELLS_AT_ONCE = 1 << 13
+FEW = 4  # columns of the background up to which its product is made without BLAS
+CELLS_AT_ONCE = 1 << 13  # of scores, so that a stretch and what is added to it stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
