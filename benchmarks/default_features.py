@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from manylabel.metrics.goals import find_goal
 from scipy import sparse
 
 from benchmarks.defaults import GOALS, OUTPUT, drawn, markdown, quartered, read
@@ -27,7 +28,6 @@ from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.estimator import Csr
 from manylabel.features import Vectorizer
-from manylabel.metrics.goals import find_goal
 from manylabel.tasks.corpora import Source, load_source, train_and_test
 
 DIVISIONS = {"townhall": 6, "hallmarks": 3, "goemotions": 1, "reuters21578": 1, "debtags": 1}

@@ -1,14 +1,15 @@
-"""Is the default close to the best? Every method told the goal, on every data set, beside the default.
+"""Is the default close to the best? Every method told the metric, on every data set, beside the default.
 
 python -m benchmarks.defaults --held-out     on a quarter of the training documents: what choices are made by
-python -m benchmarks.defaults                on the test parts, after all was chosen: the tables of docs/defaults.md
+python -m benchmarks.defaults                on the test splits, after all was chosen: the tables of docs/defaults.md
 
 The last row is what `manylabel compare --budget …` finds on the same training documents, its winner trained on all of
 them: the best of methods × features × rules.
 
-Each cell trains with ``--for micro-f1`` (or macro-f1) and measures that goal on all documents of the measured part;
-macro F1 is the mean over all labels of training and test. What was measured is kept in a file, and a run goes on where
-the last one ended; a cell that takes longer than ``--limit`` seconds is left empty. The data: MANYLABEL_DATA.
+Each cell trains with ``--metric micro-f1`` (or macro-f1) and computes that metric on all documents of the measured
+split; macro F1 is the mean over all labels of training and test. What was measured is kept in a file, and a run
+goes on where the last one ended; a cell that takes longer than ``--limit`` seconds is left empty. The data:
+MANYLABEL_DATA.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.data.splits import group_split, iterative_split
 from manylabel.exceptions import ManylabelError
-from manylabel.metrics.goals import find_goal
-from manylabel.recipe import Recipe, with_goal
-from manylabel.tasks.compare import compare_parts
+from manylabel.metrics.targets import find_target_metric
+from manylabel.recipe import Recipe, with_metric
+from manylabel.tasks.compare import compare_splits
 from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
 from manylabel.tasks.train import fit_corpus
 
@@ -49,9 +50,9 @@ METHODS = (
     "knn",
     "ml-knn",
     "pmm",
-    "committee",
+    "ensemble",
 )
-GOALS = ("micro-f1", "macro-f1")
+TARGET_METRICS = ("micro-f1", "macro-f1")
 MOST_DOCUMENTS = 10_000
 SEED = 0
 OUTPUT = Path(__file__).parent / "results"
@@ -67,7 +68,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--held-out", action="store_true", help="measure on a quarter of the training documents")
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--goals", nargs="+", default=GOALS)
+    parser.add_argument("--metrics", nargs="+", default=TARGET_METRICS)
     parser.add_argument(
         "--documents", type=int, default=MOST_DOCUMENTS, help="train on at most so many, drawn at random"
     )
@@ -79,26 +80,26 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure what is missing, then print the tables."""
+    """Metric what is missing, then print the tables."""
     asked = arguments()
     kept = asked.output / ("defaults_held_out.jsonl" if asked.held_out else "defaults.jsonl")
-    known = {(row["set"], row["method"], row["goal"]): row for row in read(kept)}
+    known = {(row["set"], row["method"], row["metric"]): row for row in read(kept)}
     methods = list(dict.fromkeys([DEFAULT_METHOD, *asked.methods]))
     methods += [f"compare --budget {asked.budget}"] if asked.budget != "0" else []
     for name in asked.sets:
-        wanted = [(m, g) for m in methods for g in asked.goals if (name, m, g) not in known]
+        wanted = [(m, g) for m in methods for g in asked.metrics if (name, m, g) not in known]
         if not wanted:
             continue
         train, test = parts(name, asked.held_out, asked.documents)
-        for method, goal in wanted:
+        for method, metric in wanted:
             fill = comparison if method.startswith("compare") else cell
-            row = {"set": name, "method": method, "goal": goal, **fill(train, test, method, goal, asked)}
-            known[name, method, goal] = row
+            row = {"set": name, "method": method, "metric": metric, **fill(train, test, method, metric, asked)}
+            known[name, method, metric] = row
             with kept.open("a") as stream:
                 stream.write(json.dumps(row) + "\n")
             print(json.dumps(row), file=sys.stderr, flush=True)
-    for goal in asked.goals:
-        print(table(known, asked.sets, methods, goal))
+    for metric in asked.metrics:
+        print(table(known, asked.sets, methods, metric))
 
 
 def parts(name: str, held_out: bool, most: int) -> tuple[Corpus, Corpus]:
@@ -125,14 +126,14 @@ def quartered(corpus: Corpus, seed: int) -> tuple[Corpus, Corpus]:
     return corpus.subset(np.sort(kept)), corpus.subset(np.sort(rest))
 
 
-def cell(train: Corpus, test: Corpus, method: str, goal: str, asked: argparse.Namespace) -> dict[str, Any]:
-    """One method trained for one goal, and what it reached; None where it took too long or cannot read the data."""
+def cell(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.Namespace) -> dict[str, Any]:
+    """One method trained for one metric, and what it reached; None where it took too long or cannot read the data."""
     began = time.perf_counter()
     try:
         with within(asked.limit):
-            model = fit_corpus(train, Recipe.of(method, with_goal({}, goal)), seed=SEED, n_jobs=asked.jobs)
+            model = fit_corpus(train, Recipe.of(method, with_metric({}, metric)), seed=SEED, n_jobs=asked.jobs)
             seconds = time.perf_counter() - began
-            value = measured(model, test, goal)
+            value = measured(model, test, metric)
     except TimeIsUpError:
         return {"value": None, "limit": asked.limit}
     except ManylabelError as error:  # counts are not to be had of ready-made tf-idf, say
@@ -141,18 +142,18 @@ def cell(train: Corpus, test: Corpus, method: str, goal: str, asked: argparse.Na
     return {"value": value, "seconds": round(seconds, 1), "chosen": model.decided_.chosen(), **sizes}
 
 
-def comparison(train: Corpus, test: Corpus, method: str, goal: str, asked: argparse.Namespace) -> dict[str, Any]:
+def comparison(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.Namespace) -> dict[str, Any]:
     """What the winner of a comparison reached, and which pipeline that was."""
-    found = compare_parts(train, test, goal=goal, budget=seconds_of(asked.budget), seed=SEED, n_jobs=asked.jobs)
+    found = compare_splits(train, test, metric=metric, budget=seconds_of(asked.budget), seed=SEED, n_jobs=asked.jobs)
     winner = found.board.winner.option.name
     return {"value": (found.test or {})["value"], "seconds": round(found.seconds["all"], 1), "winner": winner}
 
 
-def measured(model: Any, test: Corpus, goal: str) -> float:
-    """The goal on all test documents; labels that training never saw are misses."""
+def measured(model: Any, test: Corpus, metric: str) -> float:
+    """The metric on all test documents; labels that training never saw are misses."""
     names = [*model.labels_, *sorted({name for names in test.label_sets for name in names} - set(model.labels_))]
     given = model.predict(documents_of(test))
-    return find_goal(goal).value(label_matrix(test.label_sets, names), label_matrix(given, names))
+    return find_target_metric(metric).value(label_matrix(test.label_sets, names), label_matrix(given, names))
 
 
 @contextmanager
@@ -176,15 +177,17 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def table(
-    known: dict[tuple[str, str, str], dict[str, Any]], sets: Sequence[str], methods: Sequence[str], goal: str
+    known: dict[tuple[str, str, str], dict[str, Any]], sets: Sequence[str], methods: Sequence[str], metric: str
 ) -> str:
     """Methods × data sets, and how far the default stays behind the best."""
-    values = {(m, s): row["value"] for (s, m, g), row in known.items() if g == goal and row["value"] is not None}
+    values = {(m, s): row["value"] for (s, m, g), row in known.items() if g == metric and row["value"] is not None}
     names = {method: f"`{method}`" + (" (default)" if method == DEFAULT_METHOD else "") for method in methods}
     best = {name: max((v for (_, s), v in values.items() if s == name), default=float("nan")) for name in sets}
     behind = [100 * (best[name] - values.get((DEFAULT_METHOD, name), float("nan"))) for name in sets]
     gaps = " | ".join(f"{gap:.1f}" for gap in behind)
-    return f"{markdown(find_goal(goal).title, names, sets, values)}| the default behind the best | {gaps} |\n"
+    return (
+        f"{markdown(find_target_metric(metric).title, names, sets, values)}| the default behind the best | {gaps} |\n"
+    )
 
 
 def markdown(

@@ -40,7 +40,7 @@ def keys_of(scores: np.ndarray, curves: dict[str, Calibration]) -> Iterator[tupl
 
 def compare_keys(data: str) -> None:
     corpus = load(data).corpus
-    corpus = corpus.part("train") if "train" in corpus.parts else corpus
+    corpus = corpus.split("train") if "train" in corpus.splits else corpus
     rows = np.random.default_rng(0).permutation(len(corpus))[: MOST if data == "reuters21578" else 8_000]
     fitted, others = (corpus.subset(part.tolist()) for part in np.array_split(rows, 2))
     names = sorted({name for names in corpus.label_sets for name in names})
@@ -97,11 +97,11 @@ def _share(Y: object, unseen: np.ndarray) -> float:
 
 
 def time_and_chance(seeds: int = 12) -> None:
-    """Recall 0.9 promised on townhall: letters of later months, and letters drawn at random."""
+    """Recall 0.9 guaranteed on townhall: letters of later months, and letters drawn at random."""
     corpus = load("townhall").corpus
     later, mixed = [], []
     for seed in range(seeds):
-        later.append(_recall(corpus.part("train"), corpus.part("test"), seed))
+        later.append(_recall(corpus.split("train"), corpus.split("test"), seed))
         order = np.random.default_rng(seed).permutation(len(corpus)).tolist()
         mixed.append(_recall(corpus.subset(order[:415]), corpus.subset(order[415:]), seed))
     print(f"townhall: recall of later letters {np.mean(later):.3f}, of random ones {np.mean(mixed):.3f}")

@@ -1,11 +1,11 @@
-"""Are promises kept? Recall and false-discovery rate promised by `--guarantee`, measured over random re-splits.
+"""Are guarantees kept? Recall and false-discovery rate guaranteed by `--guarantee`, measured over random re-splits.
 
 python -m benchmarks.guarantees              prints the tables of docs/guarantees.md (the data: MANYLABEL_DATA)
 
 Two ways. *Divisions*: the method is fitted once, on a random half of the documents; the other half, which it has not
 seen, is divided at random into held-out documents (a quarter as many as it was fitted on, so that a fifth is held out
 in all) and test documents, many times, and each time the cut is found anew on the former and measured on the latter.
-*Refits*: all documents are divided at random into as many training documents and a test part, and a `TextClassifier`
+*Refits*: all documents are divided at random into as many training documents and a test split, and a `TextClassifier`
 does everything anew.
 """
 
@@ -26,7 +26,7 @@ from manylabel.decisions.risk_control import false_discovery_cut, recall_cut
 from manylabel.estimator import Csr
 
 DOCUMENTS = {"reuters21578": 12_902, "debtags": 6_000}
-"""How many documents are used: all of Reuters' training and test parts, and a random part of debtags."""
+"""How many documents are used: all of Reuters' training and test splits, and a random part of debtags."""
 PROMISES = (("recall", 0.9), ("recall", 0.8), ("fdr", 0.2))
 
 
@@ -122,15 +122,15 @@ def refits(pool: Pool, measure: str, level: float, repeats: int) -> Iterator[Mea
         yield Measured.of(pool.truth(order[size:]), given)
 
 
-def row(name: str, promised: str, found: list[Measured]) -> str:
-    """A line of the table: means, and standard deviations of what is promised."""
+def row(name: str, guaranteed: str, found: list[Measured]) -> str:
+    """A line of the table: means, and standard deviations of what is guaranteed."""
     cells = [f"{np.mean([getattr(one, m) for one in found]):.4f} ± {np.std([getattr(one, m) for one in found]):.4f}"
              for m in ("recall", "fdr")]  # fmt: skip
-    return f"| {name} | {promised} | {' | '.join(cells)} | {np.mean([one.size for one in found]):.2f} |"
+    return f"| {name} | {guaranteed} | {' | '.join(cells)} | {np.mean([one.size for one in found]):.2f} |"
 
 
 def main(repeats: int = 200, again: int = 5) -> None:
-    print("| data | promised | recall per document | false-discovery rate | labels given |")
+    print("| data | guaranteed | recall per document | false-discovery rate | labels given |")
     print("| --- | --- | --- | --- | --- |", flush=True)
     for data in sys.argv[1:] or DOCUMENTS:
         pool = Pool.of(data)

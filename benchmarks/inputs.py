@@ -106,7 +106,7 @@ def write_reuters(folder: Path) -> bool:
         return False
     counter, counts, labels = CountVectorizer(), {}, {}
     for part in ("train", "test"):
-        documents = corpus.part(part)
+        documents = corpus.split(part)
         texts = ["\n".join(parts) for parts in zip(*documents.fields.values())]
         write_texts(folder, part, texts)
         counts[part] = counter.fit_transform(texts) if part == "train" else counter.transform(texts)

@@ -21,11 +21,11 @@ from manylabel.data.dates import read_dates
 from manylabel.data.splits import by_date
 from manylabel.estimator import Ints
 from manylabel.evaluation.document_statistics import DocumentStatistics
-from manylabel.metrics.goals import find_goal
+from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import folds_of
 
-GOAL = find_goal("micro-f1")
+GOAL = find_target_metric("micro-f1")
 STRETCHES = ((0.7, 0.2, 0.1), (0.8, 0.2), (0.9, 0.1))
 
 
@@ -36,7 +36,7 @@ def answers(work: FoldWork, recipe: Recipe, number: int) -> DocumentStatistics:
 
 def stretch(corpus: Corpus, before: Ints, after: Ints, recipe: Recipe) -> tuple[float, float, float, float]:
     """The expected figure, its interval, and the figure of the later stretch."""
-    known = replace(corpus.subset(before), split=None, split_by="time:date")
+    known = replace(corpus.subset(before), split_names=None, split_by="time:date")
     work = FoldWork.of(known, folds_of(known, 5, 0)[0], n_jobs=1)
     folds = [answers(work, recipe, number) for number in range(5)]
     rows = np.arange(len(before) + len(after))
@@ -48,7 +48,7 @@ def stretch(corpus: Corpus, before: Ints, after: Ints, recipe: Recipe) -> tuple[
 
 def main(data: str, pipelines: str) -> None:
     warnings.simplefilter("ignore")
-    corpus = load(data).corpus.part("train")
+    corpus = load(data).corpus.split("train")
     dates = read_dates(corpus.metadata["date"], "date")
     inside, shifts = [], []
     for shares in STRETCHES:

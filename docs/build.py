@@ -1,6 +1,6 @@
 """Make the parts of the documentation that come from the program itself.
 
-python docs/build.py            writes docs/methods.md, docs/measures.md, docs/formats.md and docs/images/demo.svg
+python docs/build.py            writes docs/methods.md, docs/metrics.md, docs/formats.md and docs/images/demo.svg
 python docs/build.py --check    says which of the tables are out of date, and exits with 1 if any is
 """
 
@@ -14,7 +14,7 @@ from rich.console import Console
 from manylabel.catalog import DEFAULT_METHOD, METHODS
 from manylabel.cli.display import draw
 from manylabel.data.formats import FORMATS
-from manylabel.metrics import HIERARCHICAL_MEASURES, MEASURES, RANKING_MEASURES
+from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS
 from manylabel.reports.demo_page import demo_page
 from manylabel.tasks.demo import demo
 
@@ -50,14 +50,14 @@ def methods() -> str:
     return intro + table(["method", "what it does", "decision rule", "source"], rows)
 
 
-def measures() -> str:
-    """The measures and their conventions as a page."""
-    head = ["measure", "title", "convention", "source"]
+def metrics() -> str:
+    """The metrics and their conventions as a page."""
+    head = ["metric", "title", "convention", "source"]
     sets, rankings, hierarchical = (
         table(head, [[f"`{m.name}`", m.title, m.convention, m.source] for m in rows.values()])
-        for rows in (MEASURES, RANKING_MEASURES, HIERARCHICAL_MEASURES)
+        for rows in (METRICS, RANKING_METRICS, HIERARCHICAL_METRICS)
     )
-    intro = "# Measures\n\nEvery figure has a convention; here they are.\n\n## Of label sets\n\n"
+    intro = "# Metrics\n\nEvery figure has a convention; here they are.\n\n## Of label sets\n\n"
     of_rankings = "\n## Of label rankings\n\nThey need scores; [ranking.md](ranking.md) explains.\n\n"
     with_ancestors = (
         "\n## Of label sets with their ancestors\n\nThey need a label hierarchy; "
@@ -89,7 +89,7 @@ def picture() -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    pages = {"methods.md": methods(), "measures.md": measures(), "formats.md": formats()}
+    pages = {"methods.md": methods(), "metrics.md": metrics(), "formats.md": formats()}
     if "--check" in sys.argv:
         stale = [name for name, text in pages.items() if (DOCS / name).read_text(encoding="utf-8") != text]
         if stale:

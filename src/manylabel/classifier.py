@@ -22,10 +22,10 @@ from manylabel.exceptions import DecisionError, ModelFileError
 from manylabel.models.score_kinds import undisplay
 from manylabel.one_document import OneDocument
 from manylabel.progress import stage
-from manylabel.recipe import Recipe, with_goal
+from manylabel.recipe import Recipe, with_metric
 
 if TYPE_CHECKING:
-    from manylabel.decisions.promise import Promise
+    from manylabel.decisions.guarantee_record import GuaranteeRecord
     from manylabel.models.base import MultiLabelModel
 
 __all__ = ["Documents", "Prediction", "TextClassifier"]
@@ -51,7 +51,8 @@ class TextClassifier(DocumentFeatures):
     and `decision` change single settings of it, for example ``decision={"rule": "top-k", "k": 3}`` or
     ``selection={"function": "chi2", "k": 1000}`` to learn from the thousand best terms. Decision rules that
     learn a threshold do so on out-of-fold scores (`folds`), never on scores of the documents they were trained on.
-    `goal` says what matters (micro-f1, macro-f1, sample-f1, exact, hamming, recall@k), and the rule is chosen for it.
+    `metric` is the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
+    decision rule is chosen for it.
 
     Documents are strings, mappings from field to string (title and body, say), or a ready-made count matrix.
 
@@ -75,7 +76,7 @@ class TextClassifier(DocumentFeatures):
         weighting: Mapping[str, Any] | None = None,
         model: Mapping[str, Any] | None = None,
         decision: Mapping[str, Any] | None = None,
-        goal: str | None = None,
+        metric: str | None = None,
         folds: int = 5,
         seed: int = 0,
         n_jobs: int | None = None,
@@ -86,7 +87,7 @@ class TextClassifier(DocumentFeatures):
         self.weighting = weighting
         self.model = model
         self.decision = decision
-        self.goal = goal
+        self.metric = metric
         self.folds = folds
         self.seed = seed
         self.n_jobs = n_jobs
@@ -115,7 +116,7 @@ class TextClassifier(DocumentFeatures):
             "decision": self.decision,
         }
         given = {name: values for name, values in sections.items() if values is not None}
-        return Recipe.of(self.method, with_goal(given, self.goal))
+        return Recipe.of(self.method, with_metric(given, self.metric))
 
     # ---- learning ----------------------------------------------------------------------------------------------------
 
@@ -301,20 +302,20 @@ class TextClassifier(DocumentFeatures):
         return self.decided_.shows_probabilities
 
     @property
-    def promise(self) -> Promise | None:
-        """What the model promises of new documents (the rule ``guarantee``), or None."""
+    def guarantee(self) -> GuaranteeRecord | None:
+        """What the model guarantees of new documents (the rule ``guarantee``), or None."""
         self.check_fitted()
-        return self.decided_.promise()
+        return self.decided_.guarantee()
 
     def score(self, documents: Documents, labels: Any) -> float:
         """Micro-averaged F1 over all labels the classifier knows (for scikit-learn's model selection)."""
-        from manylabel.metrics import measure_all
+        from manylabel.metrics import compute_metrics
 
         known, Y, _ = read_labels(labels, self.labels_ if self.label_form_ != "matrix" else None)
         S = self.predict(documents)
         if self.label_form_ != "matrix":
             S = label_matrix([[names] if isinstance(names, str) else names or [] for names in S], known)
-        return measure_all(Y, S, ["micro-f1"])["micro-f1"]
+        return compute_metrics(Y, S, ["micro-f1"])["micro-f1"]
 
     def _batches(self, documents: Documents) -> Iterator[Csr]:
         step = max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))

@@ -8,7 +8,7 @@
     ├── MissingDataError            FileNotFoundError  a file or data set that is not there
     ├── ParameterError              ValueError         a setting outside what is allowed
     │   └── UnknownNameError                           a name nobody knows; offers the nearest one
-    ├── DecisionError               ValueError         scores a decision rule cannot read, or a promise none can keep
+    ├── DecisionError               ValueError         scores a decision rule cannot read, or a guarantee none can keep
     ├── ModelFileError              ValueError         a model file that is damaged, truncated or not ours
     ├── ComparisonError             ValueError         results that were not measured alike
     └── MissingExtraError           ImportError        an optional package that is not installed
@@ -74,7 +74,7 @@ class UnknownNameError(ParameterError):
 
 
 class DecisionError(ManylabelError, ValueError):
-    """A decision rule was given scores of a kind it cannot read, or asked for a promise that it cannot keep."""
+    """A decision rule was given scores of a kind it cannot read, or asked for a guarantee that it cannot keep."""
 
 
 class ModelFileError(ManylabelError, ValueError):

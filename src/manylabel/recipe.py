@@ -41,8 +41,8 @@ labels and queries), and whether a rule gives its label or is required for it.
 """
 DECISION_SETTINGS = ("rule", "probabilities")
 """What [decision] says besides the rule's settings: its name, and how scores are made probabilities, if they are."""
-BEST_RULE = "best-for"
-"""The rule that is chosen for a goal."""
+BEST_RULE = "best"
+"""The rule that is chosen for a metric."""
 INNER = "inner."
 """Before the name of a setting: it is meant for the model inside a strategy."""
 PASSED_ON = ("seed", "n_jobs")
@@ -249,9 +249,9 @@ class Recipe:
 
 
 def build_member(method: str, with_rule: bool) -> MultiLabelModel:
-    """A method as a member of a committee: its model, the weighting it wants and, if asked for, its decision rule.
+    """A method as a member of a ensemble: its model, the weighting it wants and, if asked for, its decision rule.
 
-    All members learn from the committee's counts, so that a method's own features and selection have no say.
+    All members learn from the ensemble's counts, so that a method's own features and selection have no say.
     """
     from manylabel.decisions.decided import DecidedModel
     from manylabel.features import Weighting
@@ -305,23 +305,23 @@ def read_recipe(path: Path) -> dict[str, Any]:
         raise DataError(str(error), path=path) from error
 
 
-def with_goal(overrides: Mapping[str, Mapping[str, Any]], goal: str | None) -> dict[str, dict[str, Any]]:
-    """Settings under which the decision rule, and what else a method leaves open, is chosen for a goal.
+def with_metric(overrides: Mapping[str, Mapping[str, Any]], metric: str | None) -> dict[str, dict[str, Any]]:
+    """Settings under which the decision rule, and what else a method leaves open, is chosen for a metric.
 
-    >>> with_goal({"model": {"C": 0.5}}, "macro-f1")
-    {'model': {'C': 0.5}, 'decision': {'rule': 'best-for', 'objective': 'macro-f1'}}
+    >>> with_metric({"model": {"C": 0.5}}, "macro-f1")
+    {'model': {'C': 0.5}, 'decision': {'rule': 'best', 'metric': 'macro-f1'}}
     """
     settings = {section: dict(values) for section, values in overrides.items()}
-    if goal is None:
+    if metric is None:
         return settings
-    from manylabel.metrics.goals import find_goal
+    from manylabel.metrics.targets import find_target_metric
 
     decision = settings.setdefault("decision", {})
     if decision.get("rule", BEST_RULE) != BEST_RULE:
         raise ParameterError(
-            f"What matters ({goal}) decides about the rule: name it or the rule {decision['rule']!r}, not both."
+            f"What matters ({metric}) decides about the rule: name it or the rule {decision['rule']!r}, not both."
         )
-    decision.update({"rule": BEST_RULE, "objective": find_goal(goal).name})
+    decision.update({"rule": BEST_RULE, "metric": find_target_metric(metric).name})
     return settings
 
 

@@ -1,4 +1,4 @@
-"""The rule chosen for a goal, and thresholds on calibrated probabilities, by hand."""
+"""The rule chosen for a metric, and thresholds on calibrated probabilities, by hand."""
 
 import math
 
@@ -15,7 +15,7 @@ from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
-from manylabel.metrics.goals import GOALS, find_goal
+from manylabel.metrics.targets import TARGET_METRICS, find_target_metric
 from manylabel.models.score_kinds import ScoreKind
 
 MARGIN, POSTERIOR = ScoreKind.MARGIN, ScoreKind.POSTERIOR
@@ -24,17 +24,17 @@ MARGIN, POSTERIOR = ScoreKind.MARGIN, ScoreKind.POSTERIOR
 def test_the_cut_with_the_fewest_wrong_labels() -> None:
     """Given from the top: +1, +1, 0, +1, 0: TP − FP is 1, 2, 1, 2, 1, and the smaller of the two best cuts is taken."""
     scores = np.array([[0.9], [0.8], [0.7], [0.6], [0.5]])
-    found = pooled_cut(scores, Csr([[1], [1], [0], [1], [0]]), "hamming")
+    found = pooled_cut(scores, Csr([[1], [1], [0], [1], [0]]), "hamming-loss")
     assert found is not None
     assert (found.value, found.attained) == (0.6, 2.0)
 
 
 def test_giving_nothing_may_have_the_fewest_wrong_labels() -> None:
     scores = np.array([[0.9], [0.8], [0.7]])
-    found = pooled_cut(scores, Csr([[0], [0], [1]]), "hamming")
+    found = pooled_cut(scores, Csr([[0], [0], [1]]), "hamming-loss")
     assert found is not None
     assert found.value > 0.9
-    assert not GlobalThreshold("hamming").fit(scores, Csr([[0], [0], [1]]), MARGIN).decide(scores, MARGIN).nnz
+    assert not GlobalThreshold("hamming-loss").fit(scores, Csr([[0], [0], [1]]), MARGIN).decide(scores, MARGIN).nnz
 
 
 def test_natural_thresholds_that_are_right_are_kept() -> None:
@@ -53,7 +53,7 @@ def test_a_document_must_have_a_label_where_the_goal_says_so() -> None:
     rng = np.random.default_rng(1)
     truth = np.eye(4, dtype=np.int8)[rng.integers(0, 4, 60)]
     scores = np.where(truth == 1, -0.5, -1.0) - 3.0 * rng.uniform(size=(60, 1))
-    rule = BestRule("exact").fit(scores, Csr(truth), MARGIN)
+    rule = BestRule("exact-match").fit(scores, Csr(truth), MARGIN)
     assert rule.chosen == "natural, fallback argmax"
     assert rule.gain == 1.0
     assert rule.decide(scores, MARGIN).toarray().tolist() == truth.tolist()
@@ -87,16 +87,16 @@ def test_too_few_documents_to_compare_rules_leave_the_simplest() -> None:
 
 
 def test_unknown_goals_and_costs_are_answered_in_a_sentence() -> None:
-    with pytest.raises(ParameterError, match="objective must be one of 'micro-f1'"):
+    with pytest.raises(ParameterError, match="metric must be one of 'micro-f1'"):
         BestRule("accuracy").fit(np.zeros((6, 1)), Csr(np.ones((6, 1))), MARGIN)
     with pytest.raises(ParameterError, match="costs must be a list of numbers above 0"):
         BestRule(costs=(0.0,)).fit(np.zeros((6, 1)), Csr(np.ones((6, 1))), MARGIN)
 
 
-@pytest.mark.parametrize("goal", [*GOALS, "recall@3"])
+@pytest.mark.parametrize("metric", [*TARGET_METRICS, "recall@3"])
 @pytest.mark.parametrize("kind", list(ScoreKind))
-def test_candidates_read_the_scores_they_are_given(goal: str, kind: ScoreKind) -> None:
-    listed = candidates(find_goal(goal), kind)
+def test_candidates_read_the_scores_they_are_given(metric: str, kind: ScoreKind) -> None:
+    listed = candidates(find_target_metric(metric), kind)
     assert listed
     assert all(kind in rule.accepts for rule in listed)
     forced = [twin for rule in listed if (twin := with_fallback(rule)) is not None]

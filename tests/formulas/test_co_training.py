@@ -376,7 +376,7 @@ def test_what_co_training_does_on_enron(data_folder: Path) -> None:
     corpus = load("enron").corpus
     assert corpus.counts is not None
     assert corpus.labels is not None
-    labels, part = label_matrix(corpus.labels, corpus.label_names), np.asarray(corpus.split)
+    labels, part = label_matrix(corpus.labels, corpus.label_names), np.asarray(corpus.split_names)
     train, test = (np.flatnonzero(part == name) for name in ("train", "test"))
     X, Y, unseen, truth = corpus.counts[train], labels[train], corpus.counts[test], labels[test].toarray()
     unrefined = ValueWeightedNaiveBayes(n_bins=2, refine="none").fit(X, Y).predict(unseen).toarray()

@@ -36,8 +36,8 @@ def test_values_of_two_systems() -> None:
     assert second.value("macro-f1") == pytest.approx((2 / 4 + 4 / 6) / 2)
     assert first.value("sample-f1") == pytest.approx((1 + 2 / 3 + 1 + 1) / 4)
     assert second.value("sample-f1") == pytest.approx((0 + 1 + 2 / 3 + 0) / 4)
-    assert (first.value("exact"), second.value("exact")) == (0.75, 0.25)
-    assert (first.value("hamming"), second.value("hamming")) == (1 / 8, 4 / 8)
+    assert (first.value("exact-match"), second.value("exact-match")) == (0.75, 0.25)
+    assert (first.value("hamming-loss"), second.value("hamming-loss")) == (1 / 8, 4 / 8)
 
 
 def test_recall_at_k_is_of_labelled_documents() -> None:
@@ -48,7 +48,7 @@ def test_recall_at_k_is_of_labelled_documents() -> None:
 def test_a_resample_is_a_weighted_measurement() -> None:
     """Of two documents, one right and one wrong, a resample has 0, 1 or 2 right ones: 1/4, 1/2, 1/4."""
     statistics = document_statistics([[1], [1]], [[1], [0]])
-    values = resampled_values([statistics], "exact", seed=1, resamples=4000)[0]
+    values = resampled_values([statistics], "exact-match", seed=1, resamples=4000)[0]
     assert set(values) == {0.0, 0.5, 1.0}
     assert [np.mean(values == value) for value in (0, 0.5, 1)] == pytest.approx([0.25, 0.5, 0.25], abs=0.03)
 
@@ -64,17 +64,17 @@ def test_macro_f1_of_a_rare_label_is_resampled_too_low() -> None:
 
 
 def test_share_of_resamples_counts_for_losses_too() -> None:
-    found = paired_difference(*systems(), "hamming", seed=0)
+    found = paired_difference(*systems(), "hamming-loss", seed=0)
     assert found.value == pytest.approx(-3 / 8)
     assert found.better > 0.75
-    assert paired_difference(*reversed(systems()), "hamming", seed=0).better == pytest.approx(1 - found.better)
-    same = paired_difference(systems()[0], systems()[0], "hamming", seed=0)
+    assert paired_difference(*reversed(systems()), "hamming-loss", seed=0).better == pytest.approx(1 - found.better)
+    same = paired_difference(systems()[0], systems()[0], "hamming-loss", seed=0)
     assert (same.value, same.low, same.high, same.better, same.shown) == (0, 0, 0, 0.5, False)
 
 
 def test_all_swaps_of_four_differing_documents() -> None:
     """The first is exactly right on documents 1, 3 and 4, the second on 2: 16 swaps, differences ±1, ±1/2 and 0."""
-    found = permutation_test(*systems(), "exact")
+    found = permutation_test(*systems(), "exact-match")
     sums = [sum(signs) for signs in np.array(np.meshgrid(*4 * [[-1, 1]])).reshape(4, -1).T]
     assert found.exact
     assert found.difference == 0.5
@@ -196,13 +196,13 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(DataError, match="gave no scores"):
         interval(first, "recall@3")
     with pytest.raises(DataError, match="different true labels"):
-        paired_difference(first, document_statistics(FIRST, SECOND), "exact")
+        paired_difference(first, document_statistics(FIRST, SECOND), "exact-match")
     with pytest.raises(DataError, match="4 documents × 2 labels and 3 × 2"):
-        permutation_test(first, document_statistics(TRUTH[:3], SECOND[:3]), "exact")
+        permutation_test(first, document_statistics(TRUTH[:3], SECOND[:3]), "exact-match")
     with pytest.raises(ParameterError, match="level of an interval"):
-        interval(first, "exact", level=95)
+        interval(first, "exact-match", level=95)
     with pytest.raises(ParameterError, match="at least 1, not 0"):
-        permutation_test(first, second, "exact", permutations=0)
+        permutation_test(first, second, "exact-match", permutations=0)
     with pytest.raises(DataError, match="between 0 and 1"):
         holm([0.1, 1.2])
     with pytest.raises(DataError, match="at least 2 data sets × 2 methods"):

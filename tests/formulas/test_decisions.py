@@ -92,11 +92,11 @@ def test_error_by_threshold(tau: float, error: float) -> None:
 
 def test_learned_accumulated_posterior() -> None:
     """A-7: exact search gives τ = .7."""
-    rule = AccumulatedPosterior("learn", objective="exact-match").fit(LEARNING, TRUTH, POSTERIOR)
+    rule = AccumulatedPosterior("learn", metric="exact-match").fit(LEARNING, TRUTH, POSTERIOR)
     assert rule.threshold_ == 0.7
     assert rule.thresholds(3, POSTERIOR) is None
     np.testing.assert_array_equal(rule.decide(LEARNING, POSTERIOR).toarray(), TRUTH.toarray())
-    by_f1 = AccumulatedPosterior("learn", objective="micro-f1").fit(LEARNING, TRUTH, POSTERIOR)
+    by_f1 = AccumulatedPosterior("learn", metric="micro-f1").fit(LEARNING, TRUTH, POSTERIOR)
     assert by_f1.threshold_ == 0.7  # all six labels right: F1 = 1, and P = R
     assert AccumulatedPosterior("learn", "break-even").fit(LEARNING, TRUTH, POSTERIOR).threshold_ == 0.7
 

@@ -1,4 +1,4 @@
-"""Conformal risk control by hand: which cut keeps a promise, and which promise no cut can keep."""
+"""Conformal risk control by hand: which cut keeps a guarantee, and which guarantee no cut can keep."""
 
 import math
 from typing import Any
@@ -38,7 +38,7 @@ def test_a_higher_recall_needs_a_lower_cut() -> None:
 
 
 def test_what_four_documents_cannot_promise() -> None:
-    """Nothing missed still leaves (0 + 1)/5: no α below 0.2 can be promised."""
+    """Nothing missed still leaves (0 + 1)/5: no α below 0.2 can be guaranteed."""
     found = recall_cut(KEYS, TRUTH, alpha=0.19)
     assert (found.risk, found.bound) == (0, 0.2)
     assert bound_of(0, 4) == 0.2
@@ -90,15 +90,15 @@ def test_what_a_label_adds_to_the_recall() -> None:
     """With p = (0.8, 0.5): 0.8/(1 + 0.5) and 0.5/(1 + 0.8); for the false-discovery rate p itself."""
     scores = log_odds([[0.8, 0.5]])
     assert prepared().keys(scores, ScoreKind.MARGIN)[0] == pytest.approx([0.8 / 1.5, 0.5 / 1.8])
-    assert prepared(measure="fdr").keys(scores, ScoreKind.MARGIN)[0] == pytest.approx([0.8, 0.5])
+    assert prepared(metric="fdr").keys(scores, ScoreKind.MARGIN)[0] == pytest.approx([0.8, 0.5])
 
 
 def test_documents_without_a_label_are_no_part_of_a_promised_recall() -> None:
     scores = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]])
     with_empty = prepared(level=0.5).fit(scores, Csr([[1, 0], [1, 0], [0, 0]]), ScoreKind.MARGIN)
     without = prepared(level=0.5).fit(scores[:2], Csr([[1, 0], [1, 0]]), ScoreKind.MARGIN)
-    assert with_empty.promise() == without.promise()
-    assert with_empty.promise().documents == 2
+    assert with_empty.guarantee() == without.guarantee()
+    assert with_empty.guarantee().documents == 2
 
 
 def test_the_best_label_of_a_document_left_empty() -> None:
@@ -116,14 +116,14 @@ def test_the_best_label_of_a_document_left_empty() -> None:
 
 def test_what_cannot_be_promised_is_refused() -> None:
     scores, truth = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]]), Csr([[1, 0], [1, 0], [0, 1]])
-    with pytest.raises(DecisionError, match=r"recall=0.9 cannot be promised: .* 3 held-out .* allows at most 0.75"):
+    with pytest.raises(DecisionError, match=r"recall=0.9 cannot be guaranteed: .* 3 held-out .* allows at most 0.75"):
         prepared(level=0.9).fit(scores, truth, ScoreKind.MARGIN)
-    with pytest.raises(DecisionError, match=r"fdr=0.2 cannot be promised: 3 held-out documents allow no less than"):
-        prepared(measure="fdr", level=0.2).fit(scores, truth, ScoreKind.MARGIN)
+    with pytest.raises(DecisionError, match=r"fdr=0.2 cannot be guaranteed: 3 held-out documents allow no less than"):
+        prepared(metric="fdr", level=0.2).fit(scores, truth, ScoreKind.MARGIN)
     with pytest.raises(DecisionError, match="no held-out documents with a label"):
         prepared(level=0.9).fit(scores, Csr(np.zeros((3, 2), dtype=np.int8)), ScoreKind.MARGIN)
     with pytest.raises(ParameterError, match="a label forced on every document"):
-        prepared(measure="fdr", fallback="argmax").fit(scores, truth, ScoreKind.MARGIN)
+        prepared(metric="fdr", fallback="argmax").fit(scores, truth, ScoreKind.MARGIN)
     with pytest.raises(DecisionError, match="call prepare"):
         Guarantee().fit(scores, truth, ScoreKind.MARGIN)
     with pytest.raises(ParameterError, match="level must be a number above 0 below 1"):
@@ -143,11 +143,11 @@ def test_the_model_never_sees_what_was_held_out() -> None:
     decided.fit(X, Y)
     alone = LinearSVM().fit(X[kept], Y[kept])
     np.testing.assert_array_equal(decided.scores(X), alone.scores(X))
-    promise = decided.promise()
-    assert promise is not None
+    guarantee = decided.guarantee()
+    assert guarantee is not None
     labelled = np.diff(Y[held].indptr) > 0
-    assert promise.documents == labelled.sum()
+    assert guarantee.documents == labelled.sum()
     right = Y[held].multiply(decided.predict(X[held])).sum(axis=1)
     recall = (right[labelled] / np.diff(Y[held].indptr)[labelled]).mean()
-    assert promise.risk == pytest.approx(1 - recall)
-    assert promise.bound <= 0.3
+    assert guarantee.risk == pytest.approx(1 - recall)
+    assert guarantee.bound <= 0.3

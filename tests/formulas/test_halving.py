@@ -11,11 +11,11 @@ from manylabel.choosing.halving import Rung, Search, Step, Trial, halve, plan_ru
 from manylabel.choosing.tuning import judge
 from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import ParameterError
-from manylabel.metrics.goals import find_goal
+from manylabel.metrics.targets import find_target_metric
 from manylabel.progress import reporting_to, track
 from manylabel.recipe import Recipe
 
-EXACT, HAMMING = find_goal("exact"), find_goal("hamming")
+EXACT, HAMMING = find_target_metric("exact-match"), find_target_metric("hamming-loss")
 
 
 def trials(count: int) -> list[Trial]:
@@ -109,13 +109,13 @@ def one_search(seed: int, errors: Sequence[float]) -> Search:
     def run(left: Sequence[Trial], rung: Rung) -> Iterator[tuple[Trial, DocumentStatistics]]:
         return ((trial, answers[trial.number]) for trial in left)
 
-    return halve(trials(len(errors)), [Rung(len(errors), 1.0, 3)], run, find_goal("micro-f1"))
+    return halve(trials(len(errors)), [Rung(len(errors), 1.0, 3)], run, find_target_metric("micro-f1"))
 
 
 def test_where_no_setting_is_better_a_gain_is_hardly_ever_shown() -> None:
     times, plain, corrected = 50, 0, 0
     for seed in range(times):
-        verdict = judge(one_search(seed, [0.2] * 27), find_goal("micro-f1"), 27, seed)
+        verdict = judge(one_search(seed, [0.2] * 27), find_target_metric("micro-f1"), 27, seed)
         plain += verdict is not None and verdict.p / 27 < 0.05
         corrected += verdict is not None and verdict.shown
     allowed = times * 0.05 + 3 * math.sqrt(times * 0.05 * 0.95)
@@ -124,7 +124,7 @@ def test_where_no_setting_is_better_a_gain_is_hardly_ever_shown() -> None:
 
 
 def test_a_real_gain_is_shown() -> None:
-    verdict = judge(one_search(0, [0.3, 0.3, 0.3, 0.3, 0.1, 0.3, 0.3, 0.3, 0.3]), find_goal("micro-f1"), 9, 0)
+    verdict = judge(one_search(0, [0.3, 0.3, 0.3, 0.3, 0.1, 0.3, 0.3, 0.3, 0.3]), find_target_metric("micro-f1"), 9, 0)
     assert verdict is not None
     assert verdict.shown
     assert verdict.difference.low > 0

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
-from manylabel.metrics import hierarchical_counts, measure_hierarchical
+from manylabel.metrics import compute_hierarchical_metrics, hierarchical_counts
 from manylabel.metrics.ancestors import ancestor_table, checked_parents, closed, depths, levels
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.strategies.closed_labels import ClosedLabels
@@ -53,7 +53,7 @@ def test_hierarchical_measures_by_hand() -> None:
     """
     T = [[0, 0, 1, 0, 0], [0, 0, 0, 0, 1]]
     S = [[0, 1, 0, 0, 0], [0, 0, 1, 0, 1]]
-    found = measure_hierarchical(T, S, PARENTS)
+    found = compute_hierarchical_metrics(T, S, PARENTS)
     assert found["hierarchical-precision"] == 3 / 6
     assert found["hierarchical-recall"] == 3 / 4
     assert found["hierarchical-f1"] == pytest.approx(2 * 3 / (6 + 4))
@@ -68,12 +68,12 @@ def test_a_parent_named_or_not_counts_once() -> None:
 
 
 def test_hierarchical_measures_of_a_flat_forest_are_the_micro_ones() -> None:
-    found = measure_hierarchical([[1, 0], [1, 1]], [[1, 1], [0, 1]], np.array([-1, -1]))
+    found = compute_hierarchical_metrics([[1, 0], [1, 1]], [[1, 1], [0, 1]], np.array([-1, -1]))
     assert found["hierarchical-f1"] == 2 * 2 / (3 + 3)
 
 
 def test_nothing_predicted_counts_zero() -> None:
-    found = measure_hierarchical([[0, 1, 0, 0, 0]], [[0, 0, 0, 0, 0]], PARENTS)
+    found = compute_hierarchical_metrics([[0, 1, 0, 0, 0]], [[0, 0, 0, 0, 0]], PARENTS)
     assert (found["hierarchical-precision"], found["hierarchical-f1"]) == (0.0, 0.0)
 
 
@@ -154,14 +154,14 @@ def test_thresholds_of_the_descent_are_learned_on_the_documents_that_arrive() ->
 
 def test_positives_are_descendants_and_negatives_siblings() -> None:
     """A word that all of sport has tells sport from politics and nothing about football and tennis."""
-    words = ["ball", "goal", "racket", "vote"]
+    words = ["ball", "metric", "racket", "vote"]
     X = np.array([[1, 1, 0, 0], [1, 2, 0, 0], [1, 0, 1, 0], [1, 0, 2, 0], [0, 0, 0, 1], [0, 0, 0, 2]], dtype=float)
     Y = closed(Csr([[0, 1, 0, 0, 0]] * 2 + [[0, 0, 1, 0, 0]] * 2 + [[0, 0, 0, 0, 1]] * 2), PARENTS)
     model = SiblingModel(LinearSVM(bias="none")).fit(X, Y, parents=PARENTS)
     of_roots, of_sport, of_politics = (fitted.coef_ for fitted in model.models_)
     of_roots, of_sport = np.asarray(of_roots), np.asarray(of_sport)
     assert of_roots[0][words.index("ball")] > 0
-    # football against tennis and nothing else: their documents mirror each other in goal and racket
+    # football against tennis and nothing else: their documents mirror each other in metric and racket
     assert of_sport[0] == pytest.approx(-of_sport[1], abs=1e-3)
     assert of_sport[0][words.index("ball")] == pytest.approx(0, abs=1e-3)
     assert of_sport[:, words.index("vote")].tolist() == [0, 0]

@@ -22,8 +22,8 @@ def reuters(data_folder: Path) -> dict[str, Csr]:
         pytest.skip("Reuters-21578 is not in MANYLABEL_DATA")
     corpus = read(archive).corpus
     texts = [" ".join(parts).lower() for parts in zip(*corpus.fields.values(), strict=True)]
-    train = np.flatnonzero(np.asarray(corpus.split) == "train")
-    test = np.flatnonzero(np.asarray(corpus.split) == "test")
+    train = np.flatnonzero(np.asarray(corpus.split_names) == "train")
+    test = np.flatnonzero(np.asarray(corpus.split_names) == "test")
     vectorizer = CountVectorizer(token_pattern="[a-z]+")
     X = Csr(vectorizer.fit_transform([texts[row] for row in train]))
     Y = label_matrix(corpus.label_sets, corpus.label_names)

@@ -36,7 +36,7 @@ def test_documents_are_made_unit_vectors() -> None:
 
 def test_euclidean_distance_to_centroids() -> None:
     """B-1: q = (.8, .6) lies (0, .2) from (.8, .4) and (.8, −.4) from (0, 1)."""
-    model = Rocchio(metric="euclidean").fit(CENTROID_X, CENTROID_Y)
+    model = Rocchio(distance="euclidean").fit(CENTROID_X, CENTROID_Y)
     np.testing.assert_allclose(model.scores([[0.8, 0.6]]), [[-0.2, -np.sqrt(0.8)]])
     np.testing.assert_allclose(model.scores([[0, 0]]), [[-np.sqrt(0.8), -1.0]])
 

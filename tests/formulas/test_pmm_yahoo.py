@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from manylabel.estimator import Csr
-from manylabel.metrics import measure_all
+from manylabel.metrics import compute_metrics
 from manylabel.models.pmm1 import PMM1
 from manylabel.models.pmm2 import PMM2
 
@@ -33,7 +33,7 @@ def pages(data_folder: Path) -> dict[str, tuple[Csr, Csr]]:
 
 def sample_f1(truth: Csr, predicted: Csr) -> float:
     """In percent."""
-    return 100 * measure_all(truth, predicted, ["sample-f1"])["sample-f1"]
+    return 100 * compute_metrics(truth, predicted, ["sample-f1"])["sample-f1"]
 
 
 @pytest.mark.parametrize(("method", "n"), PUBLISHED, ids=str)

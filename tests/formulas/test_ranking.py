@@ -35,11 +35,11 @@ def test_ranks_of_true_labels() -> None:
     ("name", "value"),
     [
         ("one-error", 1 / 2),  # document 1's tie goes to the wrong label
-        ("precision-at-1", 1 / 2),
-        ("precision-at-3", (2 / 3 + 1 / 3) / 2),
-        ("precision-at-5", (2 / 5 + 1 / 5) / 2),  # by 5 although there are 4 labels
-        ("recall-at-3", 1),
-        ("ndcg-at-3", ((1 + 1 / 2) / (1 + 1 / math.log2(3)) + 1 / math.log2(3)) / 2),
+        ("precision@1", 1 / 2),
+        ("precision@3", (2 / 3 + 1 / 3) / 2),
+        ("precision@5", (2 / 5 + 1 / 5) / 2),  # by 5 although there are 4 labels
+        ("recall@3", 1),
+        ("ndcg@3", ((1 + 1 / 2) / (1 + 1 / math.log2(3)) + 1 / math.log2(3)) / 2),
         ("ranking-average-precision", ((1 + 2 / 3) / 2 + 1 / 2) / 2),
         ("ranking-loss", (1 / 4 + 1 / 3) / 2),
         ("coverage", (3 + 2) / 2),
@@ -47,17 +47,17 @@ def test_ranks_of_true_labels() -> None:
 )
 def test_measures(name: str, value: float) -> None:
     """B-11: means over the two documents that have labels."""
-    assert m.measure_ranking(T, SCORES, [name])[name] == pytest.approx(value)
+    assert m.compute_ranking_metrics(T, SCORES, [name])[name] == pytest.approx(value)
 
 
 def test_documents_without_labels_change_nothing() -> None:
-    assert m.measure_ranking(T, SCORES) == m.measure_ranking(T[:2], SCORES[:2])
-    assert all(math.isnan(value) for value in m.measure_ranking(T[2:], SCORES[2:]).values())
+    assert m.compute_ranking_metrics(T, SCORES) == m.compute_ranking_metrics(T[:2], SCORES[:2])
+    assert all(math.isnan(value) for value in m.compute_ranking_metrics(T[2:], SCORES[2:]).values())
 
 
 def test_a_document_with_all_labels() -> None:
     """Nothing can be ordered wrongly: loss 0, average precision 1."""
-    found = m.measure_ranking([[1, 1]], [[0.3, 0.3]])
+    found = m.compute_ranking_metrics([[1, 1]], [[0.3, 0.3]])
     assert (found["ranking-loss"], found["ranking-average-precision"], found["coverage"]) == (0.0, 1.0, 2.0)
 
 
@@ -68,14 +68,14 @@ def test_labels_never_seen_rank_last() -> None:
 
 
 def test_every_ranking_measure_states_its_convention() -> None:
-    assert set(m.ranking_conventions()) == set(m.RANKING_MEASURES)
-    assert not set(m.RANKING_MEASURES) & set(m.MEASURES)
-    for name, measure in m.RANKING_MEASURES.items():
-        assert measure.name == name
-        assert measure.convention.endswith(".")
-        assert measure.title
-        assert measure.source
-    losses = {name for name, measure in m.RANKING_MEASURES.items() if not measure.greater_is_better}
+    assert set(m.ranking_conventions()) == set(m.RANKING_METRICS)
+    assert not set(m.RANKING_METRICS) & set(m.METRICS)
+    for name, metric in m.RANKING_METRICS.items():
+        assert metric.name == name
+        assert metric.convention.endswith(".")
+        assert metric.title
+        assert metric.source
+    losses = {name for name, metric in m.RANKING_METRICS.items() if not metric.greater_is_better}
     assert losses == {"one-error", "ranking-loss", "coverage"}
 
 
@@ -134,5 +134,5 @@ def test_wrong_input_is_answered_in_words() -> None:
         m.label_ranking([0.5, 1.0])
     with pytest.raises(DataError, match="number of labels in common"):
         r.LabelRanks.concatenate([m.label_ranks(T, SCORES), m.label_ranks(T[:, :2], SCORES[:, :2])])
-    with pytest.raises(UnknownNameError, match="Did you mean 'ndcg-at-3'"):
-        m.measure_ranking(T, SCORES, ["ndcg3"])
+    with pytest.raises(UnknownNameError, match="Did you mean 'ndcg@3'"):
+        m.compute_ranking_metrics(T, SCORES, ["ndcg3"])

@@ -70,7 +70,7 @@ def test_all_and_unused_records():
 def test_labels_by_part():
     """D-1: 118 used in train or test, 115 in train, 93 in test, 90 in both; three only in test."""
     corpus = reuters()
-    train, test = ({n for names in corpus.part(part).labels for n in names} for part in ("train", "test"))
+    train, test = ({n for names in corpus.split(part).labels for n in names} for part in ("train", "test"))
     assert (len(train | test), len(train), len(test), len(train & test)) == (118, 115, 93, 90)
     assert test - train == {"cottonseed", "f-cattle", "sfr"}
     only = {i for i, names in zip(corpus.ids, corpus.labels, strict=True) if set(names) & (test - train)}
@@ -85,7 +85,7 @@ def test_label_sets(label_set, labels, train, test):
     """D-1: documents that keep a label when labels are restricted."""
     corpus = reuters(label_set=label_set, unlabelled_train="drop", unlabelled_test="drop")
     assert len(corpus.label_names) == labels
-    assert corpus.parts == {"train": train, "test": test}
+    assert corpus.splits == {"train": train, "test": test}
 
 
 def test_unlabelled_documents_are_dropped_by_part():
@@ -96,7 +96,7 @@ def test_unlabelled_documents_are_dropped_by_part():
 def test_ten_largest():
     """D-1: the ten largest topics with their train and test counts."""
     corpus = reuters(label_set="R10")
-    counts = {part: Counter(n for names in corpus.part(part).labels for n in names) for part in ("train", "test")}
+    counts = {part: Counter(n for names in corpus.split(part).labels for n in names) for part in ("train", "test")}
     assert {n: (counts["train"][n], counts["test"][n]) for n in corpus.label_names} == {
         "earn": (2877, 1087), "acq": (1650, 719), "money-fx": (538, 179), "grain": (433, 149),
         "crude": (389, 189),
@@ -110,7 +110,7 @@ def test_assignments_and_label_sets():
     9648 + 3747 = 13395 assignments need the three test-only labels, so all 135 are kept here.
     """
     corpus = reuters()
-    train, test = corpus.part("train"), corpus.part("test")
+    train, test = corpus.split("train"), corpus.split("test")
     assert describe(train)["label assignments"] == 9648
     assert describe(test)["label assignments"] == 3747
     assert describe(train)["labels per labelled document"] == pytest.approx(1.241, abs=5e-4)
@@ -120,12 +120,12 @@ def test_assignments_and_label_sets():
 
 
 def test_unilabel_part():
-    """D-1: 59 classes in the unilabel training part; 13 unilabel test documents have a class without one."""
+    """D-1: 59 classes in the unilabel training split; 13 unilabel test documents have a class without one."""
     corpus = reuters(cardinality="unilabel")
-    assert corpus.parts == {"train": 6552, "test": 2582}
-    classes = {names[0] for names in corpus.part("train").labels}
+    assert corpus.splits == {"train": 6552, "test": 2582}
+    classes = {names[0] for names in corpus.split("train").labels}
     assert len(classes) == 59
-    assert sum(names[0] not in classes for names in corpus.part("test").labels) == 13
+    assert sum(names[0] not in classes for names in corpus.split("test").labels) == 13
 
 
 def test_no_document_is_empty_and_entities_are_decoded():
@@ -142,7 +142,7 @@ def test_briefs_and_unprocessed_stories():
     """D-1: no body in 787 + 276 briefs, no title in 54 + 14 unprocessed stories."""
     corpus = reuters()
     for part, briefs, unprocessed in (("train", 787, 54), ("test", 276, 14)):
-        fields = corpus.part(part).fields
+        fields = corpus.split(part).fields
         assert sum(not title for title in fields["title"]) == unprocessed
         assert sum(not body for body in fields["body"]) == briefs
 

@@ -20,12 +20,12 @@ from manylabel.models.score_kinds import ScoreKind, logit
 LOG_ODDS, MARGIN, POSTERIOR = ScoreKind.LOG_ODDS, ScoreKind.MARGIN, ScoreKind.POSTERIOR
 
 
-def rule_over(sets: list[list[int]], objective: str = "f1", log_dependence: list[float] | None = None) -> SeenSets:
+def rule_over(sets: list[list[int]], metric: str = "sample-f1", log_dependence: list[float] | None = None) -> SeenSets:
     """A rule that takes log-odds as they are, so that the formula can be checked by itself."""
     n_labels = len(sets[0])
     calibration = Calibration().restore({"slopes_": np.ones(n_labels), "intercepts_": np.zeros(n_labels)})
     added = np.zeros(len(sets)) if log_dependence is None else np.array(log_dependence)
-    rule = SeenSets(objective)  # type: ignore[arg-type]
+    rule = SeenSets(metric)  # type: ignore[arg-type]
     return rule.restore({"sets_": Csr(np.array(sets)), "log_dependence_": added, "calibration_": calibration})
 
 
@@ -42,7 +42,7 @@ def test_probabilities_over_seen_sets() -> None:
 
 def test_the_sets_factor() -> None:
     """Odds of {A, B} doubled by what is added: .432 : .576 : .012."""
-    rule = rule_over([[1, 0, 0], [1, 1, 0], [0, 0, 1]], "exact", [0.0, math.log(2), 0.0])
+    rule = rule_over([[1, 0, 0], [1, 1, 0], [0, 0, 1]], "exact-match", [0.0, math.log(2), 0.0])
     found = rule.set_probabilities(scores_of(0.8, 0.4, 0.1), LOG_ODDS)
     assert found[0] == pytest.approx(np.array([0.432, 0.576, 0.012]) / 1.02)
     assert rule.decide(scores_of(0.8, 0.4, 0.1), LOG_ODDS).toarray().tolist() == [[1, 1, 0]]
@@ -53,8 +53,8 @@ def test_most_probable_and_greatest_expected_f1() -> None:
     weights = np.array([[0.4], [0.35], [0.25]])
     table = SetTable.of(Csr([[1, 0], [0, 1], [1, 1]]))
     assert table.expected_f1(weights).ravel() == pytest.approx([0.4 + 0.5 / 3, 0.35 + 0.5 / 3, 0.5 + 0.25])
-    assert table.best(np.log(weights), "exact")[0].tolist() == [0]
-    assert table.best(np.log(weights), "f1")[0].tolist() == [2]
+    assert table.best(np.log(weights), "exact-match")[0].tolist() == [0]
+    assert table.best(np.log(weights), "sample-f1")[0].tolist() == [2]
 
 
 def test_least_expected_difference() -> None:
@@ -62,7 +62,7 @@ def test_least_expected_difference() -> None:
     weights = np.array([[0.4], [0.35], [0.25]])
     table = SetTable.of(Csr([[1, 0], [0, 1], [1, 1]]))
     assert table.expected_agreement(weights).ravel() == pytest.approx([0.3, 0.2, 0.5])
-    assert table.best(np.log(weights), "hamming")[0].tolist() == [2]
+    assert table.best(np.log(weights), "hamming-loss")[0].tolist() == [2]
     # |S△T|: {A} .35 · 2 + .25, {B} .4 · 2 + .25, {A, B} .4 + .35
     wrong = np.array([0.95, 1.05, 0.75])
     assert wrong - wrong[0] == pytest.approx(0.3 - np.array([0.3, 0.2, 0.5]))
@@ -74,12 +74,12 @@ def test_the_empty_set() -> None:
     assert SetTable.of(Csr(np.array([[0, 0], [1, 0]]))).expected_f1(weights).ravel() == pytest.approx([0.6, 0.4])
     scores, truth = np.array([[-1.0, -2.0], [-0.5, -2.0], [1.0, -2.0]]), Csr(np.array([[0, 0], [0, 0], [1, 0]]))
     new = np.array([[-5.0, -5.0]])
-    rule = SeenSets("exact").fit(scores, truth, MARGIN)
+    rule = SeenSets("exact-match").fit(scores, truth, MARGIN)
     assert rule.sets_.toarray().tolist() == [[0, 0], [1, 0]]
     assert rule.decide(new, MARGIN).nnz == 0
-    filled = SeenSets("exact", fallback="argmax").fit(scores, truth, MARGIN)
+    filled = SeenSets("exact-match", fallback="argmax").fit(scores, truth, MARGIN)
     assert filled.decide(new, MARGIN).toarray().tolist() == [[1, 0]]
-    forced = SeenSets("exact", allow_empty=False).fit(scores, truth, MARGIN)
+    forced = SeenSets("exact-match", allow_empty=False).fit(scores, truth, MARGIN)
     assert forced.sets_.toarray().tolist() == [[1, 0]]
     assert forced.decide(new, MARGIN).toarray().tolist() == [[1, 0]]
 
@@ -109,7 +109,7 @@ def test_sets_seen_too_seldom_are_left_out() -> None:
 
 
 def test_ties_go_to_the_set_seen_more_often_then_first() -> None:
-    rule = rule_over([[1, 0], [0, 1]], "exact")
+    rule = rule_over([[1, 0], [0, 1]], "exact-match")
     assert rule.decide(np.array([[0.3, 0.3]]), LOG_ODDS).toarray().tolist() == [[1, 0]]
     scores, truth = np.zeros((3, 2)), Csr(np.array([[1, 0], [0, 1], [0, 1]]))
     assert SeenSets().fit(scores, truth, MARGIN).sets_.toarray().tolist() == [[0, 1], [1, 0]]
@@ -138,13 +138,13 @@ def test_the_answer_is_a_seen_set_and_probabilities_sum_to_one() -> None:
     truth = (rng.random((60, 4)) < 0.3).astype(np.int8)
     scores = truth + rng.normal(size=truth.shape)
     seen = Counter(map(tuple, truth.tolist()))
-    for objective in ("f1", "exact", "hamming"):
-        rule = SeenSets(objective, curve="isotonic").fit(scores, Csr(truth), MARGIN)  # type: ignore[arg-type]
+    for metric in ("sample-f1", "exact-match", "hamming-loss"):
+        rule = SeenSets(metric, curve="isotonic").fit(scores, Csr(truth), MARGIN)  # type: ignore[arg-type]
         assert all(tuple(row) in seen for row in rule.decide(scores, MARGIN).toarray().tolist())
         assert rule.set_probabilities(scores, MARGIN).sum(axis=1) == pytest.approx(np.ones(60))
 
 
 def test_name_and_parameters() -> None:
     assert find_rule("seen-sets") is SeenSets
-    with pytest.raises(ParameterError, match="Did you mean 'exact'"):
+    with pytest.raises(ParameterError, match="Did you mean 'exact-match'"):
         SeenSets("exakt").fit(np.zeros((1, 1)), Csr([[1]]), MARGIN)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ def reuters(data_folder: Path) -> tuple[Csr, Csr, list[str]]:
     if not archive.exists():
         pytest.skip("Reuters-21578 is not in MANYLABEL_DATA")
     corpus = read(archive).corpus
-    split = np.asarray(corpus.split)
+    split = np.asarray(corpus.split_names)
     Y = label_matrix(corpus.label_sets, corpus.label_names)
     train = np.flatnonzero(split == "train")
     common = np.flatnonzero(Y[train].sum(axis=0).astype(bool) & Y[split == "test"].sum(axis=0).astype(bool))

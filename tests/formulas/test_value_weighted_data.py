@@ -25,7 +25,7 @@ def load(folder: Path, name: str) -> tuple[Csr, Csr, np.ndarray]:
         pytest.skip(f"{name} is not in MANYLABEL_DATA")
     corpus = read(path).corpus
     assert corpus.counts is not None
-    parts = np.array(["" if corpus.split is None else part for part in corpus.split or [""] * len(corpus)])
+    parts = np.array(["" if corpus.split_names is None else part for part in corpus.split_names or [""] * len(corpus)])
     return Csr(corpus.counts), label_matrix(corpus.label_sets, corpus.label_names), parts
 
 

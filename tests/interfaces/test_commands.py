@@ -51,7 +51,7 @@ def test_json_of_every_command_can_be_read(folder: Path, capsys: pytest.CaptureF
     trained = json.loads(printed(capsys, "train", "mail.csv", "--json"))
     assert trained["documents"] == 12
     result = json.loads(printed(capsys, "evaluate", "mail.csv", "--method", "nb-app", "--json"))["results"][0]
-    assert result["measures"]["all"].keys() == result["conventions"].keys()
+    assert result["metrics"]["all"].keys() == result["conventions"].keys()
     assert json.loads(printed(capsys, "inspect", "mail.manylabel", "--json"))["labels"] == ["buses", "roads"]
     assert {row["name"] for row in json.loads(printed(capsys, "methods", "--json"))} == set(METHODS)
     assert json.loads(printed(capsys, "convert", "mail.csv", "--json"))["documents"] == 12
@@ -66,7 +66,7 @@ def test_every_method_trains_and_is_measured(method: str, folder: Path, capsys: 
 def test_several_methods_stand_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, "evaluate", "townhall", "--method", "nb-app", "--method", "nb-unilabel")
     assert "Measured on 181 labelled test documents" in shown
-    header = next(line for line in shown.splitlines() if line.startswith("measure"))
+    header = next(line for line in shown.splitlines() if line.startswith("metric"))
     assert header.split()[1:] == ["nb-app", "nb-unilabel"]
 
 
@@ -120,7 +120,7 @@ def test_labels_never_seen_in_training_are_misses_and_named(folder: Path, capsys
     )
     result = json.loads(printed(capsys, "evaluate", "later.csv", "--model", "mail.manylabel", "--json"))["results"][0]
     assert result["unseen_labels"] == {"trams": 1}
-    assert result["measures"]["all"]["micro-recall"] == pytest.approx(2 / 3)
+    assert result["metrics"]["all"]["micro-recall"] == pytest.approx(2 / 3)
 
 
 def test_settings_reach_the_pipeline_and_the_model_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

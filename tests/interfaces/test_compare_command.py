@@ -24,7 +24,7 @@ def test_page_report_and_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Comparing methods on townhall for Micro F1" in page
     assert "2 stretches of time (date)" in page
     assert "The winner is" in page
-    assert "On the test part (190 documents" in page
+    assert "On the test split (190 documents" in page
     recipe = page.partition("The recipe")[2].partition("method = ")
     Path("best.toml").write_text(recipe[1] + recipe[2].partition("The model, trained")[0])
     html = Path("out.html").read_text()
@@ -37,7 +37,7 @@ def test_page_report_and_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     answers = []
     for model in ("best.manylabel", "again.manylabel"):
         assert run(["evaluate", "townhall", "--model", model, "--json"]) == 0
-        answers.append(json.loads(capsys.readouterr().out)["results"][0]["measures"])
+        answers.append(json.loads(capsys.readouterr().out)["results"][0]["metrics"])
     assert answers[0] == answers[1]
 
 
@@ -45,9 +45,9 @@ def test_json_and_several_data_sets(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"{word} text {number},{word}" for number in range(12) for word in ("bus", "road")]
     Path("a.csv").write_text("text,labels\n" + "\n".join(lines) + "\n")
     Path("b.csv").write_text(Path("a.csv").read_text())
-    assert run(["compare", "a.csv", *FEW, "--measure", "exact", "--json"]) == 0
+    assert run(["compare", "a.csv", *FEW, "--metric", "exact-match", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["measure"]["name"] == "exact"
+    assert found["metric"]["name"] == "exact-match"
     assert found["test"] is None
     assert found["leaderboard"][0]["value"] == 1.0
     assert {row["method"] for row in [*found["leaderboard"], *found["stopped"]]} == {"nb-binary", "nb-app", "rocchio"}
@@ -62,7 +62,7 @@ def test_a_test_file_is_measured_at_the_end(capsys: pytest.CaptureFixture[str]) 
     lines = [f"{word} text {number},{word}" for number in range(12) for word in ("bus", "road")]
     Path("a.csv").write_text("text,labels\n" + "\n".join(lines) + "\n")
     Path("t.csv").write_text("text,labels\na bus,bus\na road,road\na road,bus\n")
-    assert run(["compare", "a.csv", *FEW, "--test", "t.csv", "--for", "recall@1", "--json"]) == 0
+    assert run(["compare", "a.csv", *FEW, "--test", "t.csv", "--metric", "recall@1", "--json"]) == 0
     test = json.loads(capsys.readouterr().out)["test"]
     assert test["documents"] == 3
     assert test["value"] == pytest.approx(2 / 3)
@@ -72,7 +72,7 @@ def test_a_test_file_is_measured_at_the_end(capsys: pytest.CaptureFixture[str]) 
     ("arguments", "said"),
     [
         (["--methods", "svmm"], "Did you mean 'svm'"),
-        (["--measure", "micro"], "Did you mean 'micro-f1'"),
+        (["--metric", "micro"], "Did you mean 'micro-f1'"),
         (["--cv", "1"], "at least 2 folds"),
         (["--budget", "abc"], "90s, 2m"),
         (["townhall", "--model", "x.manylabel"], "one data set"),

@@ -42,7 +42,7 @@ def test_the_corpus_that_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:
     assert "29 labels" in shown
     assert "The rarest labels" in shown
     assert "How unequal the labels are" in shown
-    part = json.loads(printed(capsys, "describe", "townhall", "--part", "train", "--json"))
+    part = json.loads(printed(capsys, "describe", "townhall", "--split", "train", "--json"))
     assert part["documents"] == 415
 
 

@@ -30,17 +30,17 @@ def test_the_curve_rises_and_is_the_same_again(capsys: pytest.CaptureFixture[str
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
-@pytest.mark.parametrize("measure", ["macro-f1", "recall@3"])
-def test_the_last_step_is_what_evaluate_measures(measure: str) -> None:
+@pytest.mark.parametrize("metric", ["macro-f1", "recall@3"])
+def test_the_last_step_is_what_evaluate_measures(metric: str) -> None:
     source = Source("townhall")
-    curve = learning_curve(source, method="svm", measure=measure, steps=3, repeats=1, n_jobs=1)
+    curve = learning_curve(source, method="svm", metric=metric, steps=3, repeats=1, n_jobs=1)
     result = evaluate_methods(source, ["svm"], n_jobs=1).results[0]
-    name = {"recall@3": "recall-at-3"}.get(measure, measure)
-    assert curve.steps[-1].mean == pytest.approx(result.measures["all"][name])
+    name = {"recall@3": "recall@3"}.get(metric, metric)
+    assert curve.steps[-1].mean == pytest.approx(result.metrics["all"][name])
 
 
 def test_a_loss_falls(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(printed(capsys, *CURVE, "--measure", "hamming", "--json"))
+    found = json.loads(printed(capsys, *CURVE, "--metric", "hamming-loss", "--json"))
     assert found["steps"][-1]["mean"] < found["steps"][0]["mean"]
     assert found["outlook"]["value"] <= found["steps"][-1]["mean"]
 
@@ -61,7 +61,7 @@ def test_the_page_and_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ("arguments", "said"),
     [
         (("--steps", "2"), "steps"),
-        (("--measure", "micro"), "Did you mean 'micro-f1'"),
+        (("--metric", "micro"), "Did you mean 'micro-f1'"),
         (("--method", "svn"), "Did you mean"),
     ],
 )

@@ -42,7 +42,7 @@ def test_two_files_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> Non
     a = saved(capsys, "a.json", "mail.csv", *FAST)
     b = saved(capsys, "b.json", "mail.csv", "--method", "nb-unilabel", *FAST)
     shown = printed(capsys, "results", a, b)
-    header = next(line for line in shown.splitlines() if line.startswith("measure"))
+    header = next(line for line in shown.splitlines() if line.startswith("metric"))
     assert [title.strip() for title in header.split("  ")[-3:]] == [
         "nb-binary (a.json)",
         "nb-unilabel",
@@ -64,7 +64,7 @@ def test_a_saved_model_is_measured_alike(capsys: pytest.CaptureFixture[str]) -> 
     printed(capsys, "train", "townhall", "--method", "nb-unilabel", "--model", "m.manylabel")
     b = saved(capsys, "b.json", "townhall", "--model", "m.manylabel", "--json")
     one, two = json.loads(printed(capsys, "results", a, b, "--json"))["results"]
-    assert one["measures"] == two["measures"]
+    assert one["metrics"] == two["metrics"]
     assert one["train_sha256"] == two["train_sha256"]
 
 

@@ -52,7 +52,7 @@ def test_documents_in_a_misspelt_part_are_told(table: Path, capsys: pytest.Captu
     table.write_text("\n".join(f"{row},{part}" for row, part in zip(rows, parts, strict=True)))
     assert run(["train", "letters.csv"]) == 0
     assert (
-        "1 documents are in parts that are used only where they are named by --part: trian." in capsys.readouterr().err
+        "1 documents are in parts that are used only where they are named by --split: trian." in capsys.readouterr().err
     )
 
 

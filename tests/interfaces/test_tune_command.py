@@ -78,7 +78,7 @@ def test_the_clock_stops_a_search_and_the_page_says_so(
     ("arguments", "said"),
     [
         (("--method", "svn"), "Did you mean 'svm"),
-        (("--for", "micro-f2"), "Did you mean 'micro-f1'"),
+        (("--metric", "micro-f2"), "Did you mean 'micro-f1'"),
         (("--cv", "1"), "at least 2 folds"),
         (("--trials", "1"), "at least 2 trials"),
         (("--budget", "abc"), "90s, 2m"),

@@ -1,4 +1,4 @@
-"""Calibration against scikit-learn's isotonic regression and a general optimiser on Platt's objective."""
+"""Calibration against scikit-learn's isotonic regression and a general optimiser on Platt's metric."""
 
 from typing import Any
 

@@ -17,9 +17,9 @@ from manylabel.evaluation.bootstrap import (
 from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.paired_tests import holm, mcnemar, permutation_test, sign_test
 from manylabel.evaluation.rank_tests import critical_difference, friedman, wilcoxon
-from manylabel.metrics.goals import GOALS, find_goal
+from manylabel.metrics.targets import TARGET_METRICS, find_target_metric
 
-NAMES = [*GOALS, "recall@2"]
+NAMES = [*TARGET_METRICS, "recall@2"]
 
 
 def answers(seed: int, n: int = 40, labels: int = 6) -> tuple[np.ndarray, ...]:
@@ -38,23 +38,23 @@ def both(seed: int, n: int = 40) -> tuple[DocumentStatistics, DocumentStatistics
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bootstrap_equals_measuring_each_resample_anew(name: str) -> None:
-    goal = find_goal(name)
+    metric = find_target_metric(name)
     truth, one, two, scores_one, scores_two = answers(3)
     weights = np.concatenate(list(resampled_weights(40, 5, 50, 40))).astype(int)
     literal = []
     for times in weights:
         rows = np.repeat(np.arange(40), times)
         literal.append(
-            [goal.value(truth[rows], given[rows], s[rows]) for given, s in ((one, scores_one), (two, scores_two))]
+            [metric.value(truth[rows], given[rows], s[rows]) for given, s in ((one, scores_one), (two, scores_two))]
         )
     first, second = np.array(literal).T
     a, b = both(3)
-    found = interval(a, goal, 5, 50, 0.9)
-    assert found.value == pytest.approx(goal.value(truth, one, scores_one), abs=1e-12)
+    found = interval(a, metric, 5, 50, 0.9)
+    assert found.value == pytest.approx(metric.value(truth, one, scores_one), abs=1e-12)
     np.testing.assert_allclose([found.low, found.high], np.quantile(first, [0.05, 0.95]), atol=1e-12)
     difference = paired_difference(a, b, name, 5, 50, 0.9)
     np.testing.assert_allclose([difference.low, difference.high], np.quantile(first - second, [0.05, 0.95]), atol=1e-12)
-    gains = np.array([goal.gain(x) - goal.gain(y) for x, y in literal])
+    gains = np.array([metric.gain(x) - metric.gain(y) for x, y in literal])
     assert difference.better == pytest.approx(np.mean((gains > 1e-12) + 0.5 * (abs(gains) <= 1e-12)))
 
 
@@ -75,13 +75,13 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
 
 def enumerated(name: str, seed: int, n: int) -> tuple[float, float]:
     """The difference and p of all 2ⁿ swaps, each measured anew."""
-    goal = find_goal(name)
+    metric = find_target_metric(name)
     truth, one, two, scores_one, scores_two = answers(seed, n)
     found = []
     for swap in product([False, True], repeat=n):
         rows = np.array(swap)[:, np.newaxis]
-        first = goal.value(truth, np.where(rows, two, one), np.where(rows, scores_two, scores_one))
-        second = goal.value(truth, np.where(rows, one, two), np.where(rows, scores_one, scores_two))
+        first = metric.value(truth, np.where(rows, two, one), np.where(rows, scores_two, scores_one))
+        second = metric.value(truth, np.where(rows, one, two), np.where(rows, scores_one, scores_two))
         found.append(first - second)
     return found[0], float(np.mean(np.abs(found) >= abs(found[0]) - 1e-12))
 

@@ -1,4 +1,4 @@
-"""Where nothing differs, tests say so as often as they promise; where something does, they find it."""
+"""Where nothing differs, tests say so as often as they guarantee; where something does, they find it."""
 
 from functools import cache
 from itertools import combinations
@@ -42,9 +42,9 @@ def alarms(p_values: list[float]) -> int:
     return sum(p <= LEVEL for p in p_values)
 
 
-@pytest.mark.parametrize("goal", ["micro-f1", "sample-f1"])
-def test_permutation_is_at_its_level(goal: str) -> None:
-    found = [permutation_test(a, b, goal, seed, 199).p for seed, (a, b) in enumerate(simulated())]
+@pytest.mark.parametrize("metric", ["micro-f1", "sample-f1"])
+def test_permutation_is_at_its_level(metric: str) -> None:
+    found = [permutation_test(a, b, metric, seed, 199).p for seed, (a, b) in enumerate(simulated())]
     assert LOWEST <= alarms(found) <= HIGHEST
     assert 0.4 < np.mean(found) < 0.6  # p is uniform, or nearly, where the null holds
 
@@ -97,8 +97,8 @@ def test_the_same_method_with_another_seed_is_seldom_called_another() -> None:
     answers = same_method_other_seeds("svm", 40)
     pairs = list(combinations(answers, 2))
     share = {
-        goal: alarms([permutation_test(a, b, goal, permutations=499).p for a, b in pairs]) / len(pairs)
-        for goal in ("micro-f1", "macro-f1", "sample-f1", "exact")
+        metric: alarms([permutation_test(a, b, metric, permutations=499).p for a, b in pairs]) / len(pairs)
+        for metric in ("micro-f1", "macro-f1", "sample-f1", "exact-match")
     }
     share["mcnemar"] = alarms([mcnemar_exact_match(a, b).p for a, b in pairs]) / len(pairs)
     share["signs"] = alarms([sign_test_labels(a, b).p for a, b in pairs]) / len(pairs)
@@ -108,7 +108,7 @@ def test_the_same_method_with_another_seed_is_seldom_called_another() -> None:
 def same_method_other_seeds(method: str, seeds: int) -> list[DocumentStatistics]:
     """What models that differ by their seed alone answer to the test letters."""
     corpus = load("townhall").corpus
-    train, test, names = corpus.part("train"), corpus.part("test"), list(corpus.label_names)
+    train, test, names = corpus.split("train"), corpus.split("test"), list(corpus.label_names)
     truth = label_matrix(test.label_sets, names)
     answers = []
     for seed in range(seeds):

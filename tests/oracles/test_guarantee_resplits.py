@@ -1,4 +1,4 @@
-"""Promises measured on real documents over random re-splits: `make slow` runs these, `make test` does not.
+"""Guarantees measured on real documents over random re-splits: `make slow` runs these, `make test` does not.
 
 What is done is described in benchmarks/guarantees.py, which also makes the table of docs/guarantees.md: 200 divisions
 of documents that the model has not seen into held-out and test documents, and five times everything anew.

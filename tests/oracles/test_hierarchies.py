@@ -1,10 +1,10 @@
-"""Sibling problems learned in pieces are those of one fit with exclusions; measures agree with a slow twin."""
+"""Sibling problems learned in pieces are those of one fit with exclusions; metrics agree with a slow twin."""
 
 import numpy as np
 import pytest
 
 from manylabel.estimator import Csr
-from manylabel.metrics import measure_hierarchical
+from manylabel.metrics import compute_hierarchical_metrics
 from manylabel.metrics.ancestors import closed
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.strategies.sibling_model import SiblingModel
@@ -52,7 +52,7 @@ def test_hierarchical_measures_of_sets(seed: int) -> None:
     precision = right / sum(len(s) for _, s in pairs)
     recall = right / sum(len(t) for t, _ in pairs)
     per_document = [1.0 if not t | s else 2 * len(t & s) / (len(t) + len(s)) for t, s in pairs]
-    found = measure_hierarchical(T, S, parents)
+    found = compute_hierarchical_metrics(T, S, parents)
     assert found["hierarchical-precision"] == pytest.approx(precision)
     assert found["hierarchical-recall"] == pytest.approx(recall)
     assert found["hierarchical-f1"] == pytest.approx(2 * precision * recall / (precision + recall))

@@ -71,17 +71,17 @@ def test_euclidean_rocchio_equals_nearest_centroid() -> None:
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     y = np.repeat([3, 7, 9], 50)
     oracle = NearestCentroid().fit(X, y)
-    model = Rocchio(metric="euclidean").fit(X, y)
+    model = Rocchio(distance="euclidean").fit(X, y)
     np.testing.assert_array_equal(model.predict(X), oracle.predict(X))
     distances = np.linalg.norm(X[:, np.newaxis] - oracle.centroids_, axis=2)
     np.testing.assert_allclose(model.scores(X), -distances, atol=1e-7)
 
 
 @pytest.mark.parametrize("negatives", ["all", 15])
-@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
-def test_rocchio_equals_the_formula_written_out(corpus: Any, negatives: Any, metric: str) -> None:
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_rocchio_equals_the_formula_written_out(corpus: Any, negatives: Any, distance: str) -> None:
     X, Y, T = corpus
-    model = Rocchio(metric=metric, beta=1.5, gamma=0.4, negatives=negatives).fit(X, sparse.csr_array(Y))
+    model = Rocchio(distance=distance, beta=1.5, gamma=0.4, negatives=negatives).fit(X, sparse.csr_array(Y))
     train, tests = unit(X), unit(T)
     expected = np.full((len(tests), Y.shape[1]), -np.inf)
     for label in np.flatnonzero(Y.any(axis=0)):
@@ -92,7 +92,7 @@ def test_rocchio_equals_the_formula_written_out(corpus: Any, negatives: Any, met
             other = other[order[:negatives][similarity[:negatives] > 0]]
         p = 1.5 * centroid - 0.4 * train[other].mean(axis=0)
         expected[:, label] = tests @ p / np.linalg.norm(p)
-        if metric == "euclidean":
+        if distance == "euclidean":
             expected[:, label] = -np.linalg.norm(tests - p, axis=1)
     np.testing.assert_allclose(model.scores(T), expected, atol=1e-9)
 

@@ -1,4 +1,4 @@
-"""Agreement with scikit-learn for every ranking measure and curve it has, ties included where it defines them."""
+"""Agreement with scikit-learn for every ranking metric and curve it has, ties included where it defines them."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def ranked(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray]:
 def test_measures_that_define_ties(ranked, monkeypatch: pytest.MonkeyPatch) -> None:
     truth, scores = ranked
     monkeypatch.setattr(ranking, "CELLS_A_BLOCK", 100)  # several blocks
-    found = m.measure_ranking(sparse.csr_array(truth), scores)
+    found = m.compute_ranking_metrics(sparse.csr_array(truth), scores)
     assert found["coverage"] == pytest.approx(sk.coverage_error(truth, scores))
     assert found["ranking-loss"] == pytest.approx(sk.label_ranking_loss(truth, scores))
     assert found["ranking-average-precision"] == pytest.approx(sk.label_ranking_average_precision_score(truth, scores))
@@ -35,25 +35,25 @@ def test_measures_that_define_ties(ranked, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("seed", range(4))
 def test_measures_at_k(seed: int) -> None:
     truth, scores = documents(seed, 10**9)
-    found = m.measure_ranking(truth, scores)
+    found = m.compute_ranking_metrics(truth, scores)
     for k in (3, 5):
-        assert found[f"ndcg-at-{k}"] == pytest.approx(sk.ndcg_score(truth, scores, k=k))
-        assert found[f"ndcg-at-{k}"] == pytest.approx(sk.ndcg_score(truth, scores, k=k, ignore_ties=True))
+        assert found[f"ndcg@{k}"] == pytest.approx(sk.ndcg_score(truth, scores, k=k))
+        assert found[f"ndcg@{k}"] == pytest.approx(sk.ndcg_score(truth, scores, k=k, ignore_ties=True))
         best = np.argsort(-scores, axis=1)[:, :k]
         hits = np.take_along_axis(truth, best, axis=1).sum(axis=1)
-        assert found[f"precision-at-{k}"] == pytest.approx(np.mean(hits / k))
-        assert found[f"recall-at-{k}"] == pytest.approx(np.mean(hits / truth.sum(axis=1)))
+        assert found[f"precision@{k}"] == pytest.approx(np.mean(hits / k))
+        assert found[f"recall@{k}"] == pytest.approx(np.mean(hits / truth.sum(axis=1)))
     assert found["one-error"] == pytest.approx(1 - truth[np.arange(len(truth)), scores.argmax(axis=1)].mean())
-    assert found["precision-at-1"] == pytest.approx(1 - found["one-error"])
+    assert found["precision@1"] == pytest.approx(1 - found["one-error"])
 
 
 def test_ties_at_k_stand_in_label_order(ranked) -> None:
     """scikit-learn has no such option; a tiny penalty for later labels says the same."""
     truth, scores = ranked
     nudged = scores - 1e-12 * np.arange(scores.shape[1])
-    found = m.measure_ranking(truth, scores)
+    found = m.compute_ranking_metrics(truth, scores)
     for k in (3, 5):
-        assert found[f"ndcg-at-{k}"] == pytest.approx(sk.ndcg_score(truth, nudged, k=k))
+        assert found[f"ndcg@{k}"] == pytest.approx(sk.ndcg_score(truth, nudged, k=k))
 
 
 def test_micro_and_macro_areas(ranked) -> None:

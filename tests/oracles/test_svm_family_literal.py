@@ -71,16 +71,16 @@ def test_svm_hf_in_two_rounds(data: tuple[np.ndarray, np.ndarray, np.ndarray]) -
 
 
 @pytest.mark.parametrize("side", ["both", "one"])
-@pytest.mark.parametrize("metric", ["geometric", "functional"])
-def test_band_svm(data: tuple[np.ndarray, np.ndarray, np.ndarray], metric: Any, side: Any) -> None:
+@pytest.mark.parametrize("distance", ["geometric", "functional"])
+def test_band_svm(data: tuple[np.ndarray, np.ndarray, np.ndarray], distance: Any, side: Any) -> None:
     X, Y, asked = data
-    band = 0.15 if metric == "geometric" else 0.4
-    model = BandSVM(LinearSVM(**EXACT), band=band, metric=metric, side=side).fit(X, Y)
+    band = 0.15 if distance == "geometric" else 0.4
+    model = BandSVM(LinearSVM(**EXACT), band=band, distance=distance, side=side).fit(X, Y)
     assert model.removed_.sum() > 0
     for k in range(Y.shape[1]):
         first = literal_fit(X, Y[:, k])
-        distance = first.decision_function(X) / (np.linalg.norm(first.coef_) if metric == "geometric" else 1.0)
-        near = np.abs(distance) <= band if side == "both" else distance >= -band
+        far = first.decision_function(X) / (np.linalg.norm(first.coef_) if distance == "geometric" else 1.0)
+        near = np.abs(far) <= band if side == "both" else far >= -band
         keep = ~(near & (Y[:, k] == 0))
         expected = literal_fit(X[keep], Y[keep, k]).decision_function(asked)
         np.testing.assert_allclose(model.scores(asked)[:, k], expected, atol=2e-5)

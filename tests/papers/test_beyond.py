@@ -12,10 +12,10 @@ from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.seen_sets import SeenSets
 from manylabel.estimator import Csr
 from manylabel.evaluation.findings import Verdict
-from manylabel.metrics import measure_all
+from manylabel.metrics import compute_metrics
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.papers import beyond, beyond_reuters
-from manylabel.papers.beyond_reuters import MEASURES, READINGS, RULES
+from manylabel.papers.beyond_reuters import METRICS, READINGS, RULES
 from manylabel.papers.jobs import Plan
 from manylabel.papers.numbers import numbers
 
@@ -28,7 +28,7 @@ def test_counts_of_parts_pool_to_the_measures_of_the_whole() -> None:
     truth, given = _label_sets(0), _label_sets(1)
     cuts = [slice(0, 13), slice(13, 14), slice(14, 60)]
     found = beyond_reuters.pooled([beyond_reuters.counted(Csr(truth[rows]), Csr(given[rows])) for rows in cuts])
-    assert found == pytest.approx([100 * v for v in measure_all(truth, given, list(MEASURES.values())).values()])
+    assert found == pytest.approx([100 * v for v in compute_metrics(truth, given, list(METRICS.values())).values()])
 
 
 def test_pooled_by_hand() -> None:
@@ -50,7 +50,7 @@ def test_thresholds_are_averaged_over_divisions() -> None:
 
 def test_seen_sets_are_learned_on_the_first_division() -> None:
     rng = np.random.default_rng(0)
-    Y, rule = _label_sets(2), SeenSets(objective="exact", dependence=0.25)
+    Y, rule = _label_sets(2), SeenSets(metric="exact-match", dependence=0.25)
     first, second = (Y.toarray() + rng.normal(0, scale, Y.shape) for scale in (0.5, 5.0))
     found = beyond_reuters.decided(rule, [first, second], Y, first)
     alone = rule.fit(first, Y, ScoreKind.MARGIN).decide(first, ScoreKind.MARGIN)
@@ -70,7 +70,7 @@ def test_readings_stand_side_by_side_with_length_one_and_words_of_training_only(
 
 
 def _outcomes(plan: Plan) -> dict[str, Any]:
-    """Every recipe alike, but that one is better on training documents and worse on the test part."""
+    """Every recipe alike, but that one is better on training documents and worse on the test split."""
     n_labels = 2
     plain = {"right": [5] * n_labels, "given": [10] * n_labels, "true": [10] * n_labels, "exact": 5, "documents": 10}
     outcomes: dict[str, Any] = {}
@@ -78,12 +78,12 @@ def _outcomes(plan: Plan) -> dict[str, Any]:
         for block in range(beyond_reuters.blocks(plan)):
             outcomes[f"beyond/reuters/{reading}/{block}"] = {rule: dict(plain) for rule in RULES}
         outcomes[f"beyond/reuters/{reading}/test"] = {
-            rule: {"measures": [99.0, 99.0, 99.0], "intervals": [[98.0, 100.0]] * 3} for rule in RULES
+            rule: {"metrics": [99.0, 99.0, 99.0], "intervals": [[98.0, 100.0]] * 3} for rule in RULES
         }
     last, rule = list(READINGS)[-1], "thresholds shrunken by 2"
     outcomes[f"beyond/reuters/{last}/0"][rule] = {**plain, "right": [9] * n_labels, "exact": 9}
     outcomes[f"beyond/reuters/{last}/test"][rule] = {
-        "measures": [88.0, 63.0, 84.5],
+        "metrics": [88.0, 63.0, 84.5],
         "intervals": [[87.0, 88.5], [60.0, 66.0], [83.0, 86.0]],
     }
     for problem in beyond.PROBLEMS:
@@ -96,7 +96,7 @@ def _outcomes(plan: Plan) -> dict[str, Any]:
 def test_the_recipe_is_chosen_by_training_documents_not_by_the_test_part(quick: bool) -> None:
     plan = Plan(quick=quick)
     reuters, _ = beyond.read(plan, _outcomes(plan))
-    named = [f"{measure}: words and stems, thresholds shrunken by 2." for measure in MEASURES]
+    named = [f"{metric}: words and stems, thresholds shrunken by 2." for metric in METRICS]
     assert reuters.chosen[: len(named)] == named
     assert [row[1].ours for row in reuters.sheets[0].rows.values()] == [88.0, 63.0, 84.5]
 

@@ -1,4 +1,4 @@
-"""Laws of the rule chosen for a goal and of thresholds on calibrated probabilities."""
+"""Laws of the rule chosen for a metric and of thresholds on calibrated probabilities."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.estimator import Csr
-from manylabel.metrics.goals import GOALS, find_goal
+from manylabel.metrics.targets import TARGET_METRICS, find_target_metric
 from manylabel.models.score_kinds import ScoreKind
 
 
@@ -24,18 +24,18 @@ PROBLEMS = st.builds(made_up, st.integers(0, 10**6), st.integers(12, 40), st.int
 
 
 @settings(max_examples=25, deadline=None)
-@given(PROBLEMS, st.sampled_from(sorted(GOALS)))
+@given(PROBLEMS, st.sampled_from(sorted(TARGET_METRICS)))
 def test_the_chosen_rule_decides_and_none_did_better_by_more_than_the_tolerance(
-    problem: tuple[np.ndarray, Csr], goal: str
+    problem: tuple[np.ndarray, Csr], metric: str
 ) -> None:
     scores, Y = problem
-    rule = BestRule(goal, tolerance=0.01).fit(scores, Y, ScoreKind.MARGIN)
+    rule = BestRule(metric, tolerance=0.01).fit(scores, Y, ScoreKind.MARGIN)
     np.testing.assert_array_equal(
         rule.decide_dense(scores, ScoreKind.MARGIN), rule.rule_.decide_dense(scores, ScoreKind.MARGIN)
     )
-    gains = [find_goal(goal).gain(row["value"]) for row in rule.tried_]
+    gains = [find_target_metric(metric).gain(row["value"]) for row in rule.tried_]
     assert gains == sorted(gains, reverse=True)
-    [chosen] = [find_goal(goal).gain(row["value"]) for row in rule.tried_ if row["rule"] == rule.chosen]
+    [chosen] = [find_target_metric(metric).gain(row["value"]) for row in rule.tried_ if row["rule"] == rule.chosen]
     assert gains[0] - 0.01 <= chosen <= rule.gain == gains[0]
 
 
@@ -63,8 +63,8 @@ def test_calibrated_decisions_do_not_depend_on_the_units_of_the_scores(
     np.testing.assert_array_equal(moved, as_given)
 
 
-@pytest.mark.parametrize("goal", sorted(GOALS))
-def test_the_same_scores_give_the_same_choice(goal: str) -> None:
+@pytest.mark.parametrize("metric", sorted(TARGET_METRICS))
+def test_the_same_scores_give_the_same_choice(metric: str) -> None:
     scores, Y = made_up(3, 60, 4)
-    first, second = (BestRule(goal).fit(scores, Y, ScoreKind.MARGIN) for _ in range(2))
+    first, second = (BestRule(metric).fit(scores, Y, ScoreKind.MARGIN) for _ in range(2))
     assert first.tried_ == second.tried_

@@ -1,4 +1,4 @@
-"""Laws of methods made of methods: pairs, committees and keyword rules."""
+"""Laws of methods made of methods: pairs, ensembles and keyword rules."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.keyword_rules import KeywordRules
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.strategies.committee import Committee
+from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.one_vs_one import OneVsOne
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -22,8 +22,8 @@ MEMBERS = (WeightedMember(MACHINE), NAIVE)
 MODELS: list[Any] = [
     OneVsOne(NAIVE),
     OneVsOne(LinearSVM(tol=1e-8, max_iter=10_000), calibrated=True),
-    Committee(MEMBERS, "votes"),
-    Committee((NAIVE,), "average", folds=2),
+    Ensemble(MEMBERS, "votes"),
+    Ensemble((NAIVE,), "average", folds=2),
     KeywordRules(),
     KeywordRules(MACHINE),
 ]
@@ -64,7 +64,7 @@ def test_batches_do_not_change_predictions(model: Any, corpus: Any, working_memo
     np.testing.assert_array_equal(fitted.predict(X, working_memory=working_memory), fitted.predict(X))
 
 
-@pytest.mark.parametrize("model", [Committee(MEMBERS, "votes"), KeywordRules(), OneVsOne(NAIVE)], ids=repr)
+@pytest.mark.parametrize("model", [Ensemble(MEMBERS, "votes"), KeywordRules(), OneVsOne(NAIVE)], ids=repr)
 @given(corpora(), st.randoms(use_true_random=False))
 @settings(max_examples=15)
 def test_permuting_labels_permutes_columns(model: Any, corpus: Any, random: Any) -> None:
@@ -75,7 +75,7 @@ def test_permuting_labels_permutes_columns(model: Any, corpus: Any, random: Any)
         values = np.column_stack([one.score_batch(fitted.features(X))[:, -1] for one in fitted.models_])
         if np.abs(values).min() < 1e-9:  # a pair without a winner goes to the lower index, which permuting changes
             return
-    if isinstance(model, Committee):
+    if isinstance(model, Ensemble):
         values = np.column_stack([member.scores(X) for member in fitted.members_])
         if np.abs(values).min() < 1e-6:  # a vote on the boundary goes by rounding
             return

@@ -11,9 +11,9 @@ from manylabel.evaluation.bootstrap import document_statistics, interval, paired
 from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.paired_tests import holm, mcnemar_labels, permutation_test, sign_test_labels
 from manylabel.evaluation.rank_tests import friedman, undivided_groups
-from manylabel.metrics.goals import GOALS, find_goal
+from manylabel.metrics.targets import TARGET_METRICS, find_target_metric
 
-NAMES = [*GOALS, "recall@1", "recall@3"]
+NAMES = [*TARGET_METRICS, "recall@1", "recall@3"]
 
 
 @st.composite
@@ -27,7 +27,7 @@ def answers(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
 @given(answers(), st.sampled_from(NAMES))
 def test_the_value_is_that_of_the_goal(drawn: tuple[np.ndarray, ...], name: str) -> None:
     truth, one, _, scores = drawn
-    expected = find_goal(name).value(truth, one, scores)
+    expected = find_target_metric(name).value(truth, one, scores)
     for form in (np.asarray, sparse.csr_array, sparse.csc_array):
         found = document_statistics(form(truth), form(one), scores).value(name)
         assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
@@ -43,7 +43,7 @@ def test_batches_put_together_are_the_whole(drawn: tuple[np.ndarray, ...], cut: 
     assert (joined.value, joined.low, joined.high) == pytest.approx((whole.value, whole.low, whole.high), nan_ok=True)
 
 
-@given(answers(), st.sampled_from(list(GOALS)))
+@given(answers(), st.sampled_from(list(TARGET_METRICS)))
 def test_exchanging_the_systems_turns_the_sign(drawn: tuple[np.ndarray, ...], name: str) -> None:
     a, b = (document_statistics(drawn[0], one) for one in drawn[1:3])
     there, back = paired_difference(a, b, name, 3, 30), paired_difference(b, a, name, 3, 30)
@@ -56,7 +56,7 @@ def test_exchanging_the_systems_turns_the_sign(drawn: tuple[np.ndarray, ...], na
     assert (one.wins, one.losses, one.p) == (two.losses, two.wins, two.p)
 
 
-@given(answers(), st.sampled_from(list(GOALS)))
+@given(answers(), st.sampled_from(list(TARGET_METRICS)))
 def test_a_system_does_not_differ_from_itself(drawn: tuple[np.ndarray, ...], name: str) -> None:
     a = document_statistics(drawn[0], drawn[1])
     assert permutation_test(a, a, name).p == 1

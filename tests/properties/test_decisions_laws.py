@@ -36,31 +36,31 @@ def scored(draw: st.DrawFn, posterior: bool = False) -> tuple[np.ndarray, np.nda
     return weights / np.where(total == 0, 1, total), truth
 
 
-def _value(decided: np.ndarray, truth: np.ndarray, objective: str) -> float:
-    if objective == "exact-match":
+def _value(decided: np.ndarray, truth: np.ndarray, metric: str) -> float:
+    if metric == "exact-match":
         return float(np.mean((decided == truth).all(axis=1)))
     tp, given_, true = int((decided & truth).sum()), int(decided.sum()), int(truth.sum())
-    if objective == "micro-f1":
+    if metric == "micro-f1":
         return 2 * tp / max(given_ + true, 1)
     return -abs(tp / given_ - tp / true) if tp else -math.inf
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("metric", OBJECTIVES)
 @given(scored())
-def test_global_search_equals_trying_everything(objective: Any, case: Any) -> None:
+def test_global_search_equals_trying_everything(metric: Any, case: Any) -> None:
     """The best value over all attained scores and one above them, at the smallest cut that attains it."""
     scores, truth = case
     possible = scores > -math.inf
-    if not possible.any() or (objective != "exact-match" and not truth[possible].any()):
+    if not possible.any() or (metric != "exact-match" and not truth[possible].any()):
         return
-    rule = GlobalThreshold(objective).fit(scores, Csr(truth), SIMILARITY)
+    rule = GlobalThreshold(metric).fit(scores, Csr(truth), SIMILARITY)
     attained = np.unique(scores[possible])
-    beyond = [float(np.nextafter(attained[-1], math.inf))] if objective == "exact-match" else []
-    values = {cut: _value((scores >= cut) & possible, truth == 1, objective) for cut in [*attained, *beyond]}
+    beyond = [float(np.nextafter(attained[-1], math.inf))] if metric == "exact-match" else []
+    values = {cut: _value((scores >= cut) & possible, truth == 1, metric) for cut in [*attained, *beyond]}
     best = max(values.values())
     assert values[rule.cut_] == pytest.approx(best)
     assert rule.cut_ == min(cut for cut, value in values.items() if value >= best - 1e-12)
-    assert _value(rule.decide(scores, SIMILARITY).toarray() == 1, truth == 1, objective) == pytest.approx(best)
+    assert _value(rule.decide(scores, SIMILARITY).toarray() == 1, truth == 1, metric) == pytest.approx(best)
 
 
 @given(scored())
@@ -78,20 +78,20 @@ def test_label_search_equals_trying_everything(case: Any) -> None:
 
 
 @pytest.mark.parametrize("log_tail", [False, True])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("metric", OBJECTIVES)
 @given(scored(posterior=True))
-def test_accumulated_search_equals_trying_everything(objective: Any, log_tail: bool, case: Any) -> None:
+def test_accumulated_search_equals_trying_everything(metric: Any, log_tail: bool, case: Any) -> None:
     scores, truth = case
-    rule = AccumulatedPosterior("learn", objective, log_tail=log_tail).fit(scores, Csr(truth), POSTERIOR)
+    rule = AccumulatedPosterior("learn", metric, log_tail=log_tail).fit(scores, Csr(truth), POSTERIOR)
     found = rule.decide(scores, POSTERIOR).toarray()
     candidates = [0.0, *_attained(scores, log_tail)]
     values = [
         _value(
-            AccumulatedPosterior(tau, log_tail=log_tail).decide(scores, POSTERIOR).toarray() == 1, truth == 1, objective
+            AccumulatedPosterior(tau, log_tail=log_tail).decide(scores, POSTERIOR).toarray() == 1, truth == 1, metric
         )
         for tau in candidates
     ]
-    assert _value(found == 1, truth == 1, objective) == pytest.approx(max(values))
+    assert _value(found == 1, truth == 1, metric) == pytest.approx(max(values))
 
 
 def _attained(scores: np.ndarray, log_tail: bool) -> list[float]:
@@ -132,8 +132,8 @@ RULES = [
     Proportional(),
     Proportional(share=3, cut="batch"),
     SeenSets(),
-    SeenSets("exact", dependence=0),
-    SeenSets("hamming", curve="isotonic"),
+    SeenSets("exact-match", dependence=0),
+    SeenSets("hamming-loss", curve="isotonic"),
 ]
 
 

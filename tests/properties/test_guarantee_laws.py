@@ -1,4 +1,4 @@
-"""Laws of risk control: promises are kept on exchangeable documents, and the search agrees with trying everything."""
+"""Laws of risk control: guarantees are kept on exchangeable documents, and the search agrees with trying everything."""
 
 import math
 from typing import Any
@@ -27,10 +27,10 @@ def held_out(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return draw(hnp.arrays(np.float64, shape, elements=GRID)), truth
 
 
-def losses(keys: np.ndarray, truth: np.ndarray, cut: float, measure: str) -> np.ndarray:
+def losses(keys: np.ndarray, truth: np.ndarray, cut: float, metric: str) -> np.ndarray:
     given_ = (keys >= cut) & (keys > -math.inf)
     right = (given_ & truth).sum(axis=1)
-    if measure == "recall":
+    if metric == "recall":
         return np.asarray(1 - right / truth.sum(axis=1))
     return np.asarray((given_.sum(axis=1) - right) / np.maximum(given_.sum(axis=1), 1))
 
@@ -80,10 +80,10 @@ def draw_documents(random: np.random.Generator, n: int) -> tuple[np.ndarray, np.
 
 
 @pytest.mark.parametrize(
-    ("measure", "level", "fallback"),
+    ("metric", "level", "fallback"),
     [("recall", 0.9, "none"), ("recall", 0.7, "none"), ("recall", 0.9, "argmax"), ("fdr", 0.3, "none")],
 )
-def test_promises_are_kept_on_average(measure: Any, level: float, fallback: Any) -> None:
+def test_promises_are_kept_on_average(metric: Any, level: float, fallback: Any) -> None:
     """Over 300 draws of 50 held-out and 100 new documents; three standard errors are allowed for chance.
 
     The recall is not overdone either: the excess is at most 2/(n + 1) where all keys differ (theorem 2 of the source).
@@ -92,22 +92,22 @@ def test_promises_are_kept_on_average(measure: Any, level: float, fallback: Any)
     scores, truth = draw_documents(random, 400)
     kind, found, used = ScoreKind.MARGIN, [], []
     for _ in range(300):
-        rule = Guarantee(measure, level, fallback=fallback)
+        rule = Guarantee(metric, level, fallback=fallback)
         if not found:
             calibration = rule.prepare(scores, Csr(truth), kind).calibration_
         rule.calibration_ = calibration
         held, new = draw_documents(random, 50), draw_documents(random, 100)
         rule.fit(held[0], Csr(held[1]), kind)
-        used.append(rule.promise().documents)
+        used.append(rule.guarantee().documents)
         sets, true = rule.decide_dense(new[0], kind), new[1] > 0
         right = (sets & true).sum(axis=1)
         labelled = true.any(axis=1)
-        if measure == "recall":
+        if metric == "recall":
             found.append((right[labelled] / true[labelled].sum(axis=1)).mean())
         else:
             found.append(((sets.sum(axis=1) - right) / np.maximum(sets.sum(axis=1), 1)).mean())
     chance = 3 * np.std(found) / math.sqrt(len(found))
-    if measure == "fdr":
+    if metric == "fdr":
         assert np.mean(found) <= level + chance
     else:
         assert np.mean(found) >= level - chance

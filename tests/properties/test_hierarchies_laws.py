@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.estimator import Csr
-from manylabel.metrics import measure_hierarchical
+from manylabel.metrics import compute_hierarchical_metrics
 from manylabel.metrics.ancestors import closed
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
@@ -146,9 +146,11 @@ def test_hierarchical_measures_of_closed_sets_are_the_same(corpus: Any) -> None:
     _, Y, parents = corpus
     S = Y[::-1]
     wide_t, wide_s = closed(Csr(Y), parents), closed(Csr(np.ascontiguousarray(S)), parents)
-    assert measure_hierarchical(Y, S, parents) == pytest.approx(measure_hierarchical(wide_t, wide_s, parents))
+    assert compute_hierarchical_metrics(Y, S, parents) == pytest.approx(
+        compute_hierarchical_metrics(wide_t, wide_s, parents)
+    )
     if Y.any():
-        assert measure_hierarchical(Y, Y, parents)["hierarchical-f1"] == 1
+        assert compute_hierarchical_metrics(Y, Y, parents)["hierarchical-f1"] == 1
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join), min_size=1, unique=True))

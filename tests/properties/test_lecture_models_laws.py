@@ -22,7 +22,7 @@ from manylabel.models.trees import DecisionTrees
 
 NEAR: list[Any] = [
     Rocchio(),
-    Rocchio(metric="euclidean"),
+    Rocchio(distance="euclidean"),
     Rocchio(gamma=0.3),
     Rocchio(gamma=0.5, negatives=2),
     NearestNeighbours(k=3),
@@ -91,7 +91,7 @@ def test_dense_and_sparse_and_one_by_one(model: Any, corpus: Any) -> None:
             np.testing.assert_allclose(score(terms, x[terms].astype(float)), expected[row], atol=1e-9)
 
 
-@pytest.mark.parametrize("model", [Rocchio(), Rocchio(gamma=0.3), Rocchio(metric="euclidean", gamma=1.0)], ids=repr)
+@pytest.mark.parametrize("model", [Rocchio(), Rocchio(gamma=0.3), Rocchio(distance="euclidean", gamma=1.0)], ids=repr)
 @given(corpora, st.data())
 @settings(max_examples=20)
 def test_rocchio_in_pieces_and_merged_is_rocchio_at_once(model: Any, corpus: Any, data: st.DataObject) -> None:
@@ -142,7 +142,7 @@ def test_evidence_of_neighbours_adds_up_to_the_score(model: Any, corpus: Any) ->
 
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn warns that we do not inherit from it
-@pytest.mark.parametrize("model", [Rocchio(), Rocchio(metric="euclidean", gamma=0.2), NearestNeighbours(), MLkNN()])
+@pytest.mark.parametrize("model", [Rocchio(), Rocchio(distance="euclidean", gamma=0.2), NearestNeighbours(), MLkNN()])
 def test_scikit_learn_checks(model: Any) -> None:
     results = check_estimator(model, on_fail=None, on_skip=None)
     assert not {r["check_name"]: repr(r["exception"]) for r in results if r["status"] == "failed"}

@@ -28,7 +28,7 @@ STRATEGIES: list[Any] = [
     *(Resampled(LinearSVM(max_iter=10_000), sampler, ratio=0.5) for sampler in SAMPLERS),
     Resampled(MultinomialNaiveBayes(), "weights", ratio=0.7),
     Resampled(MultinomialNaiveBayes(), "cluster"),
-    Resampled(MultinomialNaiveBayes(), "smote", ratio=0.7, metric="cosine"),
+    Resampled(MultinomialNaiveBayes(), "smote", ratio=0.7, distance="cosine"),
     Resampled(BernoulliNB(), "random"),
     Resampled(BernoulliNB(), "weights", cost=3),
 ]
@@ -82,9 +82,9 @@ def test_old_documents_stay_and_new_ones_are_positive(sampler: str, problem: Any
 
 @given(problems(), st.integers(1, 4), st.sampled_from(["euclidean", "cosine"]))
 @settings(max_examples=20)
-def test_new_documents_lie_between_positives(problem: Any, k: int, metric: Any) -> None:
+def test_new_documents_lie_between_positives(problem: Any, k: int, distance: Any) -> None:
     X, positive = problem
-    new = synthetic_positives(X, positive, 2.0, generator(0, positive), k=k, metric=metric)
+    new = synthetic_positives(X, positive, 2.0, generator(0, positive), k=k, distance=distance)
     points = X.toarray()[positive]
     assert new.has_canonical_format
     assert (new.data != 0).all()

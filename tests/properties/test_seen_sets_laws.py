@@ -77,13 +77,13 @@ def test_expectations_equal_those_over_all_pairs(rows: np.ndarray, seed: int) ->
     np.testing.assert_allclose(wrong + agreement, np.broadcast_to((wrong + agreement)[0], wrong.shape), atol=1e-12)
 
 
-@pytest.mark.parametrize("objective", ["f1", "exact", "hamming"])
+@pytest.mark.parametrize("metric", ["sample-f1", "exact-match", "hamming-loss"])
 @given(case=scored())
 @settings(max_examples=30)
-def test_batches_do_not_change_the_answer(objective: Any, case: Any) -> None:
+def test_batches_do_not_change_the_answer(metric: Any, case: Any) -> None:
     """Each document by itself, in batches of two, and all at once: the same sets and the same probabilities."""
     scores, truth = case
-    rule = SeenSets(objective).fit(scores, Csr(truth), MARGIN)
+    rule = SeenSets(metric).fit(scores, Csr(truth), MARGIN)
     together = rule.decide(scores, MARGIN).toarray()
     np.testing.assert_array_equal(np.vstack([rule.decide(row[None], MARGIN).toarray() for row in scores]), together)
     given_memory = seen_sets.BATCH_MEMORY

@@ -92,7 +92,7 @@ def rankings(draw):
 @given(rankings())
 def test_values_stay_in_their_range(ranking) -> None:
     T, scores = ranking
-    for name, value in m.measure_ranking(T, scores).items():
+    for name, value in m.compute_ranking_metrics(T, scores).items():
         if not T.any():
             assert np.isnan(value)
         elif name == "coverage":
@@ -105,22 +105,26 @@ def test_values_stay_in_their_range(ranking) -> None:
 def test_batches_add_up(ranking, cut: int) -> None:
     T, scores = ranking
     parts = [m.label_ranks(T[rows], scores[rows]) for rows in (slice(cut), slice(cut, None))]
-    assert m.measure_ranks(m.LabelRanks.concatenate(parts)) == pytest.approx(m.measure_ranking(T, scores), nan_ok=True)
+    assert m.metrics_of_ranks(m.LabelRanks.concatenate(parts)) == pytest.approx(
+        m.compute_ranking_metrics(T, scores), nan_ok=True
+    )
 
 
 @given(rankings())
 def test_only_the_order_of_scores_matters(ranking) -> None:
     T, scores = ranking
-    assert m.measure_ranking(T, np.arctan(scores)) == pytest.approx(m.measure_ranking(T, scores), nan_ok=True)
+    assert m.compute_ranking_metrics(T, np.arctan(scores)) == pytest.approx(
+        m.compute_ranking_metrics(T, scores), nan_ok=True
+    )
 
 
 @given(rankings())
 def test_the_truth_as_scores_is_perfect(ranking) -> None:
     T, _ = ranking
-    found = m.measure_ranking(T, T)
+    found = m.compute_ranking_metrics(T, T)
     if T.any():
         assert (found["one-error"], found["ranking-loss"], found["ranking-average-precision"]) == (0, 0, 1)
-        assert found["ndcg-at-3"] == pytest.approx(1)
+        assert found["ndcg@3"] == pytest.approx(1)
         assert found["coverage"] == pytest.approx(T.sum(axis=1)[T.any(axis=1)].mean())
 
 

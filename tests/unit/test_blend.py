@@ -14,7 +14,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies.blend import Blend
-from manylabel.strategies.committee import Committee
+from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.weighted_member import WeightedMember
 
 RNG = np.random.default_rng(0)
@@ -36,9 +36,9 @@ def test_alone_it_is_the_first_model() -> None:
 
 def test_blended_it_is_a_committee_that_averages() -> None:
     blend = Blend((SVM, BAYES), blended=True, folds=4, seed=2).fit(X, Y)
-    committee = Committee((SVM, BAYES), folds=4, seed=2).fit(X, Y)
+    ensemble = Ensemble((SVM, BAYES), folds=4, seed=2).fit(X, Y)
     assert blend.score_kind is ScoreKind.LOG_ODDS
-    np.testing.assert_array_equal(blend.scores(X), committee.scores(X))
+    np.testing.assert_array_equal(blend.scores(X), ensemble.scores(X))
 
 
 def test_what_was_learned_out_of_fold_is_kept_for_the_same_documents_alone() -> None:
@@ -46,10 +46,10 @@ def test_what_was_learned_out_of_fold_is_kept_for_the_same_documents_alone() -> 
     scores, rows = out_of_fold_scores(blend, X, Y, 4, 2)
     assert rows.tolist() == list(range(60))
     handed_on = blend.fit(X, Y).scores(X)
-    np.testing.assert_array_equal(handed_on, Committee((SVM, BAYES), folds=4, seed=2).fit(X, Y).scores(X))
+    np.testing.assert_array_equal(handed_on, Ensemble((SVM, BAYES), folds=4, seed=2).fit(X, Y).scores(X))
     out_of_fold_scores(blend, X, Y, 4, 2)
     other = blend.fit(X.copy(), Y.copy()).scores(X)
-    np.testing.assert_array_equal(other, Committee((SVM, BAYES), folds=3, seed=0).fit(X, Y).scores(X))
+    np.testing.assert_array_equal(other, Ensemble((SVM, BAYES), folds=3, seed=0).fit(X, Y).scores(X))
     assert np.corrcoef(scores.ravel(), handed_on.ravel())[0, 1] > 0.5
 
 

@@ -61,7 +61,7 @@ def test_fields_may_be_told_apart() -> None:
 
 def test_scores_thresholds_and_decisions_agree() -> None:
     corpus = load_corpus("townhall").corpus
-    train, test = corpus.part("train"), corpus.part("test").subset(range(40))
+    train, test = corpus.split("train"), corpus.split("test").subset(range(40))
     model = TextClassifier("nb").fit(train.texts, train.label_sets)
     scores = model.predict_scores(test.texts)
     assert scores.shape == (40, 29)
@@ -91,7 +91,7 @@ def test_batches_do_not_change_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_discount_is_estimated_before_rare_words_are_pruned() -> None:
-    corpus = load_corpus("townhall").corpus.part("train")
+    corpus = load_corpus("townhall").corpus.split("train")
     plain = TextClassifier("nb-unilabel").fit(corpus.texts, corpus.label_sets)
     pruned = TextClassifier("nb-unilabel", features={"min_df": 2}).fit(corpus.texts, corpus.label_sets)
     assert pruned.decided_.n_features_in_ < plain.decided_.n_features_in_

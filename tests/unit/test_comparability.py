@@ -51,10 +51,10 @@ def test_what_differs_is_named(result: Result, change: dict[str, Any], said: str
 
 
 def test_a_measure_that_only_one_has_is_left_out(result: Result) -> None:
-    """Results of an older version, or without a label hierarchy, have fewer measures."""
-    fewer = {name: value for name, value in result.measures["all"].items() if name != "jaccard"}
+    """Results of an older version, or without a label hierarchy, have fewer metrics."""
+    fewer = {name: value for name, value in result.metrics["all"].items() if name != "jaccard"}
     kept = {name: text for name, text in result.conventions.items() if name != "jaccard"}
-    older = replace(result, method="old", measures={"all": fewer, "labelled": fewer}, conventions=kept)
+    older = replace(result, method="old", metrics={"all": fewer, "labelled": fewer}, conventions=kept)
     shown = render_text(result_page([result, older], "a split"))
     assert "Micro F1" in shown
     assert "Jaccard" not in shown
@@ -67,7 +67,7 @@ def test_other_training_documents_are_said(result: Result) -> None:
 
 
 def test_ranks_over_data_sets_need_the_same_methods_and_conventions(result: Result) -> None:
-    worse = replace(result, method="svm", measures={"all": dict.fromkeys(result.measures["all"], 0.5)})
+    worse = replace(result, method="svm", metrics={"all": dict.fromkeys(result.metrics["all"], 0.5)})
     shown = render_text(ranks_page([[result, worse]] * 3))
     assert "p (Wilcoxon)" in shown
     third = replace(worse, method="knn")
@@ -80,13 +80,13 @@ def test_ranks_over_data_sets_need_the_same_methods_and_conventions(result: Resu
 
 
 def test_a_result_comes_back_from_json(result: Result) -> None:
-    undefined = replace(result, measures={"all": {**result.measures["all"], "coverage": float("nan")}})
+    undefined = replace(result, metrics={"all": {**result.metrics["all"], "coverage": float("nan")}})
     back = Result.from_dict(json.loads(json.dumps(_plain(undefined.as_dict()))))
     assert back.labels == result.labels
     assert back.test == result.test
     assert back.train_sha256 == result.train_sha256
-    assert back.measures["all"]["coverage"] != back.measures["all"]["coverage"]
-    assert back.measures["all"]["micro-f1"] == result.measures["all"]["micro-f1"]
+    assert back.metrics["all"]["coverage"] != back.metrics["all"]["coverage"]
+    assert back.metrics["all"]["micro-f1"] == result.metrics["all"]["micro-f1"]
 
 
 def test_json_of_an_older_version_can_be_read_and_other_json_is_refused(result: Result) -> None:

@@ -53,7 +53,7 @@ def test_shape(name):
     documents, labels, terms, parts = SHAPES[name]
     summary = describe(reading.corpus)
     assert (summary["documents"], summary["labels"], summary.get("terms")) == (documents, labels, terms)
-    assert (reading.corpus.parts or None) == parts
+    assert (reading.corpus.splits or None) == parts
     assert reading.corpus.name == name
     assert reading.corpus.licence
     assert not reading.skipped

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from manylabel.data import Corpus, read
-from manylabel.data.parts import combine_parts
+from manylabel.data.split_names import combine_splits
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 
@@ -23,7 +23,7 @@ class TestFolders:
         (tmp_path / "valid.jsonl").write_text(line("d", "z"))
         (tmp_path / "README.md").write_text("about")
         corpus = read(tmp_path).corpus
-        assert corpus.split == ["train", "train", "dev", "test"]
+        assert corpus.split_names == ["train", "train", "dev", "test"]
         assert corpus.texts == ["a", "b", "d", "c"]
         assert corpus.label_names == ["x", "y", "z"]
         assert corpus.ids == ["train/1", "train/2", "dev/1", "test/1"]
@@ -75,7 +75,7 @@ class TestFolders:
         for part in ("first", "second"):
             sparse.save_npz(tmp_path / f"{part}_X.npz", sparse.csr_array(np.eye(2)))
             sparse.save_npz(tmp_path / f"{part}_Y.npz", sparse.csr_array(np.eye(2)))
-        assert read(tmp_path).corpus.split == ["train", "train", "test", "test"]
+        assert read(tmp_path).corpus.split_names == ["train", "train", "test", "test"]
 
     def test_annif_folder(self, tmp_path):
         (tmp_path / "a.txt").write_text("first\r\ntext")
@@ -113,7 +113,7 @@ class TestFolders:
         assert corpus.ids == ["1", "2", "3"]
         assert dict(corpus.fields) == {"title": ["T <X>", "only", ""], "body": ["café", "", "raw words"]}
         assert corpus.labels == [["a", "b"], ["b"], []]
-        assert corpus.split == ["train", "test", "test"]
+        assert corpus.split_names == ["train", "test", "test"]
         assert corpus.metadata == {"newid": [1, 2, 3], "date": ["26-FEB-1987"] * 3}
 
 
@@ -121,19 +121,19 @@ class TestCombining:
     def test_counts_of_different_width_are_padded(self):
         wide = Corpus(ids=["1"], counts=Csr(np.array([[1, 0, 2]])), terms=["t0", "t1", "t2"])
         narrow = Corpus(ids=["2"], counts=Csr(np.array([[5]])), terms=["t0"])
-        both = combine_parts({"train": narrow, "test": wide})
+        both = combine_splits({"train": narrow, "test": wide})
         assert both.counts.toarray().tolist() == [[5, 0, 0], [1, 0, 2]]
 
     def test_terms_that_do_not_match(self):
         one = Corpus(ids=["1"], counts=Csr(np.eye(1)), terms=["cat"])
         two = Corpus(ids=["2"], counts=Csr(np.eye(1)), terms=["dog"])
         with pytest.raises(DataError, match="same terms in the same order"):
-            combine_parts({"train": one, "test": two})
+            combine_splits({"train": one, "test": two})
 
     def test_absent_fields_are_empty(self):
         one = Corpus(ids=["1"], fields={"text": ["a"]}, labels=[["x"]])
         two = Corpus(ids=["2"], fields={"title": ["t"], "text": ["b"]})
-        both = combine_parts({"train": one, "test": two})
+        both = combine_splits({"train": one, "test": two})
         assert dict(both.fields) == {"text": ["a", "b"], "title": ["", "t"]}
         assert both.labels == [["x"], []]
 

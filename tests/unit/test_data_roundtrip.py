@@ -69,14 +69,14 @@ def test_tables_keep_fields_split_and_metadata(format, tmp_path):
     corpus = replace(
         TEXTS,
         fields={"title": ["T1", "", 'quo"te', "T4"], "text": ["line one\nline two", "tab\there", "c,d", ""]},
-        split=["train", "test", "dev", "unused"],
+        split_names=["train", "test", "dev", "unused"],
         metadata={"year": ["1987", "1988", "1989", "1990"]},
     )
     path = tmp_path / FILES[format]
     write(corpus, path)
     again = read(path).corpus
     assert dict(again.fields) == dict(corpus.fields)
-    assert again.split == corpus.split
+    assert again.split_names == corpus.split_names
     assert list(again.metadata["year"]) == corpus.metadata["year"]
 
 

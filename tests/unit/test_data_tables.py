@@ -41,7 +41,7 @@ class TestCsv:
             split_column="when",
         ).corpus
         assert dict(corpus.fields) == {"head": ["H"], "text": ["words"]}
-        assert (corpus.ids, corpus.labels, corpus.split) == (["k"], [["a", "b"]], ["test"])
+        assert (corpus.ids, corpus.labels, corpus.split_names) == (["k"], [["a", "b"]], ["test"])
 
     def test_one_column_per_label_is_guessed(self, tmp_path):
         path = put(tmp_path / "a.csv", "id,comment_text,toxic,insult,score\n1,x,1,0,0.5\n2,y,1,1,0.1\n3,z,0,0,1\n")
@@ -168,7 +168,7 @@ class TestJsonLines:
         ]
         corpus = read(put(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)))).corpus
         assert dict(corpus.fields) == {"title": ["T", ""], "body": ["b one", "b two"]}
-        assert (corpus.ids, corpus.labels, corpus.split) == (["5", "6"], [["x"], []], ["dev", "unused"])
+        assert (corpus.ids, corpus.labels, corpus.split_names) == (["5", "6"], [["x"], []], ["dev", "unused"])
         assert corpus.metadata == {"date": ["1987", None]}
 
     def test_a_title_the_text_begins_with_is_metadata(self, tmp_path):

@@ -25,7 +25,7 @@ FEATURES = (
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    found = load("townhall").corpus.part("train")
+    found = load("townhall").corpus.split("train")
     return found.subset(range(0, len(found), 2))
 
 
@@ -65,7 +65,7 @@ def test_a_trial_answers_what_a_classifier_of_its_own_answers(work: FoldWork, co
 
 
 def test_a_rule_that_chooses_settings_of_the_model_gets_a_model_of_its_own(work: FoldWork, corpus: Corpus) -> None:
-    decision = {"rule": "best-for", "objective": "macro-f1", "costs": (0.1, 1.0)}
+    decision = {"rule": "best", "metric": "macro-f1", "costs": (0.1, 1.0)}
     recipe = Recipe.of("svm", {"decision": decision})
     train, test = (corpus.subset(rows) for rows in work.splits[0])
     answers = run_trial(work, recipe, {"best": decision, "other": {"rule": "natural"}}, 0)

@@ -25,7 +25,7 @@ def corpus(n: int = 60) -> Corpus:
             "author": [f"writer{row}" for row in random.integers(0, 15, n)],
             "day": [f"{1 + row % 28} {'Jan' if row % 2 else 'Feb'} 2020" for row in range(n)],
         },
-        split=["train" if row % 4 else "test" for row in range(n)],
+        split_names=["train" if row % 4 else "test" for row in range(n)],
     )
 
 
@@ -38,7 +38,7 @@ def test_a_wish_goes_before_the_split_of_the_data() -> None:
 
 def test_unused_documents_stay_out() -> None:
     marked = corpus()
-    marked.split[5] = "unused"  # type: ignore[index]
+    marked.split_names[5] = "unused"  # type: ignore[index]
     assert "5" not in split_anew(marked, "author").ids
 
 

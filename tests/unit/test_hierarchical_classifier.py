@@ -115,7 +115,7 @@ def test_flat_top_down_and_propagated_side_by_side(mail: Path, capsys: pytest.Ca
     out, _ = _run(capsys, "evaluate", "mail.csv", "--hierarchy", "names:/", *methods, "--json")
     results = json.loads(out)["results"]
     assert [result["method"] for result in results] == ["svm", *METHODS]
-    assert all(result["measures"]["all"]["hierarchical-f1"] > 0.5 for result in results)
+    assert all(result["metrics"]["all"]["hierarchical-f1"] > 0.5 for result in results)
     assert "ancestors" in results[0]["conventions"]["hierarchical-f1"]
     page, _ = _run(capsys, "evaluate", "mail.csv", "--hierarchy", "names:/", *methods)
     assert "Hierarchical F1" in page

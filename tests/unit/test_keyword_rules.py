@@ -193,7 +193,7 @@ def test_evidence_is_the_words_of_the_rule() -> None:
     assert [learned.vectorizer_.terms_[column] for column in np.flatnonzero(table[0])] == ["bus"]
 
 
-@pytest.mark.parametrize("method", ["svm", "nb", "mnb-vw-cc", "committee-votes"])
+@pytest.mark.parametrize("method", ["svm", "nb", "mnb-vw-cc", "ensemble-votes"])
 def test_rules_before_a_method_are_kept_in_the_model_file(method: str, tmp_path: Path) -> None:
     path = tmp_path / "rules.txt"
     path.write_text('roads: tramway* OR "light rail"\n')

@@ -16,17 +16,17 @@ from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
 from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
-from manylabel.metrics.goals import find_goal
+from manylabel.metrics.targets import find_target_metric
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
 
 SMALL = Traits(documents=300, nonzeros=20_000, labels=29, label_sets=100)
-MICRO = find_goal("micro-f1")
+MICRO = find_target_metric("micro-f1")
 
 
 @pytest.fixture(scope="module")
 def work() -> FoldWork:
-    corpus = load("townhall").corpus.part("train")
+    corpus = load("townhall").corpus.split("train")
     return FoldWork.of(corpus, iterative_stratification(corpus.label_matrix(), 3, seed=0), n_jobs=1)
 
 
@@ -77,13 +77,13 @@ def test_all_methods_count_alike() -> None:
 
 def test_the_hopeless_are_stopped_and_the_best_goes_on(work: FoldWork) -> None:
     traits = Traits.of(work)
-    field, _ = entrants(["svm", "nb-unilabel", "rocchio"], traits, find_goal("exact"))
-    race = Steward(work, traits, find_goal("exact"), None, Deadline(None)).run(field)
+    field, _ = entrants(["svm", "nb-unilabel", "rocchio"], traits, find_target_metric("exact-match"))
+    race = Steward(work, traits, find_target_metric("exact-match"), None, Deadline(None)).run(field)
     folds = {runner.option.method: len(runner.folds) for runner in race.runners if runner.option.features == "words"}
     assert len(race.finishers[0].folds) == 3
     assert folds["nb-unilabel"] < 3
     assert "behind" in race.left_out["nb-unilabel"]
-    assert race.finishers[0].gain(race.goal) == max(runner.gain(race.goal) for runner in race.finishers)
+    assert race.finishers[0].gain(race.metric) == max(runner.gain(race.metric) for runner in race.finishers)
     assert not race.clock_ended_it
 
 
@@ -140,7 +140,7 @@ def answers(rng: np.random.Generator, n: int, accuracy: float) -> DocumentStatis
 def test_the_interval_holds_as_often_as_it_says() -> None:
     """Of exact match 0.8 on 200 documents, then on 100 new ones: inside the 95 % interval about 57 times in 60."""
     rng, inside = np.random.default_rng(0), 0
-    exact = find_goal("exact")
+    exact = find_target_metric("exact-match")
     for trial in range(60):
         one = answers(rng, 200, 0.8)
         found = expectation([one], [one], exact, 100, folds_differ=False, seed=trial)
@@ -152,7 +152,7 @@ def test_the_interval_holds_as_often_as_it_says() -> None:
 
 def test_the_best_of_many_equals_is_not_believed() -> None:
     """Twenty pipelines of the same worth: what the best one gained by luck is mostly taken off."""
-    exact, errors, corrected = find_goal("exact"), [], []
+    exact, errors, corrected = find_target_metric("exact-match"), [], []
     for trial in range(15):
         rng = np.random.default_rng(trial)
         field = sorted((answers(rng, 200, 0.7) for _ in range(20)), key=lambda one: -one.value(exact))
@@ -164,7 +164,7 @@ def test_the_best_of_many_equals_is_not_believed() -> None:
 
 
 def test_folds_that_differ_widen_the_interval() -> None:
-    exact = find_goal("exact")
+    exact = find_target_metric("exact-match")
     rng = np.random.default_rng(1)
     folds = [answers(rng, 200, share) for share in (0.6, 0.7, 0.8, 0.9)]
     pooled = DocumentStatistics.concatenate(folds)

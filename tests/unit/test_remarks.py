@@ -28,7 +28,7 @@ def test_documents_without_a_positive_score_are_counted_before_the_fallback() ->
     """F-1: the share of all-negative documents is reported though each gets its best label."""
     result = _result("svm-zero", RARELY, model={"C": 0.001})  # so little cost that the bias alone speaks
     assert result.remarks == {"all_negative_share": 1.0}
-    assert result.measures["all"]["all-negative-share"] == 0.0
+    assert result.metrics["all"]["all-negative-share"] == 0.0
     assert (
         choices_text(result) == "svm-zero: 100.0 % of the documents had no label by themselves and got their best one."
     )

@@ -14,7 +14,7 @@ LABELS = [["buses"], ["roads"], ["buses", "roads"], ["buses"], ["roads"], ["buse
 
 @pytest.mark.parametrize("curve", ["logistic", "isotonic"])
 def test_saved_and_loaded(tmp_path: Path, curve: str) -> None:
-    decision = {"rule": "seen-sets", "objective": "exact", "curve": curve}
+    decision = {"rule": "seen-sets", "metric": "exact-match", "curve": curve}
     model = TextClassifier("svm", decision=decision, folds=3).fit(TEXTS * 3, LABELS * 3)
     model.save(tmp_path / "bus.manylabel")
     loaded = TextClassifier.load(tmp_path / "bus.manylabel")

@@ -20,7 +20,7 @@ BEST = {"function": "chi2", "k": 40}
 
 @pytest.fixture(scope="module")
 def letters():
-    return load_corpus("townhall").corpus.part("train").subset(range(150))
+    return load_corpus("townhall").corpus.split("train").subset(range(150))
 
 
 def test_the_vocabulary_is_cut_down_to_the_selected_terms(letters) -> None:
@@ -124,7 +124,7 @@ def test_a_vectorizer_that_kept_some_terms_cannot_go_on_learning(tmp_path: Path)
 
 def test_the_task_counts_the_training_part() -> None:
     found = select_terms(Source("townhall"), ["chi2", "ig"], labels=["transport/buses"], top=3)
-    train = load_corpus("townhall").corpus.part("train")
+    train = load_corpus("townhall").corpus.split("train")
     assert found.documents == len(train)
     (entry,) = found.found
     assert entry.label == "transport/buses"

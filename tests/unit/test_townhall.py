@@ -60,6 +60,6 @@ def test_labels_have_two_levels_a_long_tail_and_dependencies(corpus: Corpus) -> 
 
 
 def test_the_split_is_by_date_and_every_topic_can_be_learned(corpus: Corpus) -> None:
-    train, test = corpus.part("train"), corpus.part("test")
+    train, test = corpus.split("train"), corpus.split("test")
     assert max(train.metadata["date"]) < min(test.metadata["date"])
     assert set(corpus.label_names) == {name for names in train.label_sets for name in names}

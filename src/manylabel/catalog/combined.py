@@ -1,16 +1,16 @@
-"""Methods made of methods: pairs, committees, hierarchies, keyword rules."""
+"""Methods made of methods: pairs, ensembles, hierarchies, keyword rules."""
 
 from __future__ import annotations
 
 from manylabel.catalog.method import MANNING, PER_LABEL, TFIDF, Cost, Method
 from manylabel.catalog.ranges import LINEAR, SHRINKAGE, WORDS, Choice, Log, Search, Whole
 
-_COMMITTEE = "manylabel.strategies.committee:Committee"
+_ENSEMBLE = "manylabel.strategies.ensemble:Ensemble"
 _MEMBERS = ("svm", "nb", "knn")
 _CHOICE: Search = {"model.members": Choice(_MEMBERS, ("svm", "nb"), ("svm", "knn"), ("svm", "logistic", "nb"))}
 
 COSTS = (1.0, 0.25, 0.0625)
-"""Tried in this order for as long as each serves the goal better than the one before."""
+"""Tried in this order for as long as each serves the metric better than the one before."""
 
 ROWS: tuple[Method, ...] = (
     Method(
@@ -21,7 +21,7 @@ ROWS: tuple[Method, ...] = (
         cost=Cost(start=0.3, words=0.8, cells=1.4),
         features={"stemmer": "auto"},
         members=("svm", "mnb-vw"),
-        decision="best-for",
+        decision="best",
         decision_settings={"costs": COSTS},
         search=WORDS,
     ),
@@ -37,9 +37,9 @@ ROWS: tuple[Method, ...] = (
         search=LINEAR,
     ),
     Method(
-        "committee",
+        "ensemble",
         "Several methods together, their calibrated scores averaged, a learned threshold for each label",
-        _COMMITTEE,
+        _ENSEMBLE,
         "manylabel",
         cost=Cost(words=1.4, cells=3.3, work=0.93),
         members=_MEMBERS,
@@ -47,9 +47,9 @@ ROWS: tuple[Method, ...] = (
         **PER_LABEL,
     ),
     Method(
-        "committee-votes",
+        "ensemble-votes",
         "Several methods together: labels that more than half of them give",
-        _COMMITTEE,
+        _ENSEMBLE,
         "Sebastiani 2002, section 6.11",
         cost=Cost(words=1.4, cells=3.8, work=1.8),
         settings={"combine": "votes"},
@@ -57,9 +57,9 @@ ROWS: tuple[Method, ...] = (
         search={**WORDS, **_CHOICE},
     ),
     Method(
-        "committee-stacked",
+        "ensemble-stacked",
         "Several methods together, weighed per label by a judge that saw their out-of-fold scores; learned thresholds",
-        _COMMITTEE,
+        _ENSEMBLE,
         "Wolpert 1992",
         cost=Cost(start=0.038, words=2.3, cells=2.3),
         settings={"combine": "stacked"},
@@ -69,7 +69,7 @@ ROWS: tuple[Method, ...] = (
     ),
     Method(
         "rules",
-        "Keyword rules alone: the hand-written ones of --rules, or up to six words a label found in the training part",
+        "Keyword rules alone: the hand-written ones of --rules, or up to six words a label found in the training split",
         "manylabel.models.keyword_rules:KeywordRules",
         f"{MANNING}, chapter 13",
         cost=Cost(start=0.057, words=0.17, cells=0.071),

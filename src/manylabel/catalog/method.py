@@ -47,7 +47,7 @@ class Method:
     """A method: the class that scores, the features it wants and the rule that decides.
 
     `model` and `inner` (the model inside a strategy) are written ``module:Class``; `members` are the methods that make
-    a committee, named as in the catalogue.
+    a ensemble, named as in the catalogue.
     """
 
     name: str

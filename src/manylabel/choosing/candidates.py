@@ -14,7 +14,7 @@ from manylabel.decisions.best_rule import in_words
 from manylabel.decisions.table import find_rule
 from manylabel.features.language import guess_language
 from manylabel.features.texts import strings
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe
 
 WORDS, STEMS, FIELDS = "words", "stems", "title again"
@@ -26,11 +26,11 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
 }
 """Other ways to count, and how much more a method has to do then. A method's own is one of the first two."""
 TITLE = "title"
-BEST = "best-for"
+BEST = "best"
 FIRST = (DEFAULT_METHOD, "svm")
 """Methods that are tried before cheaper ones: mostly the best."""
 OVERHEAD = 0.12
-"""Nominal seconds of a trial beside the method's own: its matrices, its measures, the leader beside it."""
+"""Nominal seconds of a trial beside the method's own: its matrices, its metrics, the leader beside it."""
 MOST_SETS = 1 << 23
 """Seen label sets × documents beyond which rules that weigh every seen set are not tried: they cost too much."""
 
@@ -112,7 +112,9 @@ class Entrant:
         return self.options[0].recipe
 
 
-def entrants(methods: Sequence[str] | None, traits: Traits, goal: Goal) -> tuple[list[Entrant], dict[str, str]]:
+def entrants(
+    methods: Sequence[str] | None, traits: Traits, metric: TargetMetric
+) -> tuple[list[Entrant], dict[str, str]]:
     """The methods asked for (default: all that suit the documents), those of `FIRST` first, then by their cost.
 
     Rows of the catalogue that differ by their rule alone enter together. Beside them: which methods were left out, and
@@ -128,7 +130,7 @@ def entrants(methods: Sequence[str] | None, traits: Traits, goal: Goal) -> tuple
         recipe = Recipe.of(name)
         key = (row.model, row.inner, recipe.features, recipe.selection, recipe.weighting, recipe.model)
         together.setdefault(repr(key), []).append(name)
-    found = [_entrant(names, traits, goal) for names in together.values()]
+    found = [_entrant(names, traits, metric) for names in together.values()]
     return sorted(found, key=lambda one: (_turn(one), one.seconds)), left_out
 
 
@@ -137,9 +139,9 @@ def _turn(entrant: Entrant) -> int:
     return min(turns, default=len(FIRST))
 
 
-def variants(option: Option, traits: Traits, goal: Goal, seconds: float) -> list[Entrant]:
-    """A leading pipeline with other features, each also with the rule that is best for the goal; cheapest first."""
-    chosen = {"rule": BEST, "objective": goal.name}
+def variants(option: Option, traits: Traits, metric: TargetMetric, seconds: float) -> list[Entrant]:
+    """A leading pipeline with other features, each also with the rule that is best for the metric; cheapest first."""
+    chosen = {"rule": BEST, "metric": metric.name}
     own = option.recipe.decision
     rules = [own] if own["rule"] == BEST else [own, chosen]
     again = [_varied(option, BEST, option.features, {}, [chosen], seconds)] if len(rules) > 1 else []
@@ -151,10 +153,10 @@ def variants(option: Option, traits: Traits, goal: Goal, seconds: float) -> list
     return again
 
 
-def _entrant(names: Sequence[str], traits: Traits, goal: Goal) -> Entrant:
-    recipes = [_for_goal(_base(name, traits), goal) for name in names]
+def _entrant(names: Sequence[str], traits: Traits, metric: TargetMetric) -> Entrant:
+    recipes = [_for_metric(_base(name, traits), metric) for name in names]
     options = {_rule_name(recipe.decision): recipe for recipe in recipes}
-    for decision in _other_rules(names[0], traits, goal):
+    for decision in _other_rules(names[0], traits, metric):
         recipe = _with_rule(_base(names[0], traits), decision)
         options.setdefault(_rule_name(recipe.decision), recipe)
     features = STEMS if traits.has_stems and recipes[0].features.get("stemmer") else WORDS
@@ -172,21 +174,21 @@ def _base(name: str, traits: Traits) -> Recipe:
     return Recipe.of(name, {"features": VARIANTS[STEMS][0]})
 
 
-def _for_goal(recipe: Recipe, goal: Goal) -> Recipe:
-    """A recipe whose rule is the best for something, for the goal."""
+def _for_metric(recipe: Recipe, metric: TargetMetric) -> Recipe:
+    """A recipe whose rule is the best for something, for the metric."""
     if recipe.decision["rule"] != BEST:
         return recipe
-    return replace(recipe, decision={**recipe.decision, "objective": goal.name})
+    return replace(recipe, decision={**recipe.decision, "metric": metric.name})
 
 
-def _other_rules(method: str, traits: Traits, goal: Goal) -> list[dict[str, Any]]:
+def _other_rules(method: str, traits: Traits, metric: TargetMetric) -> list[dict[str, Any]]:
     """Rules worth trying besides a method's own."""
-    if goal.k is not None:
-        return [{"rule": "top-k", "k": goal.k}]
+    if metric.k is not None:
+        return [{"rule": "top-k", "k": metric.k}]
     rules: list[dict[str, Any]] = [{"rule": "global"}, {"rule": "per-label"}]
-    if traits.label_sets * traits.documents <= MOST_SETS and goal.name != "macro-f1":
-        objective = goal.name if goal.name in ("exact", "hamming") else "f1"
-        rules.append({"rule": "seen-sets", "objective": objective})
+    if traits.label_sets * traits.documents <= MOST_SETS and metric.name != "macro-f1":
+        searched = metric.name if metric.name in ("exact-match", "hamming-loss") else "sample-f1"
+        rules.append({"rule": "seen-sets", "metric": searched})
     kind = Recipe.of(method).build_model().score_kind
     return [decision for decision in rules if kind in find_rule(decision["rule"]).accepts]
 

@@ -12,7 +12,7 @@ from scipy import special
 from manylabel.estimator import Floats
 from manylabel.evaluation.bootstrap import resampled_values
 from manylabel.evaluation.document_statistics import DocumentStatistics
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 
 RESAMPLES = 500
 BLOCK = 50
@@ -41,7 +41,7 @@ class Expectation:
 def expectation(
     winner: Sequence[DocumentStatistics],
     finishers: Sequence[DocumentStatistics],
-    goal: Goal,
+    metric: TargetMetric,
     documents: int,
     *,
     folds_differ: bool,
@@ -70,29 +70,29 @@ def expectation(
     >>> given = [[1, 0], [0, 1], [1, 0], [1, 0]] * 25
     >>> from manylabel.evaluation.document_statistics import document_statistics
     >>> one = document_statistics(truth, given)
-    >>> found = expectation([one], [one], Goal("exact", "", "exact-match", True), 100, folds_differ=False)
+    >>> found = expectation([one], [one], TargetMetric("exact-match", "", True), 100, folds_differ=False)
     >>> round(found.value, 2), found.low < 0.5 < found.high, found.optimism
     (0.5, True, 0.0)
     """
     pooled = finishers[0]
-    values = resampled_values(finishers, goal, seed, RESAMPLES)
+    values = resampled_values(finishers, metric, seed, RESAMPLES)
     spread = float(np.nanstd(values[0]))
-    on_new = _drawn(pooled, goal, documents, seed)
-    optimism = _optimism(values, finishers, goal)
-    between = _between_folds(winner, goal, seed) if folds_differ and len(winner) > 1 else 0.0
+    on_new = _drawn(pooled, metric, documents, seed)
+    optimism = _optimism(values, finishers, metric)
+    between = _between_folds(winner, metric, seed) if folds_differ and len(winner) > 1 else 0.0
     k = len(winner)
     width = math.sqrt(spread**2 + float(np.nanvar(on_new)) + between**2 * (1 + 1 / k))
     in_kind = folds_differ and k > 1
     t = float(special.stdtrit(k - 1, (1 + LEVEL) / 2) if in_kind else special.ndtri((1 + LEVEL) / 2))
-    value = float(np.nanmean(on_new)) - (optimism if goal.greater_is_better else -optimism)
+    value = float(np.nanmean(on_new)) - (optimism if metric.greater_is_better else -optimism)
     low, high = max(0.0, value - t * width), min(1.0, value + t * width)
     return Expectation(value, low, high, documents, optimism, spread, float(np.nanstd(on_new)), between)
 
 
-def _drawn(statistics: DocumentStatistics, goal: Goal, documents: int, seed: int) -> Floats:
+def _drawn(statistics: DocumentStatistics, metric: TargetMetric, documents: int, seed: int) -> Floats:
     """Figures on so many documents drawn from those at hand."""
     rng = np.random.default_rng(seed + 1)
-    fractions, n = statistics.fractions(goal), len(statistics)
+    fractions, n = statistics.fractions(metric), len(statistics)
     values = []
     for start in range(0, RESAMPLES, BLOCK):
         rows = (np.bincount(rng.integers(n, size=documents), minlength=n) for _ in range(start, start + BLOCK))
@@ -100,12 +100,12 @@ def _drawn(statistics: DocumentStatistics, goal: Goal, documents: int, seed: int
     return np.concatenate(values)
 
 
-def _optimism(values: Floats, finishers: Sequence[DocumentStatistics], goal: Goal) -> float:
+def _optimism(values: Floats, finishers: Sequence[DocumentStatistics], metric: TargetMetric) -> float:
     """How much better the best of a resample looks there than it is, on average; never below 0."""
     if len(finishers) < 2:
         return 0.0
-    gains = values if goal.greater_is_better else -values
-    full = np.array([goal.gain(one.value(goal)) for one in finishers])
+    gains = values if metric.greater_is_better else -values
+    full = np.array([metric.gain(one.value(metric)) for one in finishers])
     gains = np.where(np.isnan(gains), -np.inf, gains)
     best = gains.argmax(axis=0)
     looks = gains[best, np.arange(gains.shape[1])] - full[best]
@@ -114,10 +114,10 @@ def _optimism(values: Floats, finishers: Sequence[DocumentStatistics], goal: Goa
     return max(0.0, float(np.mean(looks[both] - moves[both]))) if both.any() else 0.0
 
 
-def _between_folds(folds: Sequence[DocumentStatistics], goal: Goal, seed: int) -> float:
+def _between_folds(folds: Sequence[DocumentStatistics], metric: TargetMetric, seed: int) -> float:
     """τ: how much figures differ between folds beyond chance (the method of moments of DerSimonian & Laird 1986,
     folds weighing alike).
     """
-    figures = np.array([fold.value(goal) for fold in folds])
-    within = [float(np.nanvar(resampled_values([fold], goal, seed, RESAMPLES // 2))) for fold in folds]
+    figures = np.array([fold.value(metric) for fold in folds])
+    within = [float(np.nanvar(resampled_values([fold], metric, seed, RESAMPLES // 2))) for fold in folds]
     return math.sqrt(max(0.0, float(figures.var(ddof=1)) - float(np.mean(within))))

@@ -15,7 +15,7 @@ from typing import Any
 
 from manylabel.choosing.deadline import OutOfTime
 from manylabel.evaluation.document_statistics import DocumentStatistics
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe
 
 ETA = 3
@@ -91,7 +91,7 @@ def plan_rungs(trials: int, folds: int, documents: int) -> list[Rung]:
     return rungs
 
 
-def halve(trials: Sequence[Trial], rungs: Sequence[Rung], run: Run, goal: Goal) -> Search:
+def halve(trials: Sequence[Trial], rungs: Sequence[Rung], run: Run, metric: TargetMetric) -> Search:
     """Run the trials down the rungs; `run` may raise `OutOfTime`.
 
     What was begun when the time was over does not count, since the cheapest trials of a rung come first and would be
@@ -106,19 +106,19 @@ def halve(trials: Sequence[Trial], rungs: Sequence[Rung], run: Run, goal: Goal) 
                 answers[trial.number] = found
         except OutOfTime:
             if not steps and 0 in answers:
-                steps.append(_ranked(rung, left, answers, goal))
+                steps.append(_ranked(rung, left, answers, metric))
             return Search(tuple(steps), stopped=True)
-        steps.append(_ranked(rung, left, answers, goal))
+        steps.append(_ranked(rung, left, answers, metric))
         left = _survivors(steps[-1].ranking, rung.trials)
     return Search(tuple(steps), stopped=False)
 
 
-def _ranked(rung: Rung, trials: Sequence[Trial], answers: dict[int, DocumentStatistics], goal: Goal) -> Step:
-    values = {number: found.value(goal) for number, found in answers.items()}
+def _ranked(rung: Rung, trials: Sequence[Trial], answers: dict[int, DocumentStatistics], metric: TargetMetric) -> Step:
+    values = {number: found.value(metric) for number, found in answers.items()}
 
     def rank(trial: Trial) -> tuple[bool, float, int]:
         value = values[trial.number]
-        return math.isnan(value), -goal.gain(value), trial.number
+        return math.isnan(value), -metric.gain(value), trial.number
 
     ranking = sorted((trial for trial in trials if trial.number in values), key=rank)
     return Step(rung, tuple(ranking), tuple(values[trial.number] for trial in ranking), answers)

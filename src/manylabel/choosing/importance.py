@@ -11,7 +11,7 @@ import numpy as np
 from manylabel.catalog.ranges import Choice, Range
 from manylabel.choosing.halving import Step, Trial
 from manylabel.choosing.settings import value_in
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 from manylabel.parameters import value_text
 
 STRETCHES = 3
@@ -37,7 +37,7 @@ class Importance:
     parts: tuple[Part, ...]
 
 
-def importances(step: Step, ranges: Mapping[str, Range], goal: Goal) -> list[Importance]:
+def importances(step: Step, ranges: Mapping[str, Range], metric: TargetMetric) -> list[Importance]:
     """The settings of a rung's trials, from the one that mattered most to the one that mattered least.
 
     The effect is the main effect of an analysis of variance: since each range is drawn from evenly, whatever else was
@@ -45,7 +45,7 @@ def importances(step: Step, ranges: Mapping[str, Range], goal: Goal) -> list[Imp
     """
     values = dict(zip((trial.number for trial in step.ranking), step.values, strict=True))
     found = [
-        _importance(setting, allowed, step.ranking, values, goal)
+        _importance(setting, allowed, step.ranking, values, metric)
         for setting, allowed in ranges.items()
         if not (isinstance(allowed, Choice) and len(allowed.values) == 1)
     ]
@@ -53,15 +53,15 @@ def importances(step: Step, ranges: Mapping[str, Range], goal: Goal) -> list[Imp
 
 
 def _importance(
-    setting: str, allowed: Range, trials: Sequence[Trial], values: Mapping[int, float], goal: Goal
+    setting: str, allowed: Range, trials: Sequence[Trial], values: Mapping[int, float], metric: TargetMetric
 ) -> Importance:
     settings = {trial.number: value_in(trial.recipe, setting) for trial in trials}
     divided = _choices(settings, allowed.values) if isinstance(allowed, Choice) else _stretches(settings)
     parts = []
     for text, numbers in divided:
         found = [values[number] for number in numbers]
-        parts.append(Part(text, len(found), float(np.mean(found)), max(found, key=goal.gain)))
-    gains = [goal.gain(part.mean) for part in parts]
+        parts.append(Part(text, len(found), float(np.mean(found)), max(found, key=metric.gain)))
+    gains = [metric.gain(part.mean) for part in parts]
     return Importance(setting, max(gains) - min(gains), tuple(parts))
 
 

@@ -18,7 +18,7 @@ from manylabel.evaluation.paired_tests import (
     permutation_test,
     sign_test_labels,
 )
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import track
 
 LEVEL = 0.05
@@ -48,7 +48,7 @@ class Standing:
 class Leaderboard:
     """The finishers, best first, and those that were stopped before."""
 
-    goal: Goal
+    metric: TargetMetric
     finishers: list[Standing]
     stopped: list[Standing]
 
@@ -60,31 +60,31 @@ class Leaderboard:
 
 def leaderboard(race: Race, seed: int) -> Leaderboard:
     """Each method's best rule on each kind of terms with its interval, and the difference from the winner's."""
-    goal = race.goal
+    metric = race.metric
     done = _best_of_each(race.finishers)
     winner = done[0]
     finished = {id(runner.entrant) for runner in race.finishers}
     others = [race.best_of(one) for one in {id(r.entrant): r.entrant for r in race.runners}.values()]
-    behind = sorted((one for one in others if id(one.entrant) not in finished), key=lambda one: -one.gain(goal))
+    behind = sorted((one for one in others if id(one.entrant) not in finished), key=lambda one: -one.gain(metric))
     tested = done[1 : TESTED + 1]
     raw = [
-        permutation_test(winner.pooled(), one.pooled(), goal, seed).p for one in track("Testing differences", tested)
+        permutation_test(winner.pooled(), one.pooled(), metric, seed).p for one in track("Testing differences", tested)
     ]
     corrected: list[float | None] = [*holm(raw).tolist(), *[None] * (len(done) - 1 - len(tested))] if raw else []
     return Leaderboard(
-        goal,
+        metric,
         [
-            Standing(winner, interval(winner.pooled(), goal, seed), None, None),
-            *(_standing(one, winner, goal, seed, p) for one, p in zip(done[1:], corrected, strict=True)),
+            Standing(winner, interval(winner.pooled(), metric, seed), None, None),
+            *(_standing(one, winner, metric, seed, p) for one, p in zip(done[1:], corrected, strict=True)),
         ],
-        [_standing(one, winner, goal, seed, None) for one in behind],
+        [_standing(one, winner, metric, seed, None) for one in behind],
     )
 
 
-def _standing(runner: Runner, winner: Runner, goal: Goal, seed: int, p: float | None) -> Standing:
+def _standing(runner: Runner, winner: Runner, metric: TargetMetric, seed: int, p: float | None) -> Standing:
     folds = set(runner.folds) & set(winner.folds)
-    difference = paired_difference(runner.pooled(folds), winner.pooled(folds), goal, seed)
-    return Standing(runner, interval(runner.pooled(), goal, seed), difference, p)
+    difference = paired_difference(runner.pooled(folds), winner.pooled(folds), metric, seed)
+    return Standing(runner, interval(runner.pooled(), metric, seed), difference, p)
 
 
 def _best_of_each(runners: Sequence[Runner]) -> list[Runner]:
@@ -117,16 +117,16 @@ def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> dict[st
     }
 
 
-def pareto_front(standings: Sequence[Standing], goal: Goal) -> list[bool]:
+def pareto_front(standings: Sequence[Standing], metric: TargetMetric) -> list[bool]:
     """Which of the standings no other one beats in quality, training time, time per document and size at once."""
-    table = np.array([_costs(one, goal) for one in standings])
+    table = np.array([_costs(one, metric) for one in standings])
     return [not any(_beats(other, one) for other in table) for one in table]
 
 
-def _costs(standing: Standing, goal: Goal) -> list[float]:
+def _costs(standing: Standing, metric: TargetMetric) -> list[float]:
     runner = standing.runner
     times = float(np.mean(runner.fit_seconds)), float(np.mean(runner.answer_seconds))
-    return [-goal.gain(standing.figure.value), *times, float(runner.size)]
+    return [-metric.gain(standing.figure.value), *times, float(runner.size)]
 
 
 def _beats(one: Floats, other: Floats) -> bool:

@@ -8,7 +8,7 @@ fast the machine is.
 2. Those that are not hopelessly behind the leader run in the other folds, the most promising first; after each fold the
    hopeless are stopped. Hopeless: the leader's lead on the same documents exceeds `MARGIN` at the low end of its 95 %
    bootstrap interval.
-3. The leaders run with other features and with the rule that is best for the goal.
+3. The leaders run with other features and with the rule that is best for the metric.
 
 The plan takes three fifths of the budget, for machines differ, and reading and tests take time too. Where even that
 is not enough the clock ends the race at the deadline: what was finished counts, and it is said.
@@ -26,7 +26,7 @@ from manylabel.choosing.trial import run_trial
 from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import paired_difference
 from manylabel.evaluation.document_statistics import DocumentStatistics
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import stage
 
 MARGIN = 0.01
@@ -56,16 +56,16 @@ class Runner:
         """The answers to the documents of some folds (default: all it ran), one fold after the other."""
         return DocumentStatistics.concatenate(self.folds[number] for number in sorted(folds or self.folds))
 
-    def gain(self, goal: Goal, folds: Iterable[int] | None = None) -> float:
-        """The goal's value, greater the better."""
-        return goal.gain(self.pooled(folds).value(goal))
+    def gain(self, metric: TargetMetric, folds: Iterable[int] | None = None) -> float:
+        """The metric's value, greater the better."""
+        return metric.gain(self.pooled(folds).value(metric))
 
 
 @dataclass(slots=True, eq=False)
 class Race:
     """How a race went."""
 
-    goal: Goal
+    metric: TargetMetric
     n_folds: int
     runners: list[Runner] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -78,24 +78,26 @@ class Race:
         """Those with the most folds behind them (all folds, unless the clock ended the race), best first."""
         most = max((len(runner.folds) for runner in self.runners), default=0)
         done = [runner for runner in self.runners if len(runner.folds) == most > 0]
-        return sorted(done, key=lambda one: (-one.gain(self.goal), one.entrant.seconds, one.option.name))
+        return sorted(done, key=lambda one: (-one.gain(self.metric), one.entrant.seconds, one.option.name))
 
     def best_of(self, entrant: Entrant, folds: Iterable[int] | None = None) -> Runner:
         """An entrant's best pipeline; the first of equals."""
         own = [runner for runner in self.runners if runner.entrant is entrant]
-        return max(own, key=lambda one: one.gain(self.goal, folds))
+        return max(own, key=lambda one: one.gain(self.metric, folds))
 
 
 class Steward:
     """Runs the race on some documents."""
 
-    def __init__(self, work: FoldWork, traits: Traits, goal: Goal, budget: float | None, deadline: Deadline) -> None:
+    def __init__(
+        self, work: FoldWork, traits: Traits, metric: TargetMetric, budget: float | None, deadline: Deadline
+    ) -> None:
         self.work = work
         self.traits = traits
-        self.goal = goal
+        self.metric = metric
         self.plan = float("inf") if budget is None else PLANNED * budget
         self.deadline = deadline
-        self.race = Race(goal, len(work.splits))
+        self.race = Race(metric, len(work.splits))
 
     def run(self, field_: Sequence[Entrant]) -> Race:
         """The whole race."""
@@ -127,7 +129,7 @@ class Steward:
 
     def _other_folds(self, running: Sequence[Entrant]) -> None:
         """The other folds for those that still may win and fit into the plan."""
-        order = sorted(running, key=lambda one: -self.race.best_of(one, [0]).gain(self.goal, [0]))
+        order = sorted(running, key=lambda one: -self.race.best_of(one, [0]).gain(self.metric, [0]))
         chosen: list[Entrant] = []
         for entrant in self._hopeful(order):
             rest = (self.race.n_folds - 1) * sum(one.seconds for one in (*chosen, entrant))
@@ -149,7 +151,7 @@ class Steward:
         offered = [
             entrant
             for runner in list(best.values())[:LEADERS]
-            for entrant in variants(runner.option, self.traits, self.goal, runner.entrant.seconds)
+            for entrant in variants(runner.option, self.traits, self.metric, runner.entrant.seconds)
         ]
         for entrant in offered:
             if self._spent_with(self.race.n_folds * entrant.seconds) > self.plan:
@@ -163,7 +165,7 @@ class Steward:
         for entrant in entrants:
             runner = self.race.best_of(entrant)
             rivals = [one for one in self.race.runners if set(one.folds) >= set(runner.folds)]
-            leader = max(rivals, key=lambda one: one.gain(self.goal, runner.folds))
+            leader = max(rivals, key=lambda one: one.gain(self.metric, runner.folds))
             if leader.entrant is not entrant and self._behind(leader, runner):
                 done = len(runner.folds)
                 if done < self.race.n_folds:
@@ -174,21 +176,21 @@ class Steward:
 
     def _behind(self, leader: Runner, runner: Runner) -> bool:
         first, second = leader.pooled(runner.folds), runner.pooled()
-        lead = paired_difference(first, second, self.goal, self.work.seed, QUICK_RESAMPLES)
-        return (lead.low if self.goal.greater_is_better else -lead.high) > MARGIN
+        lead = paired_difference(first, second, self.metric, self.work.seed, QUICK_RESAMPLES)
+        return (lead.low if self.metric.greater_is_better else -lead.high) > MARGIN
 
     def _spent_with(self, more: float) -> float:
         return self.race.nominal_seconds + more
 
     def _trial(self, entrant: Entrant, number: int) -> bool:
         """Run an entrant in a fold; whether it could."""
-        race, goal = self.race, self.goal
+        race, metric = self.race, self.metric
         self.deadline.check()
         race.nominal_seconds += entrant.seconds
         rules = {option.name: option.recipe.decision for option in entrant.options}
         try:
             with stage(f"{entrant.name}, fold {number + 1} of {race.n_folds}"):
-                found = run_trial(self.work, entrant.recipe, rules, number, with_ranks=goal.k is not None)
+                found = run_trial(self.work, entrant.recipe, rules, number, with_ranks=metric.k is not None)
         except (ValueError, ArithmeticError) as error:  # a method that cannot learn from these documents is out
             race.left_out[entrant.name] = f"could not learn from fold {number + 1}: {error}"
             race.runners = [runner for runner in race.runners if runner.entrant is not entrant]

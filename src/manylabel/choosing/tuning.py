@@ -23,7 +23,7 @@ from manylabel.evaluation.bootstrap import Difference, paired_difference
 from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.paired_tests import permutation_test
 from manylabel.exceptions import ParameterError
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.models.tuned_svm import TRIAL_TOL
@@ -64,7 +64,13 @@ class Tuned:
 
 
 def tune(
-    work: FoldWork, method: str, goal: Goal, *, fixed: Overrides | None = None, trials: int, deadline: Deadline
+    work: FoldWork,
+    method: str,
+    metric: TargetMetric,
+    *,
+    fixed: Overrides | None = None,
+    trials: int,
+    deadline: Deadline,
 ) -> Tuned:
     """Search the ranges of a method over the folds of `work`; `fixed` settings stay as they are.
 
@@ -75,35 +81,35 @@ def tune(
     listed = [Trial(0, {}, with_settings(method, fixed, {}))]
     listed += [Trial(place, one, with_settings(method, fixed, one)) for place, one in enumerate(drawn, start=1)]
     rungs = plan_rungs(len(listed), len(work.splits), min(len(train) for train, _ in work.splits))
-    runner = _Runner(work, rungs, goal, deadline)
+    runner = _Runner(work, rungs, metric, deadline)
     with stage(f"Tuning {method}", runner.total) as advance, deadline.braking():
         runner.advance = advance
-        search = halve(listed, rungs, runner.run, goal)
+        search = halve(listed, rungs, runner.run, metric)
     if not search.steps:
         raise ParameterError(
             "The time was over before the method's own settings were measured. Give a longer --budget."
         )
-    return Tuned(ranges, tuple(listed), tuple(rungs), search, judge(search, goal, len(listed), work.seed))
+    return Tuned(ranges, tuple(listed), tuple(rungs), search, judge(search, metric, len(listed), work.seed))
 
 
-def judge(search: Search, goal: Goal, trials: int, seed: int) -> Verdict | None:
+def judge(search: Search, metric: TargetMetric, trials: int, seed: int) -> Verdict | None:
     """Whether the best settings are better than the method's own; None where these are the best."""
     if search.best.number == 0:
         return None
     answers = search.steps[-1].answers
     best, own = answers[search.best.number], answers[0]
     # As many permutations as it takes to come below the level after the correction.
-    test = permutation_test(best, own, goal, seed, permutations=max(1999, 100 * trials - 1))
+    test = permutation_test(best, own, metric, seed, permutations=max(1999, 100 * trials - 1))
     p = min(1.0, test.p * trials)
-    gain = goal.gain(best.value(goal)) - goal.gain(own.value(goal))
-    return Verdict(paired_difference(best, own, goal, seed), p, bool(p < LEVEL and gain > 0))
+    gain = metric.gain(best.value(metric)) - metric.gain(own.value(metric))
+    return Verdict(paired_difference(best, own, metric, seed), p, bool(p < LEVEL and gain > 0))
 
 
 class _Runner:
     """Runs the trials of a rung, those that share matrices together, and linear machines with C rising."""
 
-    def __init__(self, work: FoldWork, rungs: Sequence[Rung], goal: Goal, deadline: Deadline) -> None:
-        self.goal = goal
+    def __init__(self, work: FoldWork, rungs: Sequence[Rung], metric: TargetMetric, deadline: Deadline) -> None:
+        self.metric = metric
         self.deadline = deadline
         self.rungs = list(rungs)
         self.works = _on_shares(work, rungs)
@@ -137,7 +143,7 @@ class _Runner:
         with warnings.catch_warnings():  # of settings that do not settle in time there is no need to hear
             warnings.simplefilter("ignore", ManylabelWarning)
             found = run_trial(
-                work, recipe, {"own": recipe.decision}, fold, with_ranks=self.goal.k is not None, fit=fit
+                work, recipe, {"own": recipe.decision}, fold, with_ranks=self.metric.k is not None, fit=fit
             )["own"]
         return DocumentStatistics(Csr(work.Y[work.splits[fold][1]]), found.given, found.ranks)
 

@@ -26,10 +26,10 @@ def compare(
             "--methods", help="The methods to compare, with commas between; all by default.", show_default=False
         ),
     ] = None,
-    measure: Annotated[
+    metric: Annotated[
         str,
         typer.Option(
-            "--measure", "--for", help="What matters: micro-f1, macro-f1, sample-f1, exact, hamming, recall@5."
+            "--metric", help="What matters: micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@5."
         ),
     ] = "micro-f1",
     cv: Annotated[int, typer.Option("--cv", help="The folds of the cross-validation.")] = 5,
@@ -37,7 +37,7 @@ def compare(
         Path | None,
         typer.Option(
             "--test",
-            help="Documents to measure the winner on at the end; by default the test part of the data, if any.",
+            help="Documents to measure the winner on at the end; by default the test split of the data, if any.",
             show_default=False,
         ),
     ] = None,
@@ -65,8 +65,8 @@ def compare(
 ) -> None:
     """Find the best method for some documents within a time budget, and say whether its lead is real.
 
-    Methods, features and decision rules are cross-validated on the training part; the winner is trained on all of it,
-    saved, and measured once on the test part, where there is one. The recipe it prints can be given to `manylabel
+    Methods, features and decision rules are cross-validated on the training split; the winner is trained on all of it,
+    saved, and measured once on the test split, where there is one. The recipe it prints can be given to `manylabel
     train --recipe`.
     """
     from manylabel.choosing.deadline import seconds_of
@@ -105,7 +105,7 @@ def compare(
                 source(name),
                 target,
                 methods=named or None,
-                goal=measure,
+                metric=metric,
                 folds=cv,
                 test=None if test is None else source(str(test)),
                 budget=seconds,

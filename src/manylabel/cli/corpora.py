@@ -23,7 +23,7 @@ def convert(
         str | None,
         typer.Option("--to", help="The format to write, where the file's ending does not tell.", show_default=False),
     ] = None,
-    part: o.PartName = None,
+    part: o.SplitName = None,
     format: o.Format = None,
     text_column: o.TextColumn = None,
     label_column: o.LabelColumn = None,

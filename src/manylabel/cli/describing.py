@@ -13,7 +13,7 @@ from manylabel.cli.training import skipped_notes
 
 def describe(
     data: o.Data,
-    part: o.PartName = None,
+    part: o.SplitName = None,
     labels: Annotated[
         int, typer.Option("--labels", min=1, help="How many of the most frequent and of the rarest labels to list.")
     ] = 10,

@@ -19,17 +19,17 @@ def evaluate(
     ],
     model: Annotated[
         Path | None,
-        typer.Option("--model", "-m", help="Measure this model file instead of training one.", show_default=False),
+        typer.Option("--model", "-m", help="Metric this model file instead of training one.", show_default=False),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option("--method", help="A method to train and measure; may be given several times.", show_default=False),
     ] = None,
     setting: o.Setting = None,
-    goal: o.Goal = None,
+    metric: o.TargetMetric = None,
     rules: o.Rules = None,
     hierarchy: o.Hierarchy = None,
-    part: o.PartName = None,
+    part: o.SplitName = None,
     test_share: o.TestShare = 0.25,
     split_by: o.SplitBy = None,
     drop_duplicates: o.DropDuplicates = False,
@@ -49,7 +49,7 @@ def evaluate(
     jobs: o.Jobs = None,
     json: o.Json = False,
 ) -> None:
-    """Measure a model file, or train methods on the training part and measure them on the test part.
+    """Measure a model file, or train methods on the training split and measure them on the test split.
 
     Several methods stand side by side; over several data sets their average ranks are shown at the end.
 
@@ -64,9 +64,9 @@ def evaluate(
     from manylabel.reports.result_page import result_page
     from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 
-    if model is not None and (method or setting or rules or goal):
+    if model is not None and (method or setting or rules or metric):
         raise ParameterError(
-            "Give --model to measure a model file, or --method, --set and --for to train one, not both."
+            "Give --model to measure a model file, or --method, --set and --metric to train one, not both."
         )
     if model is not None and (split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
@@ -87,7 +87,7 @@ def evaluate(
                 evaluate_methods(
                     source,
                     method or [DEFAULT_METHOD],
-                    overrides=o.make_overrides(setting, rules, goal),
+                    overrides=o.make_overrides(setting, rules, metric),
                     test_share=test_share,
                     drop_duplicates=drop_duplicates,
                     seed=seed,

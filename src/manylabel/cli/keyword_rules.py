@@ -17,7 +17,7 @@ def rules(
     min_documents: Annotated[
         int, typer.Option("--min-documents", min=1, help="In how many documents of its label a word must occur.")
     ] = 2,
-    part: o.PartName = None,
+    part: o.SplitName = None,
     format: o.Format = None,
     text_column: o.TextColumn = None,
     label_column: o.LabelColumn = None,

@@ -19,9 +19,9 @@ def learning_curve(
         typer.Option("--method", help="A method; `manylabel methods` lists them.", show_default=False),
     ] = None,
     setting: o.Setting = None,
-    measure: Annotated[
+    metric: Annotated[
         str,
-        typer.Option("--measure", help="micro-f1, macro-f1, sample-f1, exact, hamming or recall@k."),
+        typer.Option("--metric", help="micro-f1, macro-f1, sample-f1, exact-match, hamming-loss or recall@k."),
     ] = "micro-f1",
     steps: Annotated[int, typer.Option("--steps", help="How many sizes, each at most twice the one before.")] = 6,
     repeats: Annotated[int, typer.Option("--repeats", help="How often smaller sizes are drawn anew.")] = 3,
@@ -46,7 +46,7 @@ def learning_curve(
     jobs: o.Jobs = None,
     json: o.Json = False,
 ) -> None:
-    """Would more documents help, and on which labels? Train on growing shares of the training part.
+    """Would more documents help, and on which labels? Train on growing shares of the training split.
 
     Every step is measured on the same test documents. A curve fitted to the steps says what twice the documents would
     give; labels are told apart into those still rising, those that are level, and those too rare to tell.
@@ -67,7 +67,7 @@ def learning_curve(
             source,
             method=method or DEFAULT_METHOD,
             overrides=o.make_overrides(setting, None),
-            measure=measure,
+            metric=metric,
             steps=steps,
             repeats=repeats,
             test_share=test_share,

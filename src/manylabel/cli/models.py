@@ -10,8 +10,8 @@ import typer
 from manylabel.cli import options as o
 from manylabel.cli.display import show, show_json
 from manylabel.reports.chosen_text import chosen_text
+from manylabel.reports.guarantee_text import guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
-from manylabel.reports.promise_text import promise_text
 
 
 def methods(json: o.Json = False) -> None:
@@ -62,7 +62,7 @@ def _page(found: Any, limit: int | None) -> list[Block]:
         ),
         *([Note(f"Words are reduced to {found.language.title()} stems.")] if found.language else []),
         *([Note(chosen_text(found.chosen))] if found.chosen is not None else []),
-        *([Note(promise_text(found.promise))] if found.promise is not None else []),
+        *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),
         Heading("Recipe"),
         Table([Column("section"), Column("setting"), Column("value")], _recipe_rows(recipe)),
         Heading("Labels"),

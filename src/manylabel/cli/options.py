@@ -78,7 +78,7 @@ Guarantee = Annotated[
     str | None,
     typer.Option(
         "--guarantee",
-        help="Promise something of new documents: recall=0.9 (at least so much of a document's labels is found on "
+        help="Guarantee something of new documents: recall=0.9 (at least so much of a document's labels is found on "
         "average) or fdr=0.2 (at most so much of what is given is wrong). A fifth of the documents is held out for it.",
         show_default=False,
     ),
@@ -87,13 +87,13 @@ Probabilities = Annotated[
     Curve | None,
     typer.Option("--probabilities", help="Show the scores of any method as probabilities.", show_default=False),
 ]
-Goal = Annotated[
+TargetMetric = Annotated[
     str | None,
     typer.Option(
-        "--for",
-        metavar="GOAL",
-        help="What matters: micro-f1, macro-f1, sample-f1, exact, hamming or recall@5 (any number). The decision rule "
-        "is chosen for it on out-of-fold scores; the default method chooses its cost as well.",
+        "--metric",
+        metavar="METRIC",
+        help="The metric to optimise for: micro-f1, macro-f1, sample-f1, exact-match, hamming-loss or recall@5 (any "
+        "number). The decision rule is chosen for it on out-of-fold scores; the default method also chooses its cost.",
         show_default=False,
     ),
 ]
@@ -136,9 +136,9 @@ Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", help="Threads to use; all cores by default.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-PartName = Annotated[
+SplitName = Annotated[
     str | None,
-    typer.Option("--part", help="The part of the split to use (train, test, …, or all).", show_default=False),
+    typer.Option("--split", help="The split to use (train, test, …, or all).", show_default=False),
 ]
 
 
@@ -161,35 +161,37 @@ def with_recipe(
     return named, {section: {**settings, **overrides.get(section, {})} for section, settings in written.items()}
 
 
-def make_overrides(setting: list[str] | None, rules: Path | None, goal: str | None = None) -> dict[str, dict[str, Any]]:
-    """The settings that ``--set``, ``--rules`` and ``--for`` change."""
-    from manylabel.recipe import parse_settings, with_goal
+def make_overrides(
+    setting: list[str] | None, rules: Path | None, metric: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """The settings that ``--set``, ``--rules`` and ``--metric`` change."""
+    from manylabel.recipe import parse_settings, with_metric
 
-    overrides = with_goal(parse_settings(setting or []), goal)
+    overrides = with_metric(parse_settings(setting or []), metric)
     if rules is not None:
         overrides.setdefault("features", {})["rules"] = str(rules)
     return overrides
 
 
-def with_promise(
+def with_guarantee(
     overrides: dict[str, dict[str, Any]], guarantee: str | None, probabilities: Curve | None
 ) -> dict[str, dict[str, Any]]:
     """The settings with those that ``--guarantee`` and ``--probabilities`` stand for."""
     if guarantee is not None:
         from manylabel.exceptions import ParameterError
 
-        measure, equals, level = (part.strip() for part in guarantee.partition("="))
+        metric, equals, level = (part.strip() for part in guarantee.partition("="))
         try:
-            promised = {"rule": "guarantee", "measure": measure, "level": float(level)}
+            guaranteed = {"rule": "guarantee", "metric": metric, "level": float(level)}
         except ValueError:
-            promised = {}
-        if measure not in ("recall", "fdr") or not equals or not promised:
+            guaranteed = {}
+        if metric not in ("recall", "fdr") or not equals or not guaranteed:
             raise ParameterError(f"--guarantee is written recall=0.9 or fdr=0.2, not {guarantee!r}.")
         if overrides.get("decision", {}).get("rule", "guarantee") != "guarantee":
             raise ParameterError(
-                "--guarantee is a decision rule of its own: give it without --for and without --set decision.rule=…."
+                "--guarantee is a decision rule of its own: give it without --metric and without --set decision.rule=…."
             )
-        overrides.setdefault("decision", {}).update(promised)
+        overrides.setdefault("decision", {}).update(guaranteed)
     if probabilities is not None:
         overrides.setdefault("decision", {})["probabilities"] = probabilities.value
     return overrides

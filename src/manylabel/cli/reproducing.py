@@ -14,7 +14,7 @@ from manylabel.cli.display import progress, show, show_json, write_page
 def reproduce(
     papers: Annotated[
         list[str],
-        typer.Argument(help="vilar2004, godbole2004, ueda2002, song2018, lecture, beyond, or all.", show_default=False),
+        typer.Argument(help="vilar2004, godbole2004, ueda2002, lee2018, lecture, beyond, or all.", show_default=False),
     ],
     report: Annotated[
         Path | None,

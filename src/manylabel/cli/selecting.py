@@ -70,7 +70,7 @@ def select(
         list[str] | None,
         typer.Option("--set", "-s", help="Change how texts become terms, as features.key=value.", show_default=False),
     ] = None,
-    part: o.PartName = None,
+    part: o.SplitName = None,
     format: o.Format = None,
     text_column: o.TextColumn = None,
     label_column: o.LabelColumn = None,

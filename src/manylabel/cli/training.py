@@ -10,8 +10,8 @@ import typer
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
 from manylabel.reports.chosen_text import chosen_text
+from manylabel.reports.guarantee_text import guarantee_text
 from manylabel.reports.page import Block, Heading, Note
-from manylabel.reports.promise_text import promise_text
 
 
 def train(
@@ -26,12 +26,12 @@ def train(
     ] = None,
     recipe: o.RecipeFile = None,
     setting: o.Setting = None,
-    goal: o.Goal = None,
+    metric: o.TargetMetric = None,
     guarantee: o.Guarantee = None,
     probabilities: o.Probabilities = None,
     rules: o.Rules = None,
     hierarchy: o.Hierarchy = None,
-    part: o.PartName = None,
+    part: o.SplitName = None,
     format: o.Format = None,
     text_column: o.TextColumn = None,
     label_column: o.LabelColumn = None,
@@ -45,7 +45,7 @@ def train(
 ) -> None:
     """Learn from labelled documents and write a model file.
 
-    Where the data have a training part only that is used; --part all uses everything.
+    Where the data have a training split only that is used; --split all uses everything.
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
@@ -58,7 +58,7 @@ def train(
     target = model or default_model_path(data)
     check_target(target, [data, recipe, rules])
     method, overrides = o.with_recipe(
-        recipe, method, o.with_promise(o.make_overrides(setting, rules, goal), guarantee, probabilities)
+        recipe, method, o.with_guarantee(o.make_overrides(setting, rules, metric), guarantee, probabilities)
     )
     with progress():
         trained: Trained = task(
@@ -94,7 +94,7 @@ def _page(facts: dict[str, object], target: Path, data: str) -> list[Block]:
             f"{facts['terms']:,} terms{stems}, {facts['seconds']:.2f} s."
         ),
         *([Note(chosen_text(facts["chosen"]))] if facts["chosen"] is not None else []),  # type: ignore[arg-type]
-        *([Note(promise_text(facts["promise"]))] if facts["promise"] is not None else []),  # type: ignore[arg-type]
+        *([Note(guarantee_text(facts["guarantee"]))] if facts["guarantee"] is not None else []),  # type: ignore[arg-type]
         *skipped_notes(facts["skipped"]),  # type: ignore[arg-type]
         Note(f"The model is in {target}."),
         Note(

@@ -18,12 +18,11 @@ def tune(
         str | None,
         typer.Option("--method", help="A method; `manylabel methods` lists them.", show_default=False),
     ] = None,
-    measure: Annotated[
+    metric: Annotated[
         str,
         typer.Option(
-            "--for",
-            "--measure",
-            help="What the settings are to be best for: micro-f1, macro-f1, sample-f1, exact, hamming, recall@5.",
+            "--metric",
+            help="The metric to optimise for: micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@5.",
         ),
     ] = "micro-f1",
     trials: Annotated[
@@ -41,7 +40,7 @@ def tune(
     setting: o.Setting = None,
     hierarchy: o.Hierarchy = None,
     split_by: o.SplitBy = None,
-    part: o.PartName = None,
+    part: o.SplitName = None,
     format: o.Format = None,
     text_column: o.TextColumn = None,
     label_column: o.LabelColumn = None,
@@ -56,7 +55,7 @@ def tune(
     """Search the settings of a method, and train with the best where it is shown to be better than the method's own.
 
     Many settings are tried on few documents, the best third of them on more, the last ones on all folds. Settings given
-    by --set are not searched. Only the training part is used; measure the model with `manylabel evaluate`.
+    by --set are not searched. Only the training split is used; measure the model with `manylabel evaluate`.
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.choosing.deadline import seconds_of
@@ -75,7 +74,7 @@ def tune(
             source,
             target,
             method=method or DEFAULT_METHOD,
-            goal=measure,
+            metric=metric,
             trials=trials,
             folds=cv,
             budget=seconds,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.parts import PART_NAMES
+from manylabel.data.split_names import SPLIT_NAMES
 from manylabel.data.textfile import Lines, read_bytes
 from manylabel.exceptions import DataError
 
@@ -19,7 +19,7 @@ QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|\S+?)\s*(\{{.*\}}|\s[a-z]+(?:\s.*)?)\s*$", re.IGNORECASE)
 _VALUE = re.compile(rf"\s*({QUOTED}|[^,]*?)\s*(?:,|$)")
 _MEKA = re.compile(r"-C\s+(-?\d+)")
-_PART_ENDING = re.compile(rf"[-_.]({'|'.join(PART_NAMES)})$", re.IGNORECASE)
+_PART_ENDING = re.compile(rf"[-_.]({'|'.join(SPLIT_NAMES)})$", re.IGNORECASE)
 _WORDS = {"yes": 1.0, "true": 1.0, "y": 1.0, "t": 1.0, "no": 0.0, "false": 0.0, "n": 0.0, "f": 0.0}
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from manylabel.data.corpus import Corpus
 from manylabel.data.label_cells import label_sets_of_cells
-from manylabel.data.parts import part_name
 from manylabel.data.problems import Problems
+from manylabel.data.split_names import split_name
 from manylabel.exceptions import DataError
 
 TITLES = ("title", "headline", "subject")
@@ -117,7 +117,7 @@ def corpus_of_table(table: Table, options: ColumnOptions) -> Corpus:
         ids=_ids(table, identity),
         fields=fields,
         labels=labels,
-        split=None if split is None else [part_name(value) for value in table.columns[split]],
+        split_names=None if split is None else [split_name(value) for value in table.columns[split]],
         metadata={name: values for name, values in table.columns.items() if name not in kept},
         name=table.path.name.split(".")[0],
         source=str(table.path),

@@ -16,7 +16,7 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, UnknownNameError
 
 Text = str | Mapping[str, str]
-Part = Literal["train", "test", "dev", "unused"]
+SplitName = Literal["train", "test", "dev", "unused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Corpus:
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
     labels: LabelSets | None = None
     label_names: Sequence[str] = ()
-    split: Sequence[str] | None = None
+    split_names: Sequence[str] | None = None
+    """The split of each document: train, test, dev, unused, or a name of its own."""
     counts: Csr | None = None
     terms: Sequence[str] | None = None
     metadata: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -47,8 +48,8 @@ class Corpus:
         columns |= {f"metadata {key!r}": len(values) for key, values in self.metadata.items()}
         if self.labels is not None:
             columns["labels"] = len(self.labels)
-        if self.split is not None:
-            columns["split"] = len(self.split)
+        if self.split_names is not None:
+            columns["split"] = len(self.split_names)
         if self.counts is not None:
             columns["counts"] = self.counts.shape[0]
         for what, length in columns.items():
@@ -101,19 +102,19 @@ class Corpus:
             ids=pick(self.ids),
             fields={key: pick(values) for key, values in self.fields.items()},
             labels=None if self.labels is None else pick(self.labels),
-            split=None if self.split is None else pick(self.split),
+            split_names=None if self.split_names is None else pick(self.split_names),
             counts=None if self.counts is None else self.counts[index],
             metadata={key: pick(values) for key, values in self.metadata.items()},
         )
 
-    def part(self, name: str) -> Corpus:
-        """The documents whose split is `name`."""
-        parts = self.parts
-        if self.split is None or name not in parts:
-            raise UnknownNameError(f"part in {self.name or self.source or 'the corpus'}", name, parts)
-        return self.subset([row for row, part in enumerate(self.split) if part == name])
+    def split(self, name: str) -> Corpus:
+        """The documents of one split: train, test …"""
+        splits = self.splits
+        if self.split_names is None or name not in splits:
+            raise UnknownNameError(f"split in {self.name or self.source or 'the corpus'}", name, splits)
+        return self.subset([row for row, own in enumerate(self.split_names) if own == name])
 
     @property
-    def parts(self) -> dict[str, int]:
-        """How many documents each part of the split has; empty without a split."""
-        return dict(Counter(self.split)) if self.split is not None else {}
+    def splits(self) -> dict[str, int]:
+        """How many documents each split has; empty where the corpus is not divided."""
+        return dict(Counter(self.split_names)) if self.split_names is not None else {}

@@ -187,8 +187,8 @@ def write(corpus: Corpus, stream: IO[str], *, delimiter: str = ",") -> None:
     columns: dict[str, Sequence[object]] = {"id": corpus.ids, **corpus.fields}
     if corpus.labels is not None:
         columns["labels"] = _label_cells(corpus.labels)
-    if corpus.split is not None:
-        columns["split"] = corpus.split
+    if corpus.split_names is not None:
+        columns["split"] = corpus.split_names
     for name, values in corpus.metadata.items():
         if all(isinstance(value, (str, int, float)) for value in values):
             columns.setdefault(name, values)

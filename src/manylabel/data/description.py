@@ -35,16 +35,16 @@ def describe(corpus: Corpus) -> dict[str, Any]:
             "label assignments": sum(sizes),
             "labels per labelled document": sum(sizes) / labelled if labelled else None,
         }
-    summary["parts"] = {"all": part_sizes(corpus.labels, len(corpus))}
-    for name in corpus.parts:
-        part = corpus.part(name)
-        summary["parts"][name] = part_sizes(part.labels, len(part))
+    summary["parts"] = {"all": split_sizes(corpus.labels, len(corpus))}
+    for name in corpus.splits:
+        part = corpus.split(name)
+        summary["parts"][name] = split_sizes(part.labels, len(part))
     if corpus.hierarchy is not None:
         summary["labels under another"] = len(corpus.hierarchy.parents)
     return summary
 
 
-def part_sizes(labels: LabelSets | None, total: int) -> dict[str, int]:
+def split_sizes(labels: LabelSets | None, total: int) -> dict[str, int]:
     """How many documents there are, and with labels how many have none, one, several."""
     if labels is None:
         return {"documents": total}

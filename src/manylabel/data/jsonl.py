@@ -93,8 +93,8 @@ def write(corpus: Corpus, stream: IO[str]) -> None:
         record |= {name: values[row] for name, values in corpus.fields.items()}
         if corpus.labels is not None:
             record["labels"] = list(corpus.labels[row])
-        if corpus.split is not None:
-            record["split"] = corpus.split[row]
+        if corpus.split_names is not None:
+            record["split"] = corpus.split_names[row]
         for name, values in corpus.metadata.items():
             record.setdefault(name, values[row])
         stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")

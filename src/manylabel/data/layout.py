@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from manylabel.data.formats import extension, format_of_extension, guess_format
-from manylabel.data.parts import PART_NAMES, part_name
+from manylabel.data.split_names import SPLIT_NAMES, split_name
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 
-_PARTS = "|".join(sorted(PART_NAMES, key=len, reverse=True))
+_PARTS = "|".join(sorted(SPLIT_NAMES, key=len, reverse=True))
 _PART_FILE = re.compile(rf"({_PARTS})(_x)?\.(.+)", re.IGNORECASE)
 _PREFIXED = re.compile(rf"(.+?)[-_.]({_PARTS})(_x)?\.(.+)", re.IGNORECASE)
 # Files that lie beside data without being data.
@@ -73,7 +73,7 @@ def _with_prefix(prefix: Path, format: str | None) -> list[DataFile]:
     for file in sorted(prefix.parent.iterdir()):
         match = _PREFIXED.fullmatch(file.name)
         if match and match[1] == prefix.name and file.is_file() and _is_data(file):
-            found.append((part_name(match[2]), file))
+            found.append((split_name(match[2]), file))
     return _parts(found, format)
 
 
@@ -90,7 +90,7 @@ def _in_folder(folder: Path, format: str | None) -> list[DataFile]:
     if format in ("directory", "reuters") or any(folder.glob("reut2-*.sgm*")):
         return [DataFile(folder, format or "reuters")]
     files = [file for file in sorted(folder.iterdir()) if file.is_file() and _is_data(file)]
-    parts = [(part_name(match[1]), file) for file in files if (match := _PART_FILE.fullmatch(file.name))]
+    parts = [(split_name(match[1]), file) for file in files if (match := _PART_FILE.fullmatch(file.name))]
     if parts:
         return _parts(parts, format)
     tables = [file for file in files if extension(file) != ".txt"]

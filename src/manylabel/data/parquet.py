@@ -64,8 +64,8 @@ def write(corpus: Corpus, path: Path) -> None:
     columns |= {name: pyarrow.array(values, pyarrow.string()) for name, values in corpus.fields.items()}
     if corpus.labels is not None:
         columns["labels"] = pyarrow.array(corpus.labels, pyarrow.list_(pyarrow.string()))
-    if corpus.split is not None:
-        columns["split"] = pyarrow.array(corpus.split, pyarrow.string())
+    if corpus.split_names is not None:
+        columns["split"] = pyarrow.array(corpus.split_names, pyarrow.string())
     for name, values in corpus.metadata.items():
         if name not in columns:
             try:

@@ -11,8 +11,8 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.formats import FORMATS, Format, format_named, format_of_extension
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.layout import DataFile, find_files
-from manylabel.data.parts import combine_parts
 from manylabel.data.problems import OnError, Problem, Problems
+from manylabel.data.split_names import combine_splits
 from manylabel.exceptions import DataError, UnknownFormatError
 from manylabel.progress import track
 
@@ -50,7 +50,7 @@ def read(
     row = format_named(files[0].format)
     row.check_options(options)
     parts = {file.part: _read_file(file, row, problems, options) for file in track("Reading", files)}
-    corpus = combine_parts(parts) if len(parts) > 1 else next(iter(parts.values()))
+    corpus = combine_splits(parts) if len(parts) > 1 else next(iter(parts.values()))
     if len(corpus) == 0:
         _raise_empty(path, problems)
     corpus = replace(corpus, source=str(path), name=corpus.name if len(parts) == 1 else path.name)

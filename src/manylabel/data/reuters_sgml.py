@@ -68,7 +68,7 @@ def read(
 ) -> Corpus:
     """The stories of Reuters-21578.
 
-    `split`: ``modapte``; ``random`` draws `test_share` of the ModApte documents for the test part; ``all``
+    `split`: ``modapte``; ``random`` draws `test_share` of the ModApte documents for the test split; ``all``
     gives every story without a split. `label_set`: ``all135`` (the distribution's list), ``train115``
     (those of a training document), ``R90`` (of a training and of a test document), ``R10`` (the ten of most
     training documents), or a list of names; other labels are taken off. Then documents without a label are
@@ -94,7 +94,7 @@ def read(
         fields={name: [getattr(record, name) for record in stories] for name in fields},
         labels=[labels for _, _, labels in kept],
         label_names=names,
-        split=None if split == "all" else [part for _, part, _ in kept],
+        split_names=None if split == "all" else [part for _, part, _ in kept],
         metadata={
             "newid": [int(record.newid) for record in stories],
             "date": [record.date for record in stories],

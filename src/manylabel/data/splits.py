@@ -2,8 +2,8 @@
 
 A split is a pair (train, test) of rising row numbers; a division into parts is a list of such arrays. Parts
 are disjoint, none is empty, and the same seed gives the same parts. What is learned from data (vocabulary,
-idf, thresholds) is learned from the training part alone; a held-out part for validation is a further split of
-the training part.
+idf, thresholds) is learned from the training split alone; a held-out split for validation is a further split of
+the training split.
 """
 
 from __future__ import annotations

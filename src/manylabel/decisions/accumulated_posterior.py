@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule
-from manylabel.decisions.search import Objective, prefix_cut
+from manylabel.decisions.search import SearchedMetric, prefix_cut
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.models.score_kinds import Bools, ScoreKind
@@ -23,7 +23,7 @@ class AccumulatedPosterior(DecisionRule):
     are given. There is always at least one (none where all posteriors are 0). τ ≤ 0 gives the best label, τ ≥
     1 every possible one. Source: Vilar, Castro & Sanchis 2004, section 2.4.
 
-    ``threshold="learn"`` searches τ over all attained sums for the best `objective` (micro F1, exact-match,
+    ``threshold="learn"`` searches τ over all attained sums for the best `metric` (micro F1, exact-match,
     or break-even); ties go to the smallest.
 
     Naive Bayes posteriors are so peaked that 1 − Pr_n is lost in rounding. With `log_tail` the rule compares
@@ -41,7 +41,7 @@ class AccumulatedPosterior(DecisionRule):
     accepts: ClassVar[frozenset[ScoreKind]] = frozenset({ScoreKind.POSTERIOR})
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "threshold": AnyOf(OneOf("learn"), Number()),
-        "objective": OneOf("exact-match", "micro-f1", "break-even"),
+        "metric": OneOf("exact-match", "micro-f1", "break-even"),
         "log_tail": FLAG,
         "fallback": FALLBACK,
     }
@@ -50,12 +50,12 @@ class AccumulatedPosterior(DecisionRule):
     def __init__(
         self,
         threshold: float | Literal["learn"] = 0.5,
-        objective: Objective = "exact-match",
+        metric: SearchedMetric = "exact-match",
         log_tail: bool = False,
         fallback: Literal["none", "argmax"] = "none",
     ) -> None:
         self.threshold: float | Literal["learn"] = threshold
-        self.objective: Objective = objective
+        self.metric: SearchedMetric = metric
         self.log_tail = log_tail
         self.fallback = fallback
 
@@ -69,7 +69,7 @@ class AccumulatedPosterior(DecisionRule):
         order, keys, ranks = self._in_order(scores)
         hits = np.take_along_axis(Y.toarray().astype(np.bool_), order, axis=1)
         limit = math.inf if self.log_tail else 1.0
-        found = prefix_cut(keys, hits, ranks, np.diff(Y.indptr), self.objective, limit)
+        found = prefix_cut(keys, hits, ranks, np.diff(Y.indptr), self.metric, limit)
         self.threshold_ = -found.value if self.log_tail else found.value
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:

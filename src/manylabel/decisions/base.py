@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from manylabel.decisions.promise import Promise
+from manylabel.decisions.guarantee_record import GuaranteeRecord
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
@@ -77,8 +77,8 @@ class DecisionRule(Estimator):
         """How well the rule did where it learned, the greater the better: what `model_settings` are chosen by."""
         raise NotImplementedError
 
-    def promise(self) -> Promise | None:
-        """What the rule promises of new documents; None for those that promise nothing."""
+    def guarantee(self) -> GuaranteeRecord | None:
+        """What the rule guarantees of new documents; None for those that guarantee nothing."""
         return None
 
     # --- done here once -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The decision rule that serves a goal best, found on out-of-fold scores."""
+"""The decision rule that serves a metric best, found on out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from manylabel.parameters import Constraint, Number, Satisfies
 from manylabel.progress import stage
 
 if TYPE_CHECKING:
-    from manylabel.metrics.goals import Goal
+    from manylabel.metrics.targets import TargetMetric
 
 MOST_CELLS = 1 << 20
 """Beyond so many scores, rules are compared on a part of the documents: the choice is settled long before."""
@@ -31,53 +31,55 @@ MOST_SETS = 1 << 23
 COST = Number(low=0, open_low=True)
 
 
-def is_goal(value: object) -> bool:
-    """Whether a value names a goal; see `manylabel.metrics.goals.find_goal`."""
+def is_target_metric(value: object) -> bool:
+    """Whether a value names a metric; see `manylabel.metrics.targets.find_target_metric`."""
     try:
-        return isinstance(value, str) and bool(_goal(value))
+        return isinstance(value, str) and bool(_target(value))
     except UnknownNameError:
         return False
 
 
 class BestRule(DecisionRule):
-    """The rule with the best cross-fitted value of a goal, among those worth trying for it.
+    """The rule with the best cross-fitted value of a metric, among those worth trying for it.
 
     The documents, scored by models that did not see them, are divided into `parts` by iterative stratification. Every
     candidate (`decisions/candidates.py`) is learned on all parts but one and decides the documents of that one, in
-    turn; the goal is measured on the decisions of all documents at once. The simplest candidate whose value is within
+    turn; the metric is measured on the decisions of all documents at once. The simplest candidate whose value is within
     `tolerance` of the best one is learned again on everything. No model is fitted for it.
 
-    `objective` is a goal: micro-f1, macro-f1, sample-f1, exact, hamming, or recall@k, for which the k best labels are
+    `metric` is micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, or recall@k, for which the k best labels are
     given. What was tried and found stands in `tried_`, the chosen rule in `rule_`.
 
-    `costs` are values of the model's cost C to choose among by the same value of the goal, where the model has one:
+    `costs` are values of the model's cost C to choose among by the same value of the metric, where the model has one:
     `DecidedModel` scores the documents with each in turn as long as it does better than the one before.
 
     Source: thresholding strategies chosen by cross-validation, Yang 2001; on out-of-fold scores it is ours.
 
     >>> scores = np.array([[0.9, -0.8], [0.8, -0.4], [0.7, -0.5], [-0.9, -0.6], [-0.5, -0.1], [-0.3, -0.2]])
     >>> truth = Csr([[1, 0], [1, 0], [1, 0], [0, 0], [0, 1], [0, 1]])
-    >>> rule = BestRule("exact", parts=2).fit(scores, truth, ScoreKind.MARGIN)
+    >>> rule = BestRule("exact-match", parts=2).fit(scores, truth, ScoreKind.MARGIN)
     >>> rule.chosen
-    'calibrated, objective exact-match'
+    'calibrated, metric exact-match'
     >>> rule.decide(np.array([[-0.7, -0.1]]), ScoreKind.MARGIN).toarray().tolist()
     [[0, 1]]
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": Satisfies("one of 'micro-f1', 'macro-f1', 'sample-f1', 'exact', 'hamming', 'recall@k'", is_goal),
+        "metric": Satisfies(
+            "one of 'micro-f1', 'macro-f1', 'sample-f1', 'exact-match', 'hamming-loss', 'recall@k'", is_target_metric
+        ),
         "parts": Number(low=2, whole=True),
         "tolerance": Number(low=0),
         "costs": Satisfies("a list of numbers above 0", lambda value: all(COST.allows(cost) for cost in value)),
     }
     rule_: DecisionRule
     tried_: list[dict[str, Any]]
-    """Each candidate in words, and the value of the goal on documents it did not learn from; the best first."""
+    """Each candidate in words, and the value of the metric on documents it did not learn from; the best first."""
 
     def __init__(
-        self, objective: str = "micro-f1", parts: int = 5, tolerance: float = 0.001, costs: Sequence[float] = ()
+        self, metric: str = "micro-f1", parts: int = 5, tolerance: float = 0.001, costs: Sequence[float] = ()
     ) -> None:
-        self.objective = objective
+        self.metric = metric
         self.parts = parts
         self.tolerance = tolerance
         self.costs = costs
@@ -96,13 +98,13 @@ class BestRule(DecisionRule):
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Cross-fit the candidates, choose one, and learn it on everything."""
-        goal = _goal(self.objective)
-        listed = candidates(goal, kind)
-        rows = _compared(scores.shape, MOST_CELLS_FOR_RARE if goal.name == "macro-f1" else MOST_CELLS)
+        metric = _target(self.metric)
+        listed = candidates(metric, kind)
+        rows = _compared(scores.shape, MOST_CELLS_FOR_RARE if metric.name == "macro-f1" else MOST_CELLS)
         found: list[tuple[DecisionRule, float]] = [(listed[0], float("nan"))]
         if len(rows) >= self.parts:
             found = self._cross_fit(listed, scores[rows], Csr(Y[rows]), kind)
-        gains = np.array([goal.gain(value) for _, value in found])
+        gains = np.array([metric.gain(value) for _, value in found])
         close = np.flatnonzero(~(gains < gains.max() - self.tolerance))
         self.rule_ = unfitted_copy(found[int(close[0])][0]).fit(scores, Y, kind)
         order = np.argsort(-gains, kind="stable").tolist()
@@ -111,10 +113,10 @@ class BestRule(DecisionRule):
     def _cross_fit(
         self, listed: list[DecisionRule], scores: Floats, Y: Csr, kind: ScoreKind
     ) -> list[tuple[DecisionRule, float]]:
-        """Every candidate with its value of the goal on decisions about documents it did not learn from."""
+        """Every candidate with its value of the metric on decisions about documents it did not learn from."""
         from manylabel.data.splits import iterative_stratification
 
-        goal = _goal(self.objective)
+        metric = _target(self.metric)
         given: dict[str, list[Csr]] = {}
         rules: dict[str, DecisionRule] = {}
         order: list[Ints] = []
@@ -128,7 +130,7 @@ class BestRule(DecisionRule):
         rows = np.concatenate(order)
         truth, ordered = Csr(Y[rows]), scores[rows]
         return [
-            (rules[name], goal.value(truth, Csr(sparse.vstack(parts)), ordered))
+            (rules[name], metric.value(truth, Csr(sparse.vstack(parts)), ordered))
             for name, parts in given.items()
             if len(parts) == len(order)
         ]
@@ -147,9 +149,9 @@ class BestRule(DecisionRule):
 
     @property
     def gain(self) -> float:
-        """The best value of the goal that was found, the greater the better."""
+        """The best value of the metric that was found, the greater the better."""
         self.check_fitted()
-        return _goal(self.objective).gain(float(self.tried_[0]["value"]))
+        return _target(self.metric).gain(float(self.tried_[0]["value"]))
 
     @property
     def chosen(self) -> str:
@@ -158,16 +160,22 @@ class BestRule(DecisionRule):
         return in_words(self.rule_)
 
 
-def chosen_for_goal(rule: DecisionRule, settings: Mapping[str, float]) -> dict[str, Any] | None:
-    """What was chosen for a goal: the rule in words, the value of the goal it had, and settings of the model.
+def chosen_for_metric(rule: DecisionRule, settings: Mapping[str, float]) -> dict[str, Any] | None:
+    """What was chosen for a metric: the rule in words, the value of the metric it had, and settings of the model.
 
     None where nothing was chosen.
     """
     if not isinstance(rule, BestRule):
         return None
     value = next(row["value"] for row in rule.tried_ if row["rule"] == rule.chosen)
-    goal = _goal(rule.objective)
-    return {"goal": goal.name, "title": goal.title, "rule": rule.chosen, "value": value, "settings": dict(settings)}
+    metric = _target(rule.metric)
+    return {
+        "metric": metric.name,
+        "title": metric.title,
+        "rule": rule.chosen,
+        "value": value,
+        "settings": dict(settings),
+    }
 
 
 def in_words(rule: DecisionRule) -> str:
@@ -213,8 +221,8 @@ def _compared(shape: tuple[int, ...], most: int) -> Ints:
     return np.arange(0, shape[0], step)
 
 
-def _goal(name: str) -> Goal:
-    """The goal of that name; measures are not imported where a stored rule only decides."""
-    from manylabel.metrics.goals import find_goal
+def _target(name: str) -> TargetMetric:
+    """The metric of that name; metrics are not imported where a stored rule only decides."""
+    from manylabel.metrics.targets import find_target_metric
 
-    return find_goal(name)
+    return find_target_metric(name)

@@ -11,7 +11,7 @@ import numpy as np
 from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.decisions.calibration import open_scores
 from manylabel.decisions.cut_search import CutSearch
-from manylabel.decisions.search import Objective, pooled_cut
+from manylabel.decisions.search import SearchedMetric, pooled_cut
 from manylabel.estimator import Csr, Floats
 from manylabel.models.evidence import on_an_open_scale
 from manylabel.models.score_kinds import Bools, ScoreKind, display, sigmoid
@@ -24,7 +24,7 @@ class CalibratedThreshold(DecisionRule):
     p_k(f) = 1/(1 + exp(−(a_k f + b_k))),   given where p_k(f) ≥ p, so where f ≥ t_k = (log p/(1 − p) − b_k) / a_k
 
     The curves are Platt's, one a label, learned on out-of-fold scores (`Calibration`; `shrinkage` in positives draws
-    them together); p is then the best of all attained probabilities for the objective, in the middle of its gap. What
+    them together); p is then the best of all attained probabilities for the metric, in the middle of its gap. What
     is kept of it is t_k, a threshold for each label in the units of the scores. A label whose scores say nothing
     (a_k = 0) is given always or never.
 
@@ -39,7 +39,7 @@ class CalibratedThreshold(DecisionRule):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": OneOf("micro-f1", "exact-match", "break-even", "hamming"),
+        "metric": OneOf("micro-f1", "exact-match", "break-even", "hamming-loss"),
         "shrinkage": Number(low=0),
         "fallback": FALLBACK,
     }
@@ -48,11 +48,11 @@ class CalibratedThreshold(DecisionRule):
 
     def __init__(
         self,
-        objective: Objective = "micro-f1",
+        metric: SearchedMetric = "micro-f1",
         shrinkage: float = 0.0,
         fallback: Literal["none", "argmax"] = "none",
     ) -> None:
-        self.objective: Objective = objective
+        self.metric: SearchedMetric = metric
         self.shrinkage = shrinkage
         self.fallback = fallback
 
@@ -69,7 +69,7 @@ class CalibratedThreshold(DecisionRule):
         """The same, with curves that other rules may have asked for before."""
         curves = search.calibration("logistic", self.shrinkage)
         log_odds = curves.log_odds(open_scores(search.scores, search.kind))
-        found = pooled_cut(log_odds, search.Y, self.objective)
+        found = pooled_cut(log_odds, search.Y, self.metric)
         least = math.inf if found is None else _middle(log_odds, found.value)
         slopes, intercepts = curves.slopes_, curves.intercepts_
         own = (least - intercepts) / np.where(slopes > 0, slopes, 1.0)

@@ -15,26 +15,26 @@ from manylabel.decisions.top_k import TopK
 from manylabel.models.score_kinds import ScoreKind
 
 if TYPE_CHECKING:
-    from manylabel.metrics.goals import Goal
+    from manylabel.metrics.targets import TargetMetric
 
 DEPENDENCE = 0.25
 """How much the dependence of labels counts in seen sets: 0.25 and 0.5 differ little, and each costs as much again."""
 
 
-def candidates(goal: Goal, kind: ScoreKind) -> list[DecisionRule]:
-    """The rules worth trying for a goal on scores of a kind, none of them fitted; the simpler of two stands first.
+def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
+    """The rules worth trying for a metric on scores of a kind, none of them fitted; the simpler of two stands first.
 
     Each is listed without a fallback; `with_fallback` gives the twin that leaves no document without a label.
 
-    >>> from manylabel.metrics.goals import find_goal
-    >>> candidates(find_goal("recall@3"), ScoreKind.MARGIN)
+    >>> from manylabel.metrics.targets import find_target_metric
+    >>> candidates(find_target_metric("recall@3"), ScoreKind.MARGIN)
     [TopK(k=3)]
-    >>> candidates(find_goal("hamming"), ScoreKind.MARGIN)[:2]
-    [Natural(), GlobalThreshold(objective='hamming')]
+    >>> candidates(find_target_metric("hamming-loss"), ScoreKind.MARGIN)[:2]
+    [Natural(), GlobalThreshold(metric='hamming-loss')]
     """
-    if goal.k is not None:
-        return [TopK(goal.k)]
-    listed = [Natural(), *_BY_GOAL[goal.name]()]
+    if metric.k is not None:
+        return [TopK(metric.k)]
+    listed = [Natural(), *_BY_METRIC[metric.name]()]
     return [rule for rule in listed if kind in rule.accepts]
 
 
@@ -53,7 +53,7 @@ def _for_micro_f1() -> list[DecisionRule]:
         PerLabelThreshold(20.0),
         PerLabelThreshold(),
         AccumulatedPosterior("learn", "micro-f1", log_tail=True),
-        SeenSets("f1", DEPENDENCE),
+        SeenSets("sample-f1", DEPENDENCE),
     ]
 
 
@@ -61,7 +61,7 @@ def _for_macro_f1() -> list[DecisionRule]:
     """Every label counts alike, so that thresholds of their own, little held back, pay for rare ones.
 
     Calibrated probabilities are left out: out of fold, a label with few documents scores lower than it will with all of
-    them, and a curve through such scores promises more than it keeps.
+    them, and a curve through such scores guarantees more than it keeps.
     """
     drawn = [PerLabelThreshold(shrinkage, floor) for shrinkage in (20.0, 5.0, 1.0) for floor in (0.1, 0.0)]
     return [GlobalThreshold(), *drawn]
@@ -72,19 +72,19 @@ def _for_exact_match() -> list[DecisionRule]:
         GlobalThreshold("exact-match"),
         CalibratedThreshold("exact-match"),
         AccumulatedPosterior("learn", "exact-match", log_tail=True),
-        SeenSets("exact", 0.0),
-        SeenSets("exact", DEPENDENCE),
+        SeenSets("exact-match", 0.0),
+        SeenSets("exact-match", DEPENDENCE),
     ]
 
 
 def _for_hamming_loss() -> list[DecisionRule]:
-    return [GlobalThreshold("hamming"), CalibratedThreshold("hamming"), SeenSets("hamming", DEPENDENCE)]
+    return [GlobalThreshold("hamming-loss"), CalibratedThreshold("hamming-loss"), SeenSets("hamming-loss", DEPENDENCE)]
 
 
-_BY_GOAL = {
+_BY_METRIC = {
     "micro-f1": _for_micro_f1,
     "macro-f1": _for_macro_f1,
     "sample-f1": _for_micro_f1,
-    "exact": _for_exact_match,
-    "hamming": _for_hamming_loss,
+    "exact-match": _for_exact_match,
+    "hamming-loss": _for_hamming_loss,
 }

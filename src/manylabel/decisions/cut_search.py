@@ -9,7 +9,7 @@ import numpy as np
 
 from manylabel.decisions.base import floor
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.decisions.search import Objective
+from manylabel.decisions.search import SearchedMetric
 from manylabel.decisions.threshold import learned_cut
 from manylabel.estimator import Csr, Floats
 from manylabel.models.label_cuts import OwnCuts, own_cuts
@@ -27,7 +27,7 @@ class CutSearch:
     def __init__(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         self.scores, self.Y, self.kind = scores, Y, kind
         self._usable: Floats | None = None
-        self._common: dict[Objective, float] = {}
+        self._common: dict[SearchedMetric, float] = {}
         self._own: dict[str, OwnCuts] = {}
         self._curves: dict[tuple[str, float], Calibration] = {}
 
@@ -44,11 +44,11 @@ class CutSearch:
         found = self.usable.max(axis=0, initial=-math.inf)
         return np.where(np.isneginf(found), math.inf, found)
 
-    def common(self, objective: Objective) -> float:
+    def common(self, metric: SearchedMetric) -> float:
         """The best cut for all labels together; see `learned_cut`."""
-        if objective not in self._common:
-            self._common[objective] = learned_cut(self.scores, self.Y, self.kind, objective)
-        return self._common[objective]
+        if metric not in self._common:
+            self._common[metric] = learned_cut(self.scores, self.Y, self.kind, metric)
+        return self._common[metric]
 
     def calibration(self, curve: Literal["logistic", "isotonic"], shrinkage: float) -> Calibration:
         """Curves from scores to probabilities; see `Calibration`."""

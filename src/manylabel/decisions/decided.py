@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from manylabel.data.splits import holdout
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.best_rule import chosen_for_goal
+from manylabel.decisions.best_rule import chosen_for_metric
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.decisions.promise import Promise
+from manylabel.decisions.guarantee_record import GuaranteeRecord
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.out_of_fold import out_of_fold_scores
@@ -23,13 +23,13 @@ from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 class DecidedModel(MultiLabelModel):
     """A model whose label sets are decided by a rule.
 
-    `fit` scores every training document by a model that did not see it (`folds` parts, stratified by label),
+    `fit` scores every training document by a model that did not see it (`folds` folds, stratified by label),
     learns the rule on these scores, and fits the model again on everything. A rule that learns nothing skips
     the folds. Without a rule the model's own `predict` decides. Documents without labels are kept throughout.
     A 1-D `y` leaves nothing to decide: the model answers alone.
 
-    A rule with a promise learns on documents that the model must not have seen (`held_out_share`, drawn at random): the
-    model is then fitted on the others, once and for all.
+    A rule with a guarantee learns on documents that the model must not have seen (`held_out_share`, drawn at random):
+    the model is then fitted on the others, once and for all.
 
     With `probabilities` (the curve of a `Calibration`) every label's score is shown as a probability, learned on the
     same out-of-fold scores, whatever the model's own are: `predict_proba` and `thresholds` give these. The rule reads
@@ -174,9 +174,9 @@ class DecidedModel(MultiLabelModel):
         return unfitted_copy(self.model).set_params(**settings)
 
     def chosen(self) -> dict[str, Any] | None:
-        """What the rule chose for its goal; None for rules that choose nothing."""
+        """What the rule chose for its metric; None for rules that choose nothing."""
         self.check_fitted()
-        return None if self.rule_ is None else chosen_for_goal(self.rule_, self.settings_)
+        return None if self.rule_ is None else chosen_for_metric(self.rule_, self.settings_)
 
     def score_batch(self, X: Csr) -> Floats:
         """The model's scores."""
@@ -236,9 +236,9 @@ class DecidedModel(MultiLabelModel):
             return None
         return shown_thresholds(self.rule_, self.n_labels_, self.score_kind, self.calibration_)
 
-    def promise(self) -> Promise | None:
-        """What the rule promises of new documents, if anything."""
-        return None if self.rule_ is None else self.rule_.promise()
+    def guarantee(self) -> GuaranteeRecord | None:
+        """What the rule guarantees of new documents, if anything."""
+        return None if self.rule_ is None else self.rule_.guarantee()
 
 
 def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | None) -> Floats:

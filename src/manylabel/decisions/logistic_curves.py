@@ -13,7 +13,7 @@ from manylabel.models.score_kinds import Bools
 CELLS_A_BLOCK = 1 << 17
 MAX_STEPS = 100
 ENOUGH = 1e-12
-"""Newton's method ends where the next step promises to gain less than this, in units of the log-likelihood."""
+"""Newton's method ends where the next step guarantees to gain less than this, in units of the log-likelihood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _chosen(better: Bools, new: tuple[Floats, ...], old: tuple[Floats, ...]) -> 
 def _direction(
     gradient: tuple[Floats, Floats], second: tuple[Floats, Floats, Floats], sloped: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """Newton's step in slope and intercept, and twice the gain it promises; only in the intercept unless `sloped`."""
+    """Newton's step in slope and intercept, and twice the gain it guarantees; only in the intercept unless `sloped`."""
     (ga, gb), (aa, ab, bb) = gradient, second
     aa, bb = aa + 1e-10 * (1 + aa), bb + 1e-10 * (1 + bb)  # equal scores leave the slope undetermined
     if not sloped:

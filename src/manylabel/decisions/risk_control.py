@@ -2,7 +2,7 @@
 
 A family of label sets S_t = { k : key_k ≥ t } grows as the cut t falls. Each of n held-out documents has a loss
 L_i(t) from 0 to 1 that is monotone in t. The cut is the last one on the way to the preferred end (small sets for a
-promised recall, large ones for a promised false-discovery rate) with
+guaranteed recall, large ones for a guaranteed false-discovery rate) with
 
     (n R̂(t) + 1) / (n + 1) ≤ α,      R̂(t) = (1/n) Σ_i L_i(t),
 

@@ -1,6 +1,6 @@
 """Exact search for thresholds: every cut the data can tell apart is tried, by sorting once.
 
-The objectives are constant between attained scores, so the attained scores are all the candidates there are.
+The metrics are constant between attained scores, so the attained scores are all the candidates there are.
 Ties go to the smallest cut. A label is given when its score is at least the cut.
 
 Vilar, Castro & Sanchis 2004 learn their threshold but give no procedure; this is ours. The cuts of all labels, each on
@@ -18,7 +18,7 @@ import numpy as np
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.score_kinds import Bools
 
-Objective = Literal["micro-f1", "exact-match", "break-even", "hamming"]
+SearchedMetric = Literal["micro-f1", "exact-match", "break-even", "hamming-loss"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ def f1_cut(scores: Floats, truth: Bools) -> Cut | None:
     return _counted_cut(scores[possible], truth[possible], int(truth.sum()), "micro-f1")
 
 
-def pooled_cut(scores: Floats, Y: Csr, objective: Objective, above: float = -math.inf) -> Cut | None:
+def pooled_cut(scores: Floats, Y: Csr, metric: SearchedMetric, above: float = -math.inf) -> Cut | None:
     """One cut for all labels; cells not above a floor are never given. None where no cell is possible."""
     possible = scores > above
     if not possible.any():
         return None
     truth = Y.toarray().astype(np.bool_)
-    if objective != "exact-match":
-        return _counted_cut(scores[possible], truth[possible], Y.nnz, objective)
+    if metric != "exact-match":
+        return _counted_cut(scores[possible], truth[possible], Y.nnz, metric)
     # A document is exact while the cut lies above its best false label and at most at its worst true one.
     start = np.where(possible & ~truth, scores, -math.inf).max(axis=1, initial=-math.inf)
     end = np.where(truth, np.where(possible, scores, -math.inf), math.inf).min(axis=1, initial=math.inf)
@@ -55,7 +55,7 @@ def pooled_cut(scores: Floats, Y: Csr, objective: Objective, above: float = -mat
     return interval_cut(start, end, scores[possible], beyond=float(np.nextafter(highest, math.inf)))
 
 
-def prefix_cut(keys: Floats, hits: Bools, ranks: Ints, sizes: Ints, objective: Objective, limit: float) -> Cut:
+def prefix_cut(keys: Floats, hits: Bools, ranks: Ints, sizes: Ints, metric: SearchedMetric, limit: float) -> Cut:
     """One cut for rules that give the labels of a document in order until a growing key reaches the cut.
 
     A document gives its first n labels, n the smallest with keys[n] ≥ cut, at most `ranks` (its possible
@@ -64,7 +64,7 @@ def prefix_cut(keys: Floats, hits: Bools, ranks: Ints, sizes: Ints, objective: O
     """
     usable = np.arange(keys.shape[1]) < ranks[:, np.newaxis]
     below = float(np.nextafter(limit, -math.inf)) if math.isfinite(limit) else math.inf
-    if objective == "exact-match":
+    if metric == "exact-match":
         start, end = _exact_intervals(keys, hits, ranks, sizes)
         attained = keys[usable & (keys < limit)]
         found = interval_cut(start, end, attained, beyond=below)
@@ -78,7 +78,7 @@ def prefix_cut(keys: Floats, hits: Bools, ranks: Ints, sizes: Ints, objective: O
     taken = np.searchsorted(steps, candidates, side="left")
     first = ranks > 0
     tp = gained[taken] + int(hits[first, 0].sum())
-    values = _objective(tp, taken + int(first.sum()), int(sizes.sum()), objective)
+    values = _metric_values(tp, taken + int(first.sum()), int(sizes.sum()), metric)
     best = int(np.argmax(values))
     return Cut(float(candidates[best]), float(values[best]))
 
@@ -100,31 +100,31 @@ def interval_cut(start: Floats, end: Floats, attained: Floats, beyond: float) ->
     return Cut(value, float(holding[best]) / max(len(start), 1))
 
 
-def _counted_cut(scores: Floats, truth: Bools, n_true: int, objective: Objective) -> Cut | None:
+def _counted_cut(scores: Floats, truth: Bools, n_true: int, metric: SearchedMetric) -> Cut | None:
     positive = scores[truth]
     if not len(positive):
         return None
-    if objective in ("micro-f1", "hamming"):  # below the worst true cell a cut only adds mistakes
+    if metric in ("micro-f1", "hamming-loss"):  # below the worst true cell a cut only adds mistakes
         kept = scores >= positive.min()
         scores, truth = scores[kept], truth[kept]
     order = np.argsort(-scores, kind="stable")
     ordered, tp = scores[order], np.cumsum(truth[order], dtype=np.int64)
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    values = _objective(tp[last], last + 1, n_true, objective)
+    values = _metric_values(tp[last], last + 1, n_true, metric)
     best = len(last) - 1 - int(np.argmax(values[::-1]))  # the smallest of equally good cuts
-    if objective == "hamming" and values[best] < 0:  # giving nothing makes fewer mistakes than any cut
+    if metric == "hamming-loss" and values[best] < 0:  # giving nothing makes fewer mistakes than any cut
         return Cut(float(np.nextafter(ordered[0], math.inf)), 0.0)
     return Cut(float(ordered[last[best]]), float(values[best]))
 
 
-def _objective(tp: Ints, given: Ints, n_true: int, objective: Objective) -> Floats:
+def _metric_values(tp: Ints, given: Ints, n_true: int, metric: SearchedMetric) -> Floats:
     """Micro F1; TP − FP, the mistakes spared (Hamming); or −|P − R| where anything is right.
 
     One division of whole numbers, so that equal ratios are equal floats and ties are ties.
     """
-    if objective == "micro-f1":
+    if metric == "micro-f1":
         return np.asarray(2.0 * tp / np.maximum(given + n_true, 1))
-    if objective == "hamming":
+    if metric == "hamming-loss":
         return np.asarray(2.0 * tp - given)
     gap = tp * np.abs(n_true - given) / np.maximum(given * float(n_true), 1.0)
     return np.where(tp > 0, -gap, -math.inf)

@@ -21,7 +21,7 @@ from manylabel.strategies.label_powerset import set_classes
 BATCH_MEMORY = 8 << 20
 """Bytes the tables of a batch of documents may take: few enough to stay near the processor."""
 
-Goal = Literal["f1", "exact", "hamming"]
+SetMetric = Literal["sample-f1", "exact-match", "hamming-loss"]
 
 
 class SeenSets(DecisionRule):
@@ -35,9 +35,9 @@ class SeenSets(DecisionRule):
     1 this is Bayes' rule for a document that tells of each label independently; on real scores about half of it was
     best. 0 leaves the independent probabilities, renormalised over the seen sets.
 
-    ``objective="exact"``    the most probable set: the best guess at the whole set
-    ``objective="f1"``       the seen set S of the greatest Σ_T P(T|x) 2|S∩T|/(|S| + |T|): the best F1 per document
-    ``objective="hamming"``  the seen set S of the least Σ_T P(T|x) |S△T|: the fewest wrong labels
+    ``metric="exact-match"``    the most probable set: the best guess at the whole set
+    ``metric="sample-f1"``       the seen set S of the greatest Σ_T P(T|x) 2|S∩T|/(|S| + |T|): the best F1 per document
+    ``metric="hamming-loss"``  the seen set S of the least Σ_T P(T|x) |S△T|: the fewest wrong labels
 
     Sets in fewer than `min_count` documents are left out. The empty set is one like any other where training has
     documents without a label, unless `allow_empty` is off. Ties go to the set seen more often, then to the one seen
@@ -57,7 +57,7 @@ class SeenSets(DecisionRule):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": OneOf("f1", "exact", "hamming"),
+        "metric": OneOf("sample-f1", "exact-match", "hamming-loss"),
         "dependence": Number(low=0),
         "curve": OneOf("logistic", "isotonic"),
         "shrinkage": Number(low=0),
@@ -74,7 +74,7 @@ class SeenSets(DecisionRule):
 
     def __init__(
         self,
-        objective: Goal = "f1",
+        metric: SetMetric = "sample-f1",
         dependence: float = 0.5,
         curve: Literal["logistic", "isotonic"] = "logistic",
         shrinkage: float = 0.0,
@@ -82,7 +82,7 @@ class SeenSets(DecisionRule):
         allow_empty: bool = True,
         fallback: Literal["none", "argmax"] = "none",
     ) -> None:
-        self.objective: Goal = objective
+        self.metric: SetMetric = metric
         self.dependence = dependence
         self.curve: Literal["logistic", "isotonic"] = curve
         self.shrinkage = shrinkage
@@ -116,7 +116,7 @@ class SeenSets(DecisionRule):
         """The best seen set of each document."""
         chosen = np.zeros(scores.shape, dtype=np.bool_)
         for rows, log_weights in self._in_batches(scores, kind):
-            best, some = self._sets().best(log_weights, self.objective)
+            best, some = self._sets().best(log_weights, self.metric)
             chosen[rows] = (self.sets_[best].toarray() > 0) & some[:, np.newaxis]
         return chosen
 

@@ -1,4 +1,4 @@
-"""Expected measures of each of many label sets under weights of the same sets, without looking at pairs of sets."""
+"""Expected metrics of each of many label sets under weights of the same sets, without looking at pairs of sets."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class SetTable:
         return np.exp(log_weights - np.where(np.isneginf(highest), 0.0, highest))
 
     def best(
-        self, log_weights: Floats, objective: Literal["f1", "exact", "hamming"]
+        self, log_weights: Floats, metric: Literal["sample-f1", "exact-match", "hamming-loss"]
     ) -> tuple[npt.NDArray[np.intp], Bools]:
         """The first best set of each document, and whether any set is possible there."""
         possible = ~np.isneginf(log_weights.max(axis=0, initial=-np.inf))
-        if objective == "exact":
+        if metric == "exact-match":
             return log_weights.argmax(axis=0), possible
         weights = self.weights(log_weights)
-        values = self.expected_f1(weights) if objective == "f1" else self.expected_agreement(weights)
+        values = self.expected_f1(weights) if metric == "sample-f1" else self.expected_agreement(weights)
         # An impossible set can have some F1 with the possible ones, but is no answer.
         return np.where(np.isneginf(log_weights), -np.inf, values).argmax(axis=0), possible
 

@@ -22,7 +22,7 @@ RULES: Mapping[str, str] = {
     "seen-sets": "manylabel.decisions.seen_sets:SeenSets",
     "guarantee": "manylabel.decisions.guarantee:Guarantee",
     "calibrated": "manylabel.decisions.calibrated:CalibratedThreshold",
-    "best-for": "manylabel.decisions.best_rule:BestRule",
+    "best": "manylabel.decisions.best_rule:BestRule",
 }
 
 

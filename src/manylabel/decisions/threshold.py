@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule, floor
-from manylabel.decisions.search import Objective, pooled_cut
+from manylabel.decisions.search import SearchedMetric, pooled_cut
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import Bools, ScoreKind, display, logit
@@ -70,9 +70,9 @@ class Threshold(DecisionRule):
 class GlobalThreshold(DecisionRule):
     """The labels whose score is at least one threshold learned for all labels together.
 
-    Every attained score is tried. The objective is micro F1, the share of documents whose label set is
+    Every attained score is tried. The metric is micro F1, the share of documents whose label set is
     exactly right, the break-even point (least |precision − recall|, something being right), or the fewest wrong
-    labels (``"hamming"``); ties go to the smallest threshold. Source: Vilar, Castro & Sanchis 2004 learn one
+    labels (``"hamming-loss"``); ties go to the smallest threshold. Source: Vilar, Castro & Sanchis 2004 learn one
     threshold for all; the search is ours.
 
     >>> scores = np.array([[0.9, 0.4], [0.2, 0.3]])
@@ -82,13 +82,13 @@ class GlobalThreshold(DecisionRule):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": OneOf("micro-f1", "exact-match", "break-even", "hamming"),
+        "metric": OneOf("micro-f1", "exact-match", "break-even", "hamming-loss"),
         "fallback": FALLBACK,
     }
     cut_: float
 
-    def __init__(self, objective: Objective = "micro-f1", fallback: Literal["none", "argmax"] = "none") -> None:
-        self.objective: Objective = objective
+    def __init__(self, metric: SearchedMetric = "micro-f1", fallback: Literal["none", "argmax"] = "none") -> None:
+        self.metric: SearchedMetric = metric
         self.fallback = fallback
 
     @property
@@ -98,11 +98,11 @@ class GlobalThreshold(DecisionRule):
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Search the threshold, in the units of the scores; without any true label keep the natural one."""
-        self.cut_ = learned_cut(scores, Y, kind, self.objective)
+        self.cut_ = learned_cut(scores, Y, kind, self.metric)
 
     def learn_from(self, search: CutSearch) -> None:
         """The same, from cuts that other rules may have asked for before."""
-        self.cut_ = search.common(self.objective)
+        self.cut_ = search.common(self.metric)
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """Score ≥ cut."""
@@ -122,9 +122,9 @@ def score_units(value: float, kind: ScoreKind) -> float:
     return logit(value) if kind is ScoreKind.LOG_ODDS else value
 
 
-def learned_cut(scores: Floats, Y: Csr, kind: ScoreKind, objective: Objective) -> float:
+def learned_cut(scores: Floats, Y: Csr, kind: ScoreKind, metric: SearchedMetric) -> float:
     """The best cut for all labels in score units; the natural one where nothing can be learned."""
-    found = pooled_cut(scores, Y, objective, above=floor(kind))
+    found = pooled_cut(scores, Y, metric, above=floor(kind))
     if found is None:
         natural = score_units(_NATURAL[kind], kind)
         return math.nextafter(natural, math.inf) if kind is ScoreKind.MARGIN else natural

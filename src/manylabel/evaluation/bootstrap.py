@@ -21,7 +21,7 @@ import numpy as np
 from manylabel.estimator import Floats
 from manylabel.evaluation.document_statistics import DocumentStatistics, check_paired, document_statistics
 from manylabel.exceptions import ParameterError
-from manylabel.metrics.goals import Goal, find_goal
+from manylabel.metrics.targets import TargetMetric, find_target_metric
 
 __all__ = ["Difference", "Interval", "document_statistics", "interval", "paired_difference", "resampled_values"]
 
@@ -61,26 +61,26 @@ class Difference:
 
 def interval(
     statistics: DocumentStatistics,
-    goal: Goal | str,
+    metric: TargetMetric | str,
     seed: int = 0,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """The goal's figure and its percentile interval.
+    """The metric's figure and its percentile interval.
 
     >>> truth, given = [[1, 0], [1, 1], [0, 1], [1, 0]], [[1, 0], [1, 0], [0, 1], [0, 1]]
-    >>> found = interval(document_statistics(truth, given), "exact", seed=0)
+    >>> found = interval(document_statistics(truth, given), "exact-match", seed=0)
     >>> found.value, found.low, found.high
     (0.5, 0.0, 1.0)
     """
-    values = resampled_values([statistics], goal, seed, resamples)[0]
-    return Interval(statistics.value(goal), *_percentiles(values, level))
+    values = resampled_values([statistics], metric, seed, resamples)[0]
+    return Interval(statistics.value(metric), *_percentiles(values, level))
 
 
 def paired_difference(
     first: DocumentStatistics,
     second: DocumentStatistics,
-    goal: Goal | str,
+    metric: TargetMetric | str,
     seed: int = 0,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
@@ -88,32 +88,32 @@ def paired_difference(
     """The difference of two systems that answered the same documents, both resampled alike.
 
     >>> truth = [[1, 0], [1, 1], [0, 1], [1, 0]] * 5
-    >>> found = paired_difference(document_statistics(truth, truth),
-    ...                           document_statistics(truth, [[1, 0], [1, 0], [0, 1], [0, 1]] * 5), "exact", seed=0)
+    >>> other = document_statistics(truth, [[1, 0], [1, 0], [0, 1], [0, 1]] * 5)
+    >>> found = paired_difference(document_statistics(truth, truth), other, "exact-match", seed=0)
     >>> found.value, found.low > 0, found.better
     (0.5, True, 1.0)
     """
     check_paired(first, second)
-    one, two = resampled_values([first, second], goal, seed, resamples)
-    wanted = find_goal(goal) if isinstance(goal, str) else goal
+    one, two = resampled_values([first, second], metric, seed, resamples)
+    wanted = find_target_metric(metric) if isinstance(metric, str) else metric
     gains = (one - two if wanted.greater_is_better else two - one)[~np.isnan(one - two)]
     better = float(np.mean((gains > 0) + 0.5 * (gains == 0))) if len(gains) else np.nan
-    return Difference(first.value(goal) - second.value(goal), *_percentiles(one - two, level), better)
+    return Difference(first.value(metric) - second.value(metric), *_percentiles(one - two, level), better)
 
 
 def resampled_values(
-    systems: Sequence[DocumentStatistics], goal: Goal | str, seed: int = 0, resamples: int = RESAMPLES
+    systems: Sequence[DocumentStatistics], metric: TargetMetric | str, seed: int = 0, resamples: int = RESAMPLES
 ) -> Floats:
-    """The goal's values, systems × resamples; all systems get the same resamples of their (as many) documents.
+    """The metric's values, systems × resamples; all systems get the same resamples of their (as many) documents.
 
-    A resample in which the goal is undefined (recall@k without one labelled document) has nan.
+    A resample in which the metric is undefined (recall@k without one labelled document) has nan.
     """
     if resamples < 1:
         raise ParameterError(f"The number of resamples must be at least 1, not {resamples}.")
     for system in systems[1:]:
         check_paired(systems[0], system)
     n = len(systems[0])
-    made_of = [system.fractions(goal) for system in systems]
+    made_of = [system.fractions(metric) for system in systems]
     columns = max(fractions.above.shape[1] for fractions in made_of)
     values = np.empty((len(systems), resamples))
     start = 0

@@ -29,7 +29,7 @@ def check_comparable(results: Sequence[Result], names: Sequence[str] | None = No
     """Refuse results of one data set that were not measured alike, in a sentence that says what differs.
 
     Alike are: the part measured, the truth (`gold_sha256`), the labels counted (the denominator of macro averages and
-    Hamming loss), and the convention of every measure both have. Methods, recipes, seeds, versions and the training
+    Hamming loss), and the convention of every metric both have. Methods, recipes, seeds, versions and the training
     documents may differ: they are what is compared.
 
     `names` is what the message calls the results; without, their methods.
@@ -39,12 +39,12 @@ def check_comparable(results: Sequence[Result], names: Sequence[str] | None = No
         if differing := "; ".join(_unlike(results[0], result)):
             raise ComparisonError(
                 f"{called[0]} and {name} were not measured alike and cannot stand in one table: {differing}. "
-                "Measure both again, on the same documents with the same version of manylabel."
+                "Metric both again, on the same documents with the same version of manylabel."
             )
 
 
 def check_same_conventions(results: Sequence[Result]) -> None:
-    """Refuse results of several data sets whose measures do not mean the same on each."""
+    """Refuse results of several data sets whose metrics do not mean the same on each."""
     for result in results[1:]:
         if differing := "; ".join(_other_conventions(results[0].conventions, result.conventions)):
             raise ComparisonError(
@@ -76,5 +76,5 @@ def _unlike(one: Result, two: Result) -> Iterator[str]:
 def _other_conventions(one: Mapping[str, str], two: Mapping[str, str]) -> Iterator[str]:
     other = [name for name in one if name in two and one[name] != two[name]]
     if other:
-        more = f" (and {len(other) - 1} more measures)" if len(other) > 1 else ""
+        more = f" (and {len(other) - 1} more metrics)" if len(other) > 1 else ""
         yield f"the convention of {other[0]} differs: “{one[other[0]]}” and “{two[other[0]]}”{more}"

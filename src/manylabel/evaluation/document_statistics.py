@@ -1,4 +1,4 @@
-"""What a goal is made of, document by document: kept once, weighed as often as a test asks."""
+"""What a metric is made of, document by document: kept once, weighed as often as a test asks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from manylabel.data.labels import stack
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.metrics import DocumentCounts, LabelMatrix, LabelRanks, document_counts, indicator, label_ranks
-from manylabel.metrics.goals import GOALS, Goal, find_goal
+from manylabel.metrics.targets import TARGET_METRICS, TargetMetric, find_target_metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fractions:
-    """A goal as the mean over columns of (Σ_i w_i above_i) / (Σ_i w_i below_i), w_i the weight of document i.
+    """A metric as the mean over columns of (Σ_i w_i above_i) / (Σ_i w_i below_i), w_i the weight of document i.
 
-    Every goal has this form: macro F1 with a column for each label, the others with one. So whatever is measured anew
+    Every metric has this form: macro F1 with a column for each label, the others with one. So whatever is measured anew
     under other weights (a resample of the documents, two systems' answers swapped) costs a sparse product and no more.
     """
 
@@ -34,7 +34,7 @@ class Fractions:
         return found
 
     def values(self, above: Floats, below: Floats) -> Floats:
-        """The goal for each row of weighted sums."""
+        """The metric for each row of weighted sums."""
         shares = self.shares(above, below)
         means: Floats = shares.mean(axis=1) if shares.shape[1] else np.full(len(shares), np.nan)
         return means
@@ -47,11 +47,11 @@ class Fractions:
 
     @property
     def value(self) -> float:
-        """The goal itself, each document counted once."""
+        """The metric itself, each document counted once."""
         return float(self.values(*self.totals)[0])
 
     def weighed(self, weights: Floats) -> Floats:
-        """The goal for each row of document weights."""
+        """The metric for each row of document weights."""
         return self.values(np.asarray(weights @ self.above), np.asarray(weights @ self.below))
 
 
@@ -107,18 +107,18 @@ class DocumentStatistics:
         """How many labels of each document are right, true and given."""
         return document_counts(self.truth, self.given)
 
-    def fractions(self, goal: Goal | str) -> Fractions:
-        """The sums a goal is made of."""
-        wanted = find_goal(goal) if isinstance(goal, str) else goal
+    def fractions(self, metric: TargetMetric | str) -> Fractions:
+        """The sums a metric is made of."""
+        wanted = find_target_metric(metric) if isinstance(metric, str) else metric
         if wanted.k is not None:
             return _recall(self, wanted)
-        if wanted.measure not in _MADE_OF:
-            raise UnknownNameError("goal that can be resampled", wanted.name, [*GOALS, "recall@5"])
-        return _MADE_OF[wanted.measure](self)
+        if wanted.name not in _MADE_OF:
+            raise UnknownNameError("metric that can be resampled", wanted.name, [*TARGET_METRICS, "recall@5"])
+        return _MADE_OF[wanted.name](self)
 
-    def value(self, goal: Goal | str) -> float:
-        """The goal itself, each document counted once; the same number as `Goal.value`."""
-        return self.fractions(goal).value
+    def value(self, metric: TargetMetric | str) -> float:
+        """The metric itself, each document counted once; the same number as `TargetMetric.value`."""
+        return self.fractions(metric).value
 
 
 def document_statistics(
@@ -157,7 +157,7 @@ def check_paired(first: DocumentStatistics, second: DocumentStatistics) -> None:
         )
 
 
-# ---- What each goal is made of ---------------------------------------------------------------------------------------
+# ---- What each metric is made of -------------------------------------------------------------------------------------
 
 
 def _micro(statistics: DocumentStatistics) -> Fractions:
@@ -166,7 +166,7 @@ def _micro(statistics: DocumentStatistics) -> Fractions:
 
 
 def _macro(statistics: DocumentStatistics) -> Fractions:
-    """Over all labels, as the measure ``macro-f1``: a label that is neither true nor given counts 0."""
+    """Over all labels, as the metric ``macro-f1``: a label that is neither true nor given counts 0."""
     below = statistics.truth.astype(np.float64) + statistics.given.astype(np.float64)
     return Fractions(Csr(2.0 * statistics.right.astype(np.float64)), Csr(below), 0.0)
 
@@ -186,16 +186,16 @@ def _hamming(statistics: DocumentStatistics) -> Fractions:
     return Fractions(_column(np.diff(statistics.wrong.indptr)), _column(labels), np.nan)
 
 
-def _recall(statistics: DocumentStatistics, goal: Goal) -> Fractions:
+def _recall(statistics: DocumentStatistics, metric: TargetMetric) -> Fractions:
     """Over documents with a label; nan where there is none."""
     ranks = statistics.ranks
     if ranks is None:
         raise DataError(
-            f"{goal.name} is about the order of labels, but the system gave no scores.",
+            f"{metric.name} is about the order of labels, but the system gave no scores.",
             remedy="Hand the scores to document_statistics.",
         )
     documents = np.repeat(np.arange(len(statistics)), ranks.sizes)
-    hits = np.bincount(documents, weights=ranks.place <= (goal.k or 0), minlength=len(statistics))
+    hits = np.bincount(documents, weights=ranks.place <= (metric.k or 0), minlength=len(statistics))
     return Fractions(_column(hits / np.maximum(ranks.sizes, 1)), _column(ranks.sizes > 0), np.nan)
 
 

@@ -15,17 +15,17 @@ from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import LabelSets, label_matrix, stack
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.comparability import fingerprint
-from manylabel.evaluation.promises import with_measured_promise
-from manylabel.evaluation.result import LabelRow, PartCounts, Result
+from manylabel.evaluation.guarantees import with_measured_guarantee
+from manylabel.evaluation.result import LabelRow, Result, SplitCounts
 from manylabel.metrics import (
     LabelRanks,
+    compute_hierarchical_metrics,
+    compute_metrics,
     conventions,
     hierarchical_conventions,
     label_counts,
     label_ranks,
-    measure_all,
-    measure_hierarchical,
-    measure_ranks,
+    metrics_of_ranks,
     ranking_conventions,
 )
 
@@ -61,7 +61,7 @@ def evaluate(
     ids: Sequence[str],
     data: str,
     part: str,
-    train: PartCounts | None = None,
+    train: SplitCounts | None = None,
     fit_seconds: float | None = None,
     hierarchy: Hierarchy | None = None,
     train_sha256: str | None = None,
@@ -69,7 +69,7 @@ def evaluate(
     """Predict, compare with the given labels and measure.
 
     Labels that the documents carry and training never saw cannot be predicted: they are counted as misses and named
-    in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical measures are taken too.
+    in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical metrics are taken too.
     """
     known = list(classifier.labels_)
     unseen = Counter(name for names in label_sets for name in names if name not in set(known))
@@ -82,9 +82,9 @@ def evaluate(
         method=classifier.method,
         data=data,
         part=part,
-        test=PartCounts.of(label_sets),
+        test=SplitCounts.of(label_sets),
         train=train,
-        measures=_measures(T, S, ranks, None if hierarchy is None else hierarchy.columns(names)[1]),
+        metrics=_metrics(T, S, ranks, None if hierarchy is None else hierarchy.columns(names)[1]),
         labels=_label_rows(classifier, names, T, S),
         unseen_labels=dict(sorted(unseen.items())),
         conventions={
@@ -97,7 +97,7 @@ def evaluate(
         seconds=seconds,
         gold_sha256=fingerprint(ids, label_sets),
         train_sha256=train_sha256,
-        remarks=with_measured_promise(classifier.remarks(documents), T, S),
+        remarks=with_measured_guarantee(classifier.remarks(documents), T, S),
         versions={"manylabel": __version__, "python": platform.python_version(), "numpy": np.__version__},
     )
 
@@ -127,18 +127,18 @@ def _widened(scores: Floats, n_labels: int) -> Floats:
     return np.pad(scores, ((0, 0), (0, missing)), constant_values=-np.inf) if missing else scores
 
 
-def _measures(T: Csr, S: Csr, ranks: LabelRanks, parents: Ints | None) -> dict[str, dict[str, float]]:
-    ranking = measure_ranks(ranks)  # of labelled documents only, so the same in both views
+def _metrics(T: Csr, S: Csr, ranks: LabelRanks, parents: Ints | None) -> dict[str, dict[str, float]]:
+    ranking = metrics_of_ranks(ranks)  # of labelled documents only, so the same in both views
 
     def measured(truth: Csr, given: Csr) -> dict[str, float]:
-        with_ancestors = {} if parents is None else measure_hierarchical(truth, given, parents)
-        return {**measure_all(truth, given), **ranking, **with_ancestors}
+        with_ancestors = {} if parents is None else compute_hierarchical_metrics(truth, given, parents)
+        return {**compute_metrics(truth, given), **ranking, **with_ancestors}
 
-    measures = {"all": measured(T, S)}
+    metrics = {"all": measured(T, S)}
     labelled = np.flatnonzero(np.diff(T.indptr))
     if len(labelled) < T.shape[0]:
-        measures["labelled"] = measured(Csr(T[labelled]), Csr(S[labelled]))
-    return measures
+        metrics["labelled"] = measured(Csr(T[labelled]), Csr(S[labelled]))
+    return metrics
 
 
 def _label_rows(classifier: Labeller, names: Sequence[str], T: Csr, S: Csr) -> list[LabelRow]:

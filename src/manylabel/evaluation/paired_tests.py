@@ -2,7 +2,7 @@
 
 | question                                                    | test                                       |
 | ----------------------------------------------------------- | ------------------------------------------ |
-| is the figure of a goal different?                          | `permutation_test`                         |
+| is the figure of a metric different?                          | `permutation_test`                         |
 | are more documents (or decisions of a label) right?         | `mcnemar_exact_match`, `mcnemar_labels`    |
 | is one better on more labels?                               | `sign_test_labels`                         |
 | several such questions at once                              | `holm` over their p                        |
@@ -22,7 +22,7 @@ from scipy import special
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.document_statistics import DocumentStatistics, Fractions, check_paired
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.metrics.goals import Goal
+from manylabel.metrics.targets import TargetMetric
 
 PERMUTATIONS = 1000
 CELLS_A_BLOCK = 1 << 22
@@ -41,7 +41,7 @@ class PermutationTest:
     """The larger of the next two."""
     over_documents: float
     over_labels: float | None
-    """None where the goal is no mean over labels, or there are too few of them."""
+    """None where the metric is no mean over labels, or there are too few of them."""
     exact: bool
     """Whether all swaps were tried, rather than a random choice of them."""
 
@@ -72,7 +72,7 @@ class SignTest:
 def permutation_test(
     first: DocumentStatistics,
     second: DocumentStatistics,
-    goal: Goal | str,
+    metric: TargetMetric | str,
     seed: int = 0,
     permutations: int = PERMUTATIONS,
 ) -> PermutationTest:
@@ -80,7 +80,7 @@ def permutation_test(
 
         p = (1 + number of swaps with |difference| ≥ the observed one) / (1 + permutations)
 
-    Only documents whose answers differ in what the goal counts matter. Where these are so few that all swaps can be
+    Only documents whose answers differ in what the metric counts matter. Where these are so few that all swaps can be
     tried within `permutations`, they are, and p = their share (the answers as they are included).
 
     A mean over labels (macro F1) must be told apart in a second way too: with the systems' figures of a label swapped
@@ -94,14 +94,14 @@ def permutation_test(
     >>> from manylabel.evaluation.document_statistics import document_statistics
     >>> truth = [[1, 0], [0, 1], [1, 1]]
     >>> right, wrong = document_statistics(truth, truth), document_statistics(truth, [[0, 1], [1, 0], [0, 0]])
-    >>> found = permutation_test(right, wrong, "exact")
+    >>> found = permutation_test(right, wrong, "exact-match")
     >>> found.difference, found.p, found.exact
     (1.0, 0.25, True)
     """
     if permutations < 1:
         raise ParameterError(f"The number of permutations must be at least 1, not {permutations}.")
     check_paired(first, second)
-    one, two = first.fractions(goal), second.fractions(goal)
+    one, two = first.fractions(metric), second.fractions(metric)
     difference = one.value - two.value
     if np.isnan(difference):
         return PermutationTest(difference, np.nan, np.nan, None, False)

@@ -22,20 +22,20 @@ MOST_LABELS = 2000
 def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[Csr]) -> dict[str, Any]:
     """The remarks of a fitted model on documents given in batches; mostly none.
 
-    ``chosen``: settings it tuned. ``chosen_for_goal``: the decision rule it chose, and for what goal.
+    ``chosen``: settings it tuned. ``chosen_for_metric``: the decision rule it chose, and for what metric.
     ``all_negative_share``: where the rule gives a document without a label its best one, the share of documents that
     had none before. ``supports``: for each label the labels whose presence speaks most for and against it (SVM-HF).
-    ``promise``: what the rule promises of new documents. Co-training adds its rounds.
+    ``guarantee``: what the rule guarantees of new documents. Co-training adds its rounds.
     """
     model, rule = decided.model_, decided.rule_
     chosen = getattr(model, "chosen", {})
     said: dict[str, Any] = {"chosen": dict(chosen)} if chosen else {}
     if (for_goal := decided.chosen()) is not None:
-        said["chosen_for_goal"] = for_goal
+        said["chosen_for_metric"] = for_goal
     if hasattr(model, "label_coefficients") and len(labels) <= MOST_LABELS:
         said["supports"] = supports(model.label_coefficients(), labels)
-    if (promise := decided.promise()) is not None:
-        said["promise"] = promise.as_dict()
+    if (guarantee := decided.guarantee()) is not None:
+        said["guarantee"] = guarantee.as_dict()
     with_report = getattr(model, "predict_with_report", None)
     if rule is None and with_report is not None:
         said.update(with_report(sparse.vstack(list(batches), format="csr"))[1].summary())

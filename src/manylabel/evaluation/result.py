@@ -25,7 +25,7 @@ class LabelRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PartCounts:
+class SplitCounts:
     """The documents of a part by how many labels they have."""
 
     documents: int
@@ -34,11 +34,11 @@ class PartCounts:
     several_labels: int
 
     @classmethod
-    def of(cls, label_sets: Sequence[Sequence[str]]) -> PartCounts:
+    def of(cls, label_sets: Sequence[Sequence[str]]) -> SplitCounts:
         """Count a list of label sets.
 
-        >>> PartCounts.of([["a"], [], ["a", "b"]])
-        PartCounts(documents=3, unlabelled=1, one_label=1, several_labels=1)
+        >>> SplitCounts.of([["a"], [], ["a", "b"]])
+        SplitCounts(documents=3, unlabelled=1, one_label=1, several_labels=1)
         """
         sizes = [len(names) for names in label_sets]
         none, one = sizes.count(0), sizes.count(1)
@@ -47,18 +47,18 @@ class PartCounts:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The measures of one classifier on one set of documents.
+    """The metrics of one classifier on one set of documents.
 
-    `measures` has two columns wherever the documents include unlabelled ones: over ``all`` documents and over the
+    `metrics` has two columns wherever the documents include unlabelled ones: over ``all`` documents and over the
     ``labelled`` ones only; some figures differ by ten points between the two, and papers seldom say which they print.
     """
 
     method: str
     data: str
     part: str
-    test: PartCounts
-    train: PartCounts | None
-    measures: Mapping[str, Mapping[str, float]]
+    test: SplitCounts
+    train: SplitCounts | None
+    metrics: Mapping[str, Mapping[str, float]]
     labels: Sequence[LabelRow]
     unseen_labels: Mapping[str, int]
     conventions: Mapping[str, str]
@@ -76,7 +76,7 @@ class Result:
     def from_dict(cls, plain: Mapping[str, Any]) -> Result:
         """The record that `as_dict` made plain, also by way of JSON; what an older version did not write is left out.
 
-        JSON knows no nan: a measure that is null there was undefined.
+        JSON knows no nan: a metric that is null there was undefined.
         """
         known = {one.name: one for one in fields(cls)}
         needed = {name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING}
@@ -88,14 +88,14 @@ class Result:
             )
         given = {name: value for name, value in plain.items() if name in known}
         try:
-            given["test"] = PartCounts(**plain["test"])
-            given["train"] = None if plain["train"] is None else PartCounts(**plain["train"])
+            given["test"] = SplitCounts(**plain["test"])
+            given["train"] = None if plain["train"] is None else SplitCounts(**plain["train"])
             given["labels"] = [LabelRow(**row) for row in plain["labels"]]
         except TypeError as error:
             raise DataError(f"This result was written by another version of manylabel ({error}).") from None
-        given["measures"] = {
+        given["metrics"] = {
             view: {name: float("nan") if value is None else value for name, value in measured.items()}
-            for view, measured in plain["measures"].items()
+            for view, measured in plain["metrics"].items()
         }
         return cls(**given)
 

@@ -1,6 +1,6 @@
-"""Measures of predicted label sets and of scores: pure functions, each with its convention in words.
+"""Metrics of predicted label sets and of scores: pure functions, each with its convention in words.
 
->>> measure_all([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]], ["micro-f1", "hamming-loss"])
+>>> compute_metrics([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]], ["micro-f1", "hamming-loss"])
 {'micro-f1': 0.6666666666666666, 'hamming-loss': 0.3333333333333333}
 """
 
@@ -22,7 +22,7 @@ from manylabel.metrics.curves import (
     roc_aucs,
     roc_curve,
 )
-from manylabel.metrics.document_measures import (
+from manylabel.metrics.document_metrics import (
     all_negative_share,
     exact_match,
     f1_of_means,
@@ -36,10 +36,10 @@ from manylabel.metrics.document_measures import (
     zero_one_loss,
 )
 from manylabel.metrics.hierarchical import (
-    HIERARCHICAL_MEASURES,
+    HIERARCHICAL_METRICS,
+    compute_hierarchical_metrics,
     hierarchical_conventions,
     hierarchical_counts,
-    measure_hierarchical,
 )
 from manylabel.metrics.label_curves import (
     macro_precision_recall_curve,
@@ -51,7 +51,7 @@ from manylabel.metrics.label_curves import (
     precision_recall_curves,
     roc_curves,
 )
-from manylabel.metrics.label_measures import (
+from manylabel.metrics.label_metrics import (
     MacroMean,
     accuracy,
     chosen_labels,
@@ -69,41 +69,41 @@ from manylabel.metrics.label_measures import (
     precision,
     recall,
 )
-from manylabel.metrics.measures import (
-    MEASURES,
-    Counts,
-    Measure,
-    conventions,
-    count_all,
-    find_measure,
-    measure_all,
-    measure_counts,
-)
 from manylabel.metrics.ranking import LabelRanks, document_ranking, label_ranking, label_ranks
-from manylabel.metrics.ranking_measures import (
-    RANKING_MEASURES,
-    RankingMeasure,
-    measure_ranking,
-    measure_ranks,
+from manylabel.metrics.ranking_metrics import (
+    RANKING_METRICS,
+    RankingMetric,
+    compute_ranking_metrics,
+    metrics_of_ranks,
     ranking_conventions,
 )
 from manylabel.metrics.ranks import average_ranks, ranks
 from manylabel.metrics.set_sizes import SetSizeTable, set_size_table
 from manylabel.metrics.sweeps import ThresholdSweep, decision_sweep, threshold_sweep
+from manylabel.metrics.table import (
+    METRICS,
+    Counts,
+    Metric,
+    compute_metrics,
+    conventions,
+    count_all,
+    find_metric,
+    metrics_of_counts,
+)
 
 __all__ = [
-    "HIERARCHICAL_MEASURES",
-    "MEASURES",
-    "RANKING_MEASURES",
+    "HIERARCHICAL_METRICS",
+    "METRICS",
+    "RANKING_METRICS",
     "Counts",
     "DocumentCounts",
     "LabelCounts",
     "LabelMatrix",
     "LabelRanks",
     "MacroMean",
-    "Measure",
+    "Metric",
     "PrecisionRecallCurve",
-    "RankingMeasure",
+    "RankingMetric",
     "RocCurve",
     "SetSizeTable",
     "ThresholdSweep",
@@ -113,6 +113,9 @@ __all__ = [
     "average_precisions",
     "average_ranks",
     "chosen_labels",
+    "compute_hierarchical_metrics",
+    "compute_metrics",
+    "compute_ranking_metrics",
     "conventions",
     "count_all",
     "decision_sweep",
@@ -122,7 +125,7 @@ __all__ = [
     "exact_match",
     "f1",
     "f1_of_means",
-    "find_measure",
+    "find_metric",
     "hamming_loss",
     "hierarchical_conventions",
     "hierarchical_counts",
@@ -138,11 +141,8 @@ __all__ = [
     "macro_recall",
     "macro_roc_curve",
     "mean_defined",
-    "measure_all",
-    "measure_counts",
-    "measure_hierarchical",
-    "measure_ranking",
-    "measure_ranks",
+    "metrics_of_counts",
+    "metrics_of_ranks",
     "micro_average_precision",
     "micro_f1",
     "micro_precision",

@@ -1,4 +1,4 @@
-"""The counts every measure of predicted label sets is made of, per label and per document.
+"""The counts every metric of predicted label sets is made of, per label and per document.
 
 T is the truth and S the prediction, both 0/1 with documents as rows and labels as columns. Counts of batches
 can be put together, so a corpus of any size is measured piece by piece; no dense documents × labels matrix is

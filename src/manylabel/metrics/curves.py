@@ -164,7 +164,7 @@ def _has_both(tp: Ints, fp: Ints) -> bool:
 def _per_label(
     T: LabelMatrix,
     scores: npt.ArrayLike | sparse.sparray,
-    measure: Callable[[npt.ArrayLike, npt.ArrayLike], float],
+    metric: Callable[[npt.ArrayLike, npt.ArrayLike], float],
 ) -> Floats:
     columns: Any = indicator(T, "The truth T").tocsc()
     table: Any = scores.tocsc() if sparse.issparse(scores) else np.asarray(scores)
@@ -176,7 +176,7 @@ def _per_label(
         truth = np.zeros(documents, dtype=np.int8)
         truth[columns.indices[columns.indptr[label] : columns.indptr[label + 1]]] = 1
         column = _column(table, label)
-        values[label] = measure(truth, column)
+        values[label] = metric(truth, column)
     return values
 
 

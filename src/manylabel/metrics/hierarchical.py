@@ -7,17 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from manylabel.estimator import Csr, Ints
-from manylabel.metrics import document_measures as by_document
-from manylabel.metrics import label_measures as by_label
+from manylabel.metrics import document_metrics as by_document
+from manylabel.metrics import label_metrics as by_label
 from manylabel.metrics.ancestors import closed
 from manylabel.metrics.counts import LabelMatrix, indicator
-from manylabel.metrics.measures import Counts, Measure, count_all
+from manylabel.metrics.table import Counts, Metric, count_all
 
 _SETS = "Both sets with all their ancestors, groups that are no labels included; counts pooled over documents; "
 _SOURCE = "Kiritchenko, Matwin & Famili 2005; Silla & Freitas 2011"
 
 _TABLE = (
-    Measure(
+    Metric(
         "hierarchical-precision",
         "Hierarchical precision",
         lambda counts: by_label.micro_precision(counts.labels),
@@ -25,7 +25,7 @@ _TABLE = (
         _SETS + "0 where nothing is predicted.",
         _SOURCE,
     ),
-    Measure(
+    Metric(
         "hierarchical-recall",
         "Hierarchical recall",
         lambda counts: by_label.micro_recall(counts.labels),
@@ -33,7 +33,7 @@ _TABLE = (
         _SETS + "0 where no document has a label.",
         _SOURCE,
     ),
-    Measure(
+    Metric(
         "hierarchical-f1",
         "Hierarchical F1",
         lambda counts: by_label.micro_f1(counts.labels),
@@ -41,7 +41,7 @@ _TABLE = (
         _SETS + "0 where nothing is right.",
         _SOURCE,
     ),
-    Measure(
+    Metric(
         "hierarchical-sample-f1",
         "Hierarchical F1 per document",
         lambda counts: by_document.sample_f1(counts.documents),
@@ -51,8 +51,8 @@ _TABLE = (
     ),
 )
 
-HIERARCHICAL_MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _TABLE}
-"""Measures whose counts are those of closed sets; they need a label hierarchy and so stand beside `MEASURES`."""
+HIERARCHICAL_METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
+"""Metrics whose counts are those of closed sets; they need a label hierarchy and so stand beside `METRICS`."""
 
 
 def hierarchical_counts(T: LabelMatrix, S: LabelMatrix, parents: Ints) -> Counts:
@@ -60,7 +60,7 @@ def hierarchical_counts(T: LabelMatrix, S: LabelMatrix, parents: Ints) -> Counts
     return count_all(closed(_labels(T), parents), closed(_labels(S), parents))
 
 
-def measure_hierarchical(T: LabelMatrix, S: LabelMatrix, parents: Ints) -> dict[str, float]:
+def compute_hierarchical_metrics(T: LabelMatrix, S: LabelMatrix, parents: Ints) -> dict[str, float]:
     """Hierarchical precision, recall and F1 of the predictions S against the truth T.
 
     hP = Σ_d |S̃_d ∩ T̃_d| / Σ_d |S̃_d|,   hR = Σ_d |S̃_d ∩ T̃_d| / Σ_d |T̃_d|,   hF = 2 hP hR / (hP + hR)
@@ -70,17 +70,17 @@ def measure_hierarchical(T: LabelMatrix, S: LabelMatrix, parents: Ints) -> dict[
     Freitas 2011. Their root of all labels, in every set, is left out: it would be right for everything.
 
     >>> parents = np.array([2, 2, -1])  # two labels in one group
-    >>> found = measure_hierarchical([[1, 0]], [[0, 1]], parents)
+    >>> found = compute_hierarchical_metrics([[1, 0]], [[0, 1]], parents)
     >>> found["hierarchical-precision"], found["hierarchical-recall"], found["hierarchical-f1"]
     (0.5, 0.5, 0.5)
     """
     counts = hierarchical_counts(T, S, parents)
-    return {name: measure.compute(counts) for name, measure in HIERARCHICAL_MEASURES.items()}
+    return {name: metric.compute(counts) for name, metric in HIERARCHICAL_METRICS.items()}
 
 
 def hierarchical_conventions() -> dict[str, str]:
-    """What each hierarchical measure does with ancestors, empty sets and zero denominators, in words."""
-    return {name: measure.convention for name, measure in HIERARCHICAL_MEASURES.items()}
+    """What each hierarchical metric does with ancestors, empty sets and zero denominators, in words."""
+    return {name: metric.convention for name, metric in HIERARCHICAL_METRICS.items()}
 
 
 def _labels(matrix: LabelMatrix) -> Csr:

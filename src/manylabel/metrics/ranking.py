@@ -1,7 +1,7 @@
 """The ranking view: orders made of scores, and how well they put the right labels first.
 
 No threshold is involved. *Label ranking* sorts the labels of each document, *document ranking* the documents of each
-label; equal scores stand in the order of their index. The measures are of label rankings. They all come from the ranks
+label; equal scores stand in the order of their index. The metrics are of label rankings. They all come from the ranks
 of the true labels, which are counted batch by batch and put together. A document without true labels has nothing to
 rank: it is left out of every mean.
 """

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.metrics.counts import LabelMatrix, document_counts, indicator
-from manylabel.metrics.label_measures import ratio
+from manylabel.metrics.label_metrics import ratio
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from manylabel.progress import track
 
 BATCH = 200
 SMALLEST_HELD_OUT = 20
-"""A held-out part of fewer documents says more of chance than of the network."""
+"""A held-out split of fewer documents says more of chance than of the network."""
 
 Weights = npt.NDArray[np.float32]
 

@@ -51,7 +51,7 @@ class Rocchio(CountModel):
     score_kind = ScoreKind.SIMILARITY
     needs_counts: ClassVar[bool] = False
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "metric": OneOf("cosine", "euclidean"),
+        "distance": OneOf("cosine", "euclidean"),
         "beta": Number(low=0, open_low=True),
         "gamma": Number(low=0),
         "negatives": AnyOf(OneOf("all"), Number(low=1, whole=True)),
@@ -63,13 +63,13 @@ class Rocchio(CountModel):
 
     def __init__(
         self,
-        metric: Literal["cosine", "euclidean"] = "cosine",
+        distance: Literal["cosine", "euclidean"] = "cosine",
         beta: float = 1.0,
         gamma: float = 0.0,
         negatives: Literal["all"] | int = "all",
         n_jobs: int | None = None,
     ) -> None:
-        self.metric = metric
+        self.distance = distance
         self.beta = beta
         self.gamma = gamma
         self.negatives = negatives
@@ -126,7 +126,7 @@ class Rocchio(CountModel):
     def _linear(self, part: Csr, background: Floats, loadings: Floats, length: Floats, n_l: Ints) -> LinearScores:
         """The products q · p_l, divided by ‖p_l‖ for the cosine, as a linear model."""
         self.prototype_lengths_ = length
-        if self.metric == "cosine":
+        if self.distance == "cosine":
             scale = 1.0 / np.where(length > 0, length, 1.0)
             part, loadings = _scaled(part, scale), loadings * scale
         intercept = np.where(n_l > 0, 0.0, -np.inf)
@@ -153,7 +153,7 @@ class Rocchio(CountModel):
 
     def _nearness(self, products: Floats, has_words: Bools) -> Floats:
         """What the products q · p_l (q · p_l/‖p_l‖ for the cosine) say of documents of length 1 or 0."""
-        if self.metric == "cosine":
+        if self.distance == "cosine":
             return products
         squares = has_words[:, np.newaxis] - 2 * products + self.prototype_lengths_**2
         return np.where(np.isneginf(products), -np.inf, -np.sqrt(np.maximum(squares, 0.0)))
@@ -173,7 +173,7 @@ class Rocchio(CountModel):
     def natural_decision(self, scores: Floats) -> Bools:
         """The nearest label; the most frequent one where the cosine with every label is 0."""
         chosen = best_label(scores)
-        if self.metric == "cosine" and self.label_documents_.any():
+        if self.distance == "cosine" and self.label_documents_.any():
             unknown = ((scores == 0) | np.isneginf(scores)).all(axis=1)
             chosen[unknown] = np.arange(self.n_labels_) == self.label_documents_.argmax()
         return chosen

@@ -47,7 +47,7 @@ class TunedSVM(OverLinearSVM):
     out once, or a share held out once). A label takes the pair of its greatest F1 at score > 0, the first of equals:
     small J before large, then small C. A pair with which its machine did not settle within `max_iter` is passed over. A
     label with fewer than `min_positives` held-out documents tells too little, and takes the pair with the greatest
-    `measure` over all labels. Then all labels are trained on everything.
+    `metric` over all labels. Then all labels are trained on everything.
 
     `grid_C` counts in units of SVM-light's default C = 1 / mean(x·x), which is 1 for documents of length 1, so that the
     grid fits any scale of the documents. The machines go up the grid of C, then of J, each starting from the nearest
@@ -55,7 +55,7 @@ class TunedSVM(OverLinearSVM):
     of the method does.
 
     Source: Ueda & Saito 2002, section 4.2, whose support vector machines have "C and J tuned for each category"; grid,
-    measure and the guard for rare labels are ours. The splits use the `seed` of `model`.
+    metric and the guard for rare labels are ours. The splits use the `seed` of `model`.
 
     >>> X = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]] * 5)
     >>> Y = np.array([[1, 0], [1, 1], [0, 1], [0, 1]] * 5)
@@ -71,14 +71,14 @@ class TunedSVM(OverLinearSVM):
         "validation": VALIDATION,
         "min_positives": Number(low=1, whole=True),
         "forced": FLAG,
-        "measure": TUNED_FOR,
+        "metric": TUNED_FOR,
     }
     C_: Floats
     """The cost of each label."""
     J_: Floats
     """The factor of each label's positives."""
     tried_: Floats
-    """The measure of each pair over all labels, grid_J × grid_C."""
+    """The metric of each pair over all labels, grid_J × grid_C."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class TunedSVM(OverLinearSVM):
         validation: float = 3,
         min_positives: int = 5,
         forced: bool = True,
-        measure: str = "micro-f1",
+        metric: str = "micro-f1",
     ) -> None:
         self.model = model
         self.grid_C = grid_C
@@ -96,7 +96,7 @@ class TunedSVM(OverLinearSVM):
         self.validation = validation
         self.min_positives = min_positives
         self.forced = forced
-        self.measure = measure
+        self.metric = metric
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Try every pair, choose one for each label, train on everything."""
@@ -134,7 +134,7 @@ class TunedSVM(OverLinearSVM):
                 latest = of_cost[C] = machine.dual_coef_
                 yield self._sets(machine, asked)
 
-        trials = try_settings("Tuning C and J", pairs, splits, Y, answers, self.measure)
+        trials = try_settings("Tuning C and J", pairs, splits, Y, answers, self.metric)
         everywhere = settled.all(axis=1)
         measured = np.where(everywhere, trials.measured, -1.0) if everywhere.any() else trials.measured
         return replace(trials, measured=measured)

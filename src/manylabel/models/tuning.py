@@ -10,7 +10,7 @@ import numpy as np
 
 from manylabel.data.splits import Split, iterative_split, iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.metrics import label_counts, measure_all
+from manylabel.metrics import compute_metrics, label_counts
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Number, OneOf, Satisfies
 from manylabel.progress import stage
@@ -30,7 +30,7 @@ class Trials:
     """How each of several settings did on documents it was not trained on."""
 
     measured: Floats
-    """The mean of the measure over the held-out documents, one number a setting."""
+    """The mean of the metric over the held-out documents, one number a setting."""
     tp: Ints
     """Settings × labels, as `fp` and `fn`."""
     fp: Ints
@@ -38,7 +38,7 @@ class Trials:
 
     @property
     def best(self) -> int:
-        """The setting of the greatest measure; the first of equally good ones."""
+        """The setting of the greatest metric; the first of equally good ones."""
         return int(np.argmax(self.measured))
 
     def f1(self) -> Floats:
@@ -79,7 +79,7 @@ def try_settings(
     splits: Sequence[Split],
     Y: Csr,
     answers: Callable[[Ints, Ints], Iterable[Csr]],
-    measure: str,
+    metric: str,
 ) -> Trials:
     """Hold out the documents of each split and measure the label sets every setting gives them.
 
@@ -97,6 +97,6 @@ def try_settings(
                 tp[place] += counts.tp
                 fp[place] += counts.fp
                 fn[place] += counts.fn
-                measured[place] += measure_all(T, S, [measure])[measure] * len(test)
+                measured[place] += compute_metrics(T, S, [metric])[metric] * len(test)
                 advance(1)
     return Trials(measured / max(held_out, 1), tp, fp, fn)

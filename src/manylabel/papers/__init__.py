@@ -18,9 +18,9 @@ PAPERS = {
     "vilar2004": "Vilar, Castro & Sanchis 2004: Multi-label text classification using multinomial models",
     "godbole2004": "Godbole & Sarawagi 2004: Discriminative methods for multi-labeled classification",
     "ueda2002": "Ueda & Saito 2002: Parametric mixture models for multi-labeled text",
-    "song2018": "Lee 2018: Multi-label classification of documents using fine-grained weights and modified co-training",
+    "lee2018": "Lee 2018: Multi-label classification of documents using fine-grained weights and modified co-training",
     "lecture": "A lecture on text classification after Manning, Raghavan & Schütze 2008 and Sebastiani 2002",
-    "beyond": "Beyond the papers: the best recipe we have for their data and measures, chosen on training data only",
+    "beyond": "Beyond the papers: the best recipe we have for their data and metrics, chosen on training data only",
 }
 
 

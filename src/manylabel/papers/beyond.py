@@ -1,4 +1,4 @@
-"""Beyond the papers: for their own data and measures, the best recipe manylabel has, chosen on training data only."""
+"""Beyond the papers: for their own data and metrics, the best recipe manylabel has, chosen on training data only."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from manylabel.decisions.seen_sets import SeenSets
 from manylabel.estimator import Csr, Floats
 from manylabel.evaluation.findings import Claim, Entry, Experiment, Sheet, Verdict
 from manylabel.features import Weighting
-from manylabel.metrics import measure_all
+from manylabel.metrics import compute_metrics
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
-from manylabel.papers.beyond_reuters import MEASURES, READINGS, RULES, blocks, pooled, repeats, run_block, run_test
+from manylabel.papers.beyond_reuters import METRICS, READINGS, RULES, blocks, pooled, repeats, run_block, run_test
 from manylabel.papers.jobs import Job, Plan
 from manylabel.papers.numbers import numbers
 from manylabel.papers.ueda2002_runs import drawn
@@ -29,7 +29,7 @@ SECONDS = {"words": 10.0, "stems": 7.0, "words and stems": 16.0}
 
 
 def jobs(plan: Plan) -> list[Job]:
-    """Each draw of each Yahoo problem; each reading of Reuters on each stretch of time and on the test part."""
+    """Each draw of each Yahoo problem; each reading of Reuters on each stretch of time and on the test split."""
     yahoo = [
         Job(f"beyond/yahoo/{problem}/{draw}", 6.0, partial(_yahoo, problem, draw, plan))
         for problem, draw in product(PROBLEMS, range(_draws(plan)))
@@ -55,7 +55,7 @@ def _draws(plan: Plan) -> int:
 
 
 def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """Reuters by its three measures, and the Yahoo problems."""
+    """Reuters by its three metrics, and the Yahoo problems."""
     pages = {
         problem: [outcomes[f"beyond/yahoo/{problem}/{draw}"] for draw in range(_draws(plan))] for problem in PROBLEMS
     }
@@ -67,7 +67,7 @@ def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A recipe's measures on training documents left out of training, and on the test part."""
+    """A recipe's metrics on training documents left out of training, and on the test split."""
 
     name: str
     validated: Sequence[float]
@@ -80,7 +80,7 @@ def _recipes(plan: Plan, outcomes: Mapping[str, Any]) -> list[Tried]:
     for reading, rule in product(_readings(plan), RULES):
         validated = pooled([outcomes[f"beyond/reuters/{reading}/{block}"][rule] for block in range(blocks(plan))])
         test = outcomes[f"beyond/reuters/{reading}/test"][rule]
-        found.append(Tried(f"{reading}, {rule}", validated, test["measures"], test["intervals"]))
+        found.append(Tried(f"{reading}, {rule}", validated, test["metrics"], test["intervals"]))
     return found
 
 
@@ -91,39 +91,39 @@ def chosen(tried: Sequence[Tried], column: int) -> Tried:
 
 def _on_reuters(plan: Plan, tried: Sequence[Tried]) -> Experiment:
     printed = numbers("beyond")["reuters"]
-    best = {measure: chosen(tried, column) for column, measure in enumerate(MEASURES)}
+    best = {metric: chosen(tried, column) for column, metric in enumerate(METRICS)}
     rows = {}
-    for column, (measure, one) in enumerate(best.items()):
+    for column, (metric, one) in enumerate(best.items()):
         low, high = one.intervals[column]
-        rows[measure] = [
+        rows[metric] = [
             Entry(one.validated[column]),
-            Entry(one.tested[column], paper=printed.get(measure), low=low, high=high),
+            Entry(one.tested[column], paper=printed.get(metric), low=low, high=high),
         ]
     aims = printed["aims"]
-    reached = [(rows[measure][1].ours or 0.0) - aims[measure] for measure in MEASURES]
+    reached = [(rows[metric][1].ours or 0.0) - aims[metric] for metric in METRICS]
     return Experiment(
         "Beyond-1",
         "Reuters, 90 classes, all 3,299 test documents",
         f"{len(tried)} recipes of tf-idf support vector machines: features ({'; '.join(_readings(plan))}), title "
         f"words once more as features of their own; rules ({'; '.join(RULES)}), thresholds being means over divisions "
-        f"into folds ({repeats(plan)} of them). The test part is later than the training part, so each recipe is "
-        f"validated on {blocks(plan)} stretches of time of the training part, each answered by what was learned from "
-        "the others. For each measure the recipe with the best validated figure is shown; the test figures of all "
+        f"into folds ({repeats(plan)} of them). The test split is later than the training split, so each recipe is "
+        f"validated on {blocks(plan)} stretches of time of the training split, each answered by what was learned from "
+        "the others. For each metric the recipe with the best validated figure is shown; the test figures of all "
         "others are not shown and decide nothing. Macro F1 is the mean over all 90 labels, and its interval leans "
         "low: a label with one test document is missing from a third of the resamples.",
         [
-            *(f"{measure}: {one.name}." for measure, one in best.items()),
+            *(f"{metric}: {one.name}." for metric, one in best.items()),
             "Validated figures within some tenths of a point are told apart by chance. With four stretches of time in "
             "place of eight, stems alone were ahead of words and stems in macro F1 by 0.2 points, which would have "
-            "given 61.95 on the test part; the number of stretches was raised after that figure had been seen, so "
+            "given 61.95 on the test split; the number of stretches was raised after that figure had been seen, so "
             "that each recipe learns from nearly as many documents as the final one.",
         ],
         [Sheet("Best recipe by validation", ["validated", "test"], rows, printed["source"], digits=2)],
         claims=[
             Claim(
-                f"At least {_listed(aims[measure] for measure in MEASURES)} of {_listed(MEASURES)} can be had.",
+                f"At least {_listed(aims[metric] for metric in METRICS)} of {_listed(METRICS)} can be had.",
                 Verdict.of([gain >= 0 for gain in reached]),
-                f"{_listed(f'{rows[measure][1].ours:.2f}' for measure in MEASURES)}.",
+                f"{_listed(f'{rows[metric][1].ours:.2f}' for metric in METRICS)}.",
                 "our own aim",
                 _shortfall(aims, rows),
             )
@@ -139,10 +139,10 @@ def _listed(values: Iterable[object]) -> str:
 def _shortfall(aims: Mapping[str, float], rows: Mapping[str, Sequence[Entry]]) -> str:
     """Which aims were missed, and whether they lie within the interval."""
     missed = []
-    for measure, (_, test) in rows.items():
-        if (test.ours or 0.0) < aims[measure]:
-            where = "within" if aims[measure] <= (test.high or 0.0) else "above"
-            missed.append(f"The aim of {measure} lies {where} our interval.")
+    for metric, (_, test) in rows.items():
+        if (test.ours or 0.0) < aims[metric]:
+            where = "within" if aims[metric] <= (test.high or 0.0) else "above"
+            missed.append(f"The aim of {metric} lies {where} our interval.")
     return " ".join(missed)
 
 
@@ -164,7 +164,7 @@ def _yahoo(problem: str, draw: int, plan: Plan) -> dict[str, float]:
     model = LinearSVM(C=C, seed=plan.seed, n_jobs=plan.n_jobs).fit(V, Y)
     rule = SeenSets().fit(scores, Y[rows], model.score_kind)
     given = rule.decide(model.scores(V_test), model.score_kind)
-    found = measure_all(Y_test, given, ["sample-f1", "exact-match", "micro-f1"])
+    found = compute_metrics(Y_test, given, ["sample-f1", "exact-match", "micro-f1"])
     return {"C": C, **{name: 100 * value for name, value in found.items()}}
 
 
@@ -172,7 +172,7 @@ def _held_out(scores: Floats, Y: Csr, model: LinearSVM) -> float:
     """Sample F1 of a rule learned on one half of out-of-fold scores, on the other half."""
     half = np.arange(len(scores)) % 2 == 0
     rule = SeenSets().fit(scores[half], Y[half], model.score_kind)
-    return float(measure_all(Y[~half], rule.decide(scores[~half], model.score_kind), ["sample-f1"])["sample-f1"])
+    return float(compute_metrics(Y[~half], rule.decide(scores[~half], model.score_kind), ["sample-f1"])["sample-f1"])
 
 
 def _on_yahoo(found: Mapping[str, list[Mapping[str, float]]]) -> Experiment:

@@ -1,7 +1,7 @@
 """Runs on Reuters that go beyond the papers: support vector machines on words and stems, and rules that decide.
 
-What is chosen is chosen on training documents alone. The test part is later than the training part, so documents are
-held out by time: the training part falls into stretches, each answered by what was learned from the others. A label
+What is chosen is chosen on training documents alone. The test split is later than the training split, so documents are
+held out by time: the training split falls into stretches, each answered by what was learned from the others. A label
 whose documents all lie in one stretch counts 0, for every recipe alike.
 """
 
@@ -25,12 +25,12 @@ from manylabel.decisions.seen_sets import SeenSets
 from manylabel.estimator import Csr, Floats
 from manylabel.evaluation.bootstrap import document_statistics, interval
 from manylabel.features import Vectorizer, Weighting
-from manylabel.metrics import document_counts, label_counts, measure_all
+from manylabel.metrics import compute_metrics, document_counts, label_counts
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.papers.jobs import Plan
 
-MEASURES = {"micro F1": "micro-f1", "macro F1": "macro-f1", "exact match": "exact-match"}
+METRICS = {"micro F1": "micro-f1", "macro F1": "macro-f1", "exact match": "exact-match"}
 _WORDS: Mapping[str, Any] = {"fields": ("title", "*")}
 _STEMS: Mapping[str, Any] = {"fields": ("title", "*"), "stemmer": "english", "min_df": 2}
 READINGS: Mapping[str, Sequence[Mapping[str, Any]]] = {
@@ -43,7 +43,7 @@ RULES: Mapping[str, DecisionRule] = {
     "thresholds": PerLabelThreshold(shrinkage=0),
     "thresholds shrunken by 2": PerLabelThreshold(shrinkage=2),
     "thresholds shrunken by 5": PerLabelThreshold(shrinkage=5),
-    "the most probable seen set": SeenSets(objective="exact", dependence=0.25),
+    "the most probable seen set": SeenSets(metric="exact-match", dependence=0.25),
 }
 FOLDS = 5
 RESAMPLES = 1000
@@ -53,11 +53,11 @@ RESAMPLES = 1000
 def parts() -> tuple[Corpus, Corpus]:
     """The training and the test documents of ModApte with the 90 labels that both have."""
     corpus = load("reuters21578", label_set="R90").corpus
-    return corpus.part("train"), corpus.part("test")
+    return corpus.split("train"), corpus.split("test")
 
 
 def blocks(plan: Plan) -> int:
-    """Into how many stretches of time the training part falls."""
+    """Into how many stretches of time the training split falls."""
     return 2 if plan.quick else 8
 
 
@@ -76,14 +76,14 @@ def run_block(reading: str, block: int, plan: Plan) -> dict[str, Any]:
 
 
 def run_test(reading: str, plan: Plan) -> dict[str, Any]:
-    """The measures of every rule on the test part, in percent, with 95 % intervals by resampling test documents."""
+    """The metrics of every rule on the test split, in percent, with 95 % intervals by resampling test documents."""
     train, test = parts()
     truth = test.label_matrix()
     found = {}
     for rule, given in answers(reading, train, test, plan).items():
-        measured = measure_all(truth, given, list(MEASURES.values()))
+        measured = compute_metrics(truth, given, list(METRICS.values()))
         found[rule] = {
-            "measures": [100 * value for value in measured.values()],
+            "metrics": [100 * value for value in measured.values()],
             "intervals": intervals(truth, given, plan.seed),
         }
     return found
@@ -92,7 +92,7 @@ def run_test(reading: str, plan: Plan) -> dict[str, Any]:
 def intervals(truth: Csr, given: Csr, seed: int) -> list[list[float]]:
     """95 % intervals of micro F1, macro F1 and exact match, by resampling test documents."""
     statistics = document_statistics(truth, given)
-    found = (interval(statistics, measure, seed, RESAMPLES) for measure in MEASURES.values())
+    found = (interval(statistics, metric, seed, RESAMPLES) for metric in METRICS.values())
     return [[100 * one.low, 100 * one.high] for one in found]
 
 

@@ -70,7 +70,7 @@ def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
 
 
 def _accuracies(repeats: list[Any], convention: str = FORCED) -> list[float]:
-    return [one["measures"][convention][0] for one in repeats]
+    return [one["metrics"][convention][0] for one in repeats]
 
 
 # ---- X-5 -------------------------------------------------------------------------------------------------------------
@@ -81,17 +81,17 @@ def _all_classes(found: Mapping[str, Any]) -> Experiment:
     rows = {
         f"{name}, {convention}": [
             Entry(value, paper=paper)
-            for value, paper in zip(found[name]["measures"][convention], printed[_printed(name)], strict=True)
+            for value, paper in zip(found[name]["metrics"][convention], printed[_printed(name)], strict=True)
         ]
         for name in found
         for convention in (FORCED, ALL, PLAIN)
     }
-    svm = found["SVM"]["measures"]
+    svm = found["SVM"]["metrics"]
     near = {name: max(abs(svm[name][column] - printed["SVM"][column]) for column in (0, 2)) for name in svm}
     best = min(near, key=lambda name: near[name])
     micro = found["SVM"]["micro"]
-    precision = {name: found[name]["measures"][FORCED][1] for name in METHODS}
-    accuracy = {name: found[name]["measures"][FORCED][0] for name in METHODS}
+    precision = {name: found[name]["metrics"][FORCED][1] for name in METHODS}
+    accuracy = {name: found[name]["metrics"][FORCED][0] for name in METHODS}
     return Experiment(
         "X-5a",
         "Reuters, all classes, the given split",
@@ -141,13 +141,13 @@ def _thirty(found: Mapping[str, list[Any]]) -> Experiment:
     printed = numbers("godbole2004")["reuters30"]
     rows = {
         f"{name}, {convention}": [
-            Entry.over([one["measures"][convention][column] for one in repeats], printed[_printed(name)][column])
+            Entry.over([one["metrics"][convention][column] for one in repeats], printed[_printed(name)][column])
             for column in range(4)
         ]
         for name, repeats in found.items()
         for convention in (FORCED, PLAIN)
     }
-    means = {name: np.mean([one["measures"][FORCED] for one in found[name]], axis=0) for name in found}
+    means = {name: np.mean([one["metrics"][FORCED] for one in found[name]], axis=0) for name in found}
     low = means[LOW_BETA]
     gap = means["SVM-HF"][0] - means["SVM"][0]
     unforced = float(np.mean(_accuracies(found["SVM"], PLAIN)))
@@ -155,7 +155,7 @@ def _thirty(found: Mapping[str, list[Any]]) -> Experiment:
         "X-5b",
         "Reuters, 30 classes, random 70-30 splits",
         f"{len(found['SVM'])} random splits of the documents with any of the 30 classes, features chosen on each "
-        f"training part. {FEATURES}",
+        f"training split. {FEATURES}",
         [
             "Which 30 classes is not said. 68/22/8 % of the paper's documents have 1/2/3 labels: not so with the 30 "
             "largest; without earn and acq they come nearest, and these are taken.",
@@ -348,7 +348,7 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
 def _stand_in(found: Mapping[str, list[Any]]) -> Experiment:
     printed = numbers("godbole2004")["patents"]
     rows = {
-        name: [Entry.over([one["measures"][FORCED][column] for one in repeats]) for column in range(4)]
+        name: [Entry.over([one["metrics"][FORCED][column] for one in repeats]) for column in range(4)]
         for name, repeats in found.items()
     }
     test = t_test(_accuracies(found["SVM-HF"]), _accuracies(found["SVM"]), paired=True)

@@ -14,7 +14,7 @@ from manylabel.data.labels import label_matrix
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features import Vectorizer, Weighting
 from manylabel.features.select import TermSelector
-from manylabel.metrics import measure_all
+from manylabel.metrics import compute_metrics
 from manylabel.metrics.counts import document_counts
 from manylabel.metrics.set_sizes import set_size_table
 from manylabel.models.forced_labels import forced_labels
@@ -24,7 +24,7 @@ from manylabel.strategies.conf_mat import ConfMat
 from manylabel.strategies.svm_hf import SVMHF
 
 METHODS = ("SVM", "ConfMat", "BandSVM", "SVM-HF")
-MEASURES = ("jaccard", "sample-precision", "sample-recall", "f1-of-means")
+METRICS = ("jaccard", "sample-precision", "sample-recall", "f1-of-means")
 TERMS = 1000
 WEAK_C = 0.35
 """The cost at which plain machines come nearest to the paper's row for 30 classes."""
@@ -38,8 +38,8 @@ MIXED = f"SVM-HF, f = {FIXED_F:g}"
 
 
 def reuters135(method: str, C: float, seed: int) -> dict[str, Any]:
-    """One method on the given split, all labels of the training part."""
-    train, test = reuters_parts()
+    """One method on the given split, all labels of the training split."""
+    train, test = reuters_splits()
     names = sorted({name for names in train.label_sets for name in names})
     all_names = sorted({*names, *(name for sets in test.label_sets for name in sets)})
     X, X_test = vectors(train, test)
@@ -86,10 +86,10 @@ def _only(corpus: Corpus, names: Sequence[str]) -> Csr:
 
 
 @lru_cache(maxsize=1)
-def reuters_parts() -> tuple[Corpus, Corpus]:
+def reuters_splits() -> tuple[Corpus, Corpus]:
     """Both parts of ModApte."""
     corpus = load("reuters21578").corpus
-    return corpus.part("train"), corpus.part("test")
+    return corpus.split("train"), corpus.split("test")
 
 
 @lru_cache(maxsize=1)
@@ -144,7 +144,7 @@ def vectors(train: Corpus, test: Corpus) -> tuple[Csr, Csr]:
     return _kept[key]
 
 
-# ---- methods and measures --------------------------------------------------------------------------------------------
+# ---- methods and metrics --------------------------------------------------------------------------------------------
 
 
 def scored(method: str, C: float, seed: int, X: Csr, Y: Csr, X_test: Csr) -> tuple[Floats, Any]:
@@ -166,7 +166,7 @@ def scored(method: str, C: float, seed: int, X: Csr, Y: Csr, X_test: Csr) -> tup
 
 
 def measured(Y: Csr, scores: Floats) -> dict[str, Any]:
-    """The four measures under each convention, the share of documents without a positive score, and set sizes."""
+    """The four metrics under each convention, the share of documents without a positive score, and set sizes."""
     forced, plain = forced_labels(scores), Csr((scores > 0).astype(np.int8))
     labelled = np.diff(Y.indptr) > 0
     views = {
@@ -174,10 +174,10 @@ def measured(Y: Csr, scores: Floats) -> dict[str, Any]:
         "forced, all documents": (Y, forced),
         "not forced, labelled documents": (Y[labelled], plain[labelled]),
     }
-    micro = measure_all(Y[labelled], forced[labelled], ["micro-precision", "micro-recall", "micro-f1"])
+    micro = compute_metrics(Y[labelled], forced[labelled], ["micro-precision", "micro-recall", "micro-f1"])
     sizes = set_size_table(document_counts(Y[labelled], forced[labelled]), 3)
     return {
-        "measures": {name: _percent(measure_all(*sets, list(MEASURES))) for name, sets in views.items()},
+        "metrics": {name: _percent(compute_metrics(*sets, list(METRICS))) for name, sets in views.items()},
         "micro": _percent(micro),
         "all_negative": 100 * float(np.mean(np.diff(plain[labelled].indptr) == 0)),
         "sizes": (100 * np.nan_to_num(sizes.shares[:, 1:4])).ravel().tolist(),

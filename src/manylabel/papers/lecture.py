@@ -14,7 +14,7 @@ from manylabel.data import load
 from manylabel.data.corpus import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.evaluation.findings import Claim, Entry, Experiment, Sheet, Verdict
-from manylabel.metrics import measure_all
+from manylabel.metrics import compute_metrics
 from manylabel.metrics.counts import label_counts
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
@@ -54,7 +54,7 @@ def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
 @cache
 def _parts() -> tuple[Corpus, Corpus]:
     corpus = load("reuters21578", label_set="R90").corpus
-    return corpus.part("train"), corpus.part("test")
+    return corpus.split("train"), corpus.split("test")
 
 
 def _run(name: str, seed: int, n_jobs: int | None) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def _run(name: str, seed: int, n_jobs: int | None) -> dict[str, Any]:
     truth = label_matrix(test.label_sets, labels)
     given = label_matrix(model.predict(test.texts), labels)
     counts = label_counts(truth, given)
-    measures = measure_all(truth, given, ["micro-f1", "macro-f1"])
+    metrics = compute_metrics(truth, given, ["micro-f1", "macro-f1"])
     return {
-        "micro": 100 * measures["micro-f1"],
-        "macro": 100 * measures["macro-f1"],
+        "micro": 100 * metrics["micro-f1"],
+        "macro": 100 * metrics["macro-f1"],
         "labels": {
             label: [int(right), int(predicted), int(true)]
             for label, right, predicted, true in zip(labels, counts.tp, counts.predicted, counts.true, strict=True)

@@ -13,7 +13,7 @@ from manylabel.data import load
 from manylabel.data.splits import repeated_random
 from manylabel.estimator import Csr, Floats
 from manylabel.features import Vectorizer, Weighting
-from manylabel.metrics import measure_all
+from manylabel.metrics import compute_metrics
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.knn import NearestNeighbours
@@ -91,7 +91,7 @@ def _baseline(method: str, X: Csr, plan: Plan) -> tuple[MultiLabelModel, Weighti
         machine = LinearSVM(tol=0.03, max_iter=300, seed=plan.seed, n_jobs=plan.n_jobs)
         if plan.quick:
             return machine.set_params(C=usual_cost(shares.fit_transform(X)), J=2.0), shares
-        tuned = TunedSVM(machine, COSTS, FACTORS, validation=0.3, forced=False, measure="sample-f1")
+        tuned = TunedSVM(machine, COSTS, FACTORS, validation=0.3, forced=False, metric="sample-f1")
         return tuned, shares
     epochs = QUICK_EPOCHS if plan.quick else 200
     network = NeuralNetwork(decay=DECAY, validation=0, max_epochs=epochs, seed=plan.seed)
@@ -164,7 +164,7 @@ def documents(problem: str) -> tuple[Csr, Csr]:
         assert corpus.counts is not None
         return Csr(corpus.counts.astype(np.float64)), corpus.label_matrix()
     corpus = load("reuters21578").corpus
-    parts = corpus.split or ()
+    parts = corpus.split_names or ()
     sets = corpus.label_sets
     corpus = corpus.subset([row for row, part in enumerate(parts) if part in ("train", "test") and sets[row]])
     names = sorted({name for labels in corpus.label_sets for name in labels})
@@ -173,7 +173,7 @@ def documents(problem: str) -> tuple[Csr, Csr]:
 
 
 def _f1(Y_test: Csr, S: Csr) -> float:
-    return measure_all(Y_test, S, ["sample-f1"])["sample-f1"]
+    return compute_metrics(Y_test, S, ["sample-f1"])["sample-f1"]
 
 
 def _sets(chosen: Bools) -> Csr:

@@ -68,7 +68,7 @@ def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
 def _reuters() -> tuple[Csr, Csr, Csr, Csr]:
     """Counts and labels of both parts of ModApte: runs of letters, title and body, every word."""
     corpus = load("reuters21578").corpus
-    train, test = corpus.part("train"), corpus.part("test")
+    train, test = corpus.split("train"), corpus.split("test")
     vectorizer = Vectorizer(tokens="letters")
     X = vectorizer.fit_transform(train.texts).astype(np.float64)
     return X, train.label_matrix(), vectorizer.transform(test.texts).astype(np.float64), test.label_matrix()
@@ -203,7 +203,7 @@ def _precision_recall(found: Mapping[str, Any]) -> Experiment:
     return Experiment(
         "X-3",
         "Several labels: precision and recall as the threshold rises",
-        "115 labels of the training part; micro averages over all 3,299 test documents or the 3,019 with a label.",
+        "115 labels of the training split; micro averages over all 3,299 test documents or the 3,019 with a label.",
         [
             "The figures print no values; ours are drawn instead.",
             "Unigrams of the smoothing are taken over all training documents, each once; b is the upper bound of (22).",
@@ -287,18 +287,18 @@ def _at_thresholds(found: Mapping[str, Any]) -> Sheet:
     shown = (0.1, 0.5, 0.9, 0.99)
     rows = {
         f"{name}, {which}": [
-            Entry(found[rule][which][measure][TAUS.index(tau)]) for tau in shown for measure in ("precision", "recall")
+            Entry(found[rule][which][metric][TAUS.index(tau)]) for tau in shown for metric in ("precision", "recall")
         ]
         for name, rule in (("accumulated posterior", "app"), ("binary classifiers", "binary"))
         for which in ("all", "labelled")
     }
     return Sheet(
         "Precision and recall at four thresholds",
-        [f"{measure} at {tau:g}" for tau in shown for measure in ("P", "R")],
+        [f"{metric} at {tau:g}" for tau in shown for metric in ("P", "R")],
         rows,
         note="micro averages; documents without a predicted label count as misses",
     )
 
 
-def _difference(found: Mapping[str, Any], measure: str) -> Any:
-    return np.subtract(found["labelled"][measure], found["all"][measure])
+def _difference(found: Mapping[str, Any], metric: str) -> Any:
+    return np.subtract(found["labelled"][metric], found["all"][metric])

@@ -1,4 +1,4 @@
-"""What was chosen for a goal, in a sentence."""
+"""What was chosen for a metric, in a sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def chosen_text(chosen: Mapping[str, Any]) -> str:
-    """The sentence of what `manylabel.decisions.best_rule.chosen_for_goal` tells.
+    """The sentence of what `manylabel.decisions.best_rule.chosen_for_metric` tells.
 
     >>> facts = {"title": "Micro F1", "rule": "global", "value": 0.875, "settings": {"C": 0.25, "blended": True}}
     >>> chosen_text(facts)

@@ -58,7 +58,7 @@ def _intervals(facts: Facts) -> Chart:
         "marker": {"size": 9, "color": [COLOURS[0] if row["no_difference_shown"] else "#8a97a5" for row in rows]},
     }
     layout = {
-        "xaxis": {"title": {"text": f"{escape(facts['measure']['title'])}, percent; 95 % intervals over documents"}},
+        "xaxis": {"title": {"text": f"{escape(facts['metric']['title'])}, percent; 95 % intervals over documents"}},
         "yaxis": {"automargin": True},
         "title": {"text": "Blue: no difference from the winner shown", "font": {"size": 14}},
     }
@@ -88,7 +88,7 @@ def _front(facts: Facts) -> Chart:
     }
     layout = {
         "xaxis": {"type": "log", "title": {"text": "seconds to train in a fold (logarithmic)"}},
-        "yaxis": {"title": {"text": f"{escape(facts['measure']['title'])}, percent"}},
+        "yaxis": {"title": {"text": f"{escape(facts['metric']['title'])}, percent"}},
         "title": {"text": "Blue: on the front; larger marks are larger models", "font": {"size": 14}},
     }
     return Chart([data], layout)

@@ -17,7 +17,7 @@ COSTS = "What it costs"
 
 def compare_page(facts: Facts) -> list[Block]:
     """The page; `facts` is the task's record as plain data."""
-    title = facts["measure"]["title"]
+    title = facts["metric"]["title"]
     sampled = "" if facts["compared"] == facts["documents"] else f"; {facts['compared']:,} of them compared"
     return [
         Heading(f"Comparing methods on {facts['data']} for {title}"),
@@ -45,7 +45,7 @@ def compare_page(facts: Facts) -> list[Block]:
 
 def leaderboard_table(facts: Facts) -> Table:
     """Every method that ran in all folds, best first."""
-    columns = [Column(""), Column("method"), Column("features"), Column("rule"), Column(facts["measure"]["name"])]
+    columns = [Column(""), Column("method"), Column("features"), Column("rule"), Column(facts["metric"]["name"])]
     columns += [Column("95 %"), Column("to the winner"), Column("95 %"), Column("p", "number")]
     return Table(columns, [_row(row, place, facts) for place, row in enumerate(facts["leaderboard"])])
 
@@ -73,7 +73,7 @@ def group_text(facts: Facts) -> str:
 
 def _reaches(difference: Facts, facts: Facts) -> bool:
     """Whether a difference from the winner may be one for the better."""
-    return bool(difference["high"] >= 0 if facts["measure"]["greater_is_better"] else difference["low"] <= 0)
+    return bool(difference["high"] >= 0 if facts["metric"]["greater_is_better"] else difference["low"] <= 0)
 
 
 def against_text(against: Facts) -> str:
@@ -93,7 +93,7 @@ def against_text(against: Facts) -> str:
 def legend_text(facts: Facts) -> str:
     """What the figures of the leaderboard are."""
     return (
-        f"{facts['measure']['title']} in percent over the documents of all folds together; 95 % percentile intervals "
+        f"{facts['metric']['title']} in percent over the documents of all folds together; 95 % percentile intervals "
         "over documents; differences on the same documents; p of a permutation test, corrected by Holm over the rows; "
         f"{LEVEL_SIGN} no difference from the winner shown at 5 %. Each method with its best rule, for each "
         "kind of terms. Macro averages run over all labels of these documents."
@@ -102,7 +102,7 @@ def legend_text(facts: Facts) -> str:
 
 def costs_table(facts: Facts) -> Table:
     """Quality, training time, time per document and size of the finishers."""
-    columns = [Column("front"), Column("pipeline"), Column(facts["measure"]["name"]), Column("train s", "number")]
+    columns = [Column("front"), Column("pipeline"), Column(facts["metric"]["name"]), Column("train s", "number")]
     columns += [Column("ms a document", "number"), Column("MB", "number")]
     rows: list[list[Cell]] = [
         [
@@ -131,11 +131,11 @@ def expected_text(facts: Facts) -> str:
 
 
 def measured_text(facts: Facts) -> str:
-    """What the trained winner scored on the test part."""
+    """What the trained winner scored on the test split."""
     test = facts["test"]
     where = "within" if test["within"] else "outside"
     return (
-        f"On the test part ({test['documents']:,} documents, looked at once, now) it scores "
+        f"On the test split ({test['documents']:,} documents, looked at once, now) it scores "
         f"{figure(test['value'], facts)}: {where} the interval."
     )
 
@@ -160,7 +160,7 @@ def _stopped(facts: Facts) -> list[Block]:
     blocks: list[Block] = []
     if rows:
         columns = [Column("stopped early"), Column("features"), Column("rule"), Column("folds", "count")]
-        columns.append(Column(facts["measure"]["name"]))
+        columns.append(Column(facts["metric"]["name"]))
         shown: list[list[Cell]] = [
             [row["method"], row["features"], row["rule"], row["folds"], figure(row["value"], facts), *_gap(row, facts)]
             for row in rows[:MOST_STOPPED]
@@ -192,7 +192,7 @@ def over_data_sets_page(comparisons: Sequence[Facts]) -> list[Block]:
     title = Heading(f"Over {len(comparisons)} data sets")
     if len(common) < 2:
         return [title, Note("Fewer than two methods ran on all data sets, so that there are no ranks.", "quiet")]
-    better = bool(comparisons[0]["measure"]["greater_is_better"])
+    better = bool(comparisons[0]["metric"]["greater_is_better"])
     values = [[one["first_fold"][name] for name in common] for one in comparisons]
     found = friedman(values, greater_is_better=better)
     order = sorted(range(len(common)), key=lambda place: found.average_ranks[place])
@@ -213,7 +213,7 @@ def over_data_sets_page(comparisons: Sequence[Facts]) -> list[Block]:
 
 def figure(value: float, facts: Facts, sign: str = "") -> str:
     """A figure in percent."""
-    digits = 2 if facts["measure"]["greater_is_better"] else 3
+    digits = 2 if facts["metric"]["greater_is_better"] else 3
     return f"{100 * value:{sign}.{digits}f}"
 
 

@@ -92,7 +92,7 @@ def _label_table(listed: Sequence[Facts]) -> Table:
 
 def _imbalance_blocks(labels: Facts) -> list[Block]:
     top, spread, few = labels["by frequency"][0], labels["documents per label"], labels["labels with at most"]
-    used, measures = labels["used"], labels["imbalance"]
+    used, metrics = labels["used"], labels["imbalance"]
     text = (
         f"The most frequent label, {top['label']}, is on {top['documents']:,} documents; half of the labels are on "
         f"{spread['median']:,.0f} or fewer."
@@ -105,18 +105,18 @@ def _imbalance_blocks(labels: Facts) -> list[Block]:
     rows: list[list[Cell]] = [
         [
             "mean imbalance",
-            measures["mean ratio"],
+            metrics["mean ratio"],
             "how many times rarer than the most frequent one a label is on average",
         ],
         [
             "its variation",
-            measures["variation of ratios"],
+            metrics["variation of ratios"],
             "standard deviation over mean; above 1 labels differ widely",
         ],
-        ["Gini coefficient", measures["gini"], "0: all labels equally frequent; near 1: a few labels have everything"],
+        ["Gini coefficient", metrics["gini"], "0: all labels equally frequent; near 1: a few labels have everything"],
         [
             "SCUMBLE",
-            measures["scumble"],
+            metrics["scumble"],
             "0: rare labels keep to themselves; near 1: they come along with frequent ones",
         ],
         ["density", labels["density"], "the share of all labels that an average document has"],
@@ -125,7 +125,7 @@ def _imbalance_blocks(labels: Facts) -> list[Block]:
     blocks: list[Block] = [
         Heading("How unequal the labels are"),
         Note(text),
-        Table([Column("measure"), Column("value", "number"), Column("what it says")], shown),
+        Table([Column("metric"), Column("value", "number"), Column("what it says")], shown),
     ]
     if few["10"]:
         blocks.append(

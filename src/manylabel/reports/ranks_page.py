@@ -10,7 +10,7 @@ from manylabel.evaluation.comparability import check_same_conventions
 from manylabel.evaluation.rank_tests import LEVEL, Friedman, critical_difference, friedman, undivided_groups, wilcoxon
 from manylabel.evaluation.result import Result
 from manylabel.exceptions import ComparisonError
-from manylabel.metrics import MEASURES
+from manylabel.metrics import METRICS
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
 
 RANKED = ("hamming-loss", "zero-one-loss", "jaccard", "micro-f1", "macro-f1-present", "sample-f1")
@@ -32,13 +32,13 @@ def ranks_page(evaluations: Sequence[Sequence[Result]]) -> list[Block]:
     two = len(methods) == 2
     found, rows = {}, []
     for name in RANKED:
-        values = [[result.measures["all"][name] for result in results] for results in evaluations]
-        found[name] = friedman(values, greater_is_better=bool(MEASURES[name].greater_is_better))
+        values = [[result.metrics["all"][name] for result in results] for results in evaluations]
+        found[name] = friedman(values, greater_is_better=bool(METRICS[name].greater_is_better))
         p = wilcoxon(*np.transpose(values)).p if two else found[name].p
-        row: list[Cell] = [MEASURES[name].title, *(f"{rank:.2f}" for rank in found[name].average_ranks), p_text(p)]
+        row: list[Cell] = [METRICS[name].title, *(f"{rank:.2f}" for rank in found[name].average_ranks), p_text(p)]
         rows.append(row)
     test = "p (Wilcoxon)" if two else "p (Friedman)"
-    columns = [Column("measure"), *(Column(method, "number") for method in methods), Column(test, "number")]
+    columns = [Column("metric"), *(Column(method, "number") for method in methods), Column(test, "number")]
     title = Heading(f"Average ranks over {len(evaluations)} data sets (1 is best)")
     return [title, Table(columns, rows), *([] if two else _nemenyi(methods, found))]
 
@@ -54,7 +54,7 @@ def _nemenyi(methods: Sequence[str], found: dict[str, Friedman]) -> list[Block]:
         groups = undivided_groups(test.average_ranks, difference)
         listed = "; nor between ".join(_listed([methods[method] for method in group]) for group in groups)
         if listed:
-            notes.append(Note(f"{MEASURES[name].title}: no difference shown between {listed}."))
+            notes.append(Note(f"{METRICS[name].title}: no difference shown between {listed}."))
     return notes
 
 

@@ -1,28 +1,28 @@
-"""The page of an evaluation: documents, measures, labels, conventions."""
+"""The page of an evaluation: documents, metrics, labels, conventions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from manylabel.evaluation.comparability import check_comparable, same_training
-from manylabel.evaluation.result import PartCounts, Result
+from manylabel.evaluation.result import Result, SplitCounts
 from manylabel.metrics import (
-    HIERARCHICAL_MEASURES,
-    MEASURES,
-    RANKING_MEASURES,
+    HIERARCHICAL_METRICS,
+    METRICS,
+    RANKING_METRICS,
     LabelCounts,
     chosen_labels,
 )
 from manylabel.reports.chosen_text import chosen_text
+from manylabel.reports.guarantee_text import guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
-from manylabel.reports.promise_text import promise_text
 
 SHOWN = (
     "micro-precision", "micro-recall", "micro-f1", "macro-f1", "macro-f1-present", "sample-f1", "jaccard",
     "exact-match", "zero-one-loss", "hamming-loss", "all-negative-share", "true-cardinality", "predicted-cardinality",
 )  # fmt: skip
 RANKING_SHOWN = (
-    "one-error", "precision-at-3", "recall-at-3", "recall-at-5", "ndcg-at-3", "ranking-average-precision",
+    "one-error", "precision@3", "recall@3", "recall@5", "ndcg@3", "ranking-average-precision",
     "ranking-loss", "coverage",
 )  # fmt: skip
 COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
@@ -41,26 +41,28 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
         blocks.append(unseen_note(first))
     if not same_training(results):
         blocks.append(Note("Not all of these were trained on the same documents.", "warning"))
-    views = list(first.measures)
+    views = list(first.metrics)
     titles = {"all": f"all {first.test.documents:,}", "labelled": f"{_labelled(first):,} labelled"}
     if len(results) == 1:
         blocks.append(Heading(f"{first.method}, measured on"))
-        blocks.append(_measure_table([(titles[view], first.measures[view]) for view in views]))
+        blocks.append(_metric_table([(titles[view], first.metrics[view]) for view in views]))
         blocks.extend(labels_blocks(first, labels))
     else:
         for view in views:
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
-            blocks.append(_measure_table([(result.method, result.measures[view]) for result in results]))
+            blocks.append(_metric_table([(result.method, result.metrics[view]) for result in results]))
     blocks.extend(Note(rounds_text(result)) for result in results if "iterations_median" in result.remarks)
     blocks.extend(Note(text) for result in results if (text := choices_text(result)))
-    blocks.extend(Note(promise_text(result.remarks["promise"])) for result in results if "promise" in result.remarks)
+    blocks.extend(
+        Note(guarantee_text(result.remarks["guarantee"])) for result in results if "guarantee" in result.remarks
+    )
     blocks.extend(block for result in results if "supports" in result.remarks for block in supports_blocks(result))
     blocks.append(Note(times(results), "quiet"))
     blocks.append(Note(conventions_text(first), "quiet"))
     return blocks
 
 
-def documents_table(train: PartCounts | None, test: PartCounts) -> Table:
+def documents_table(train: SplitCounts | None, test: SplitCounts) -> Table:
     """Documents by number of labels, as Vilar, Castro & Sanchis 2004 count them in their Table 1."""
     parts = [("train", train)] if train is not None else []
     rows: list[list[Cell]] = []
@@ -94,23 +96,23 @@ def unseen_note(result: Result) -> Note:
     )
 
 
-def _measure_table(columns: Sequence[tuple[str, object]]) -> Table:
+def _metric_table(columns: Sequence[tuple[str, object]]) -> Table:
     rows: list[list[Cell]] = []
-    titles = [(name, MEASURES[name].title) for name in SHOWN if _has(columns, name)]
-    titles += [(name, measure.title) for name, measure in HIERARCHICAL_MEASURES.items() if _has(columns, name)]
-    titles += [(name, RANKING_MEASURES[name].title) for name in RANKING_SHOWN if _has(columns, name)]
+    titles = [(name, METRICS[name].title) for name in SHOWN if _has(columns, name)]
+    titles += [(name, metric.title) for name, metric in HIERARCHICAL_METRICS.items() if _has(columns, name)]
+    titles += [(name, RANKING_METRICS[name].title) for name in RANKING_SHOWN if _has(columns, name)]
     for name, title in titles:
         values: list[Cell] = []
-        for _, measures in columns:
-            value = measures[name]  # type: ignore[index]
+        for _, metrics in columns:
+            value = metrics[name]  # type: ignore[index]
             values.append(f"{value:.2f}" if name in COUNTS else f"{100 * value:.2f} %")
         rows.append([title, *values])
-    return Table([Column("measure"), *(Column(title, "number") for title, _ in columns)], rows)
+    return Table([Column("metric"), *(Column(title, "number") for title, _ in columns)], rows)
 
 
 def _has(columns: Sequence[tuple[str, object]], name: str) -> bool:
-    """Whether every column has a measure; those with ancestors are taken only where there is a label hierarchy."""
-    return all(name in measures for _, measures in columns)  # type: ignore[operator]
+    """Whether every column has a metric; those with ancestors are taken only where there is a label hierarchy."""
+    return all(name in metrics for _, metrics in columns)  # type: ignore[operator]
 
 
 def labels_blocks(result: Result, limit: int | None) -> list[Block]:
@@ -146,8 +148,8 @@ def choices_text(result: Result) -> str:
     """What a method tuned, and how many documents only the fallback gave a label; empty where there is nothing."""
     said = result.remarks
     parts = [f"{name} = {value:g}" for name, value in said.get("chosen", {}).items()]
-    if "chosen_for_goal" in said:
-        parts.append(chosen_text(said["chosen_for_goal"]).rstrip("."))
+    if "chosen_for_metric" in said:
+        parts.append(chosen_text(said["chosen_for_metric"]).rstrip("."))
     if "all_negative_share" in said:
         share = f"{100 * said['all_negative_share']:.1f} % of the documents had no label by themselves"
         parts.append(f"{share} and got their best one")

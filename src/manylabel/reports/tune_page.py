@@ -13,7 +13,7 @@ OWN = "preset"
 
 def tune_page(facts: Mapping[str, Any]) -> list[Block]:
     """The page; `facts` is the task's record as plain data."""
-    title = facts["measure"]["title"]
+    title = facts["metric"]["title"]
     tried = min(facts["trials"], facts["rungs"][0]["trials"])
     blocks: list[Block] = [
         Heading(f"Tuning {facts['method']} on {facts['data']} for {title}"),
@@ -111,13 +111,13 @@ def _stopped(facts: Mapping[str, Any]) -> str:
 
 def _legend(facts: Mapping[str, Any]) -> str:
     return (
-        f"Values: {facts['measure']['title']} in percent over the documents that all folds of a rung held out; "
+        f"Values: {facts['metric']['title']} in percent over the documents that all folds of a rung held out; "
         "95 % percentile interval over documents. "
         "Rungs learn from different numbers of documents: compare values within one. "
         "What mattered: mean and best of the first rung's trials with each choice or third of the numbers; "
         "effect: from the worst mean to the best. "
         "The best settings were chosen for their value, which flatters it a little. "
-        "No test part was looked at; `manylabel evaluate` measures the model on it."
+        "No test split was looked at; `manylabel evaluate` metrics the model on it."
     )
 
 
@@ -126,7 +126,7 @@ def _name(trial: int) -> str:
 
 
 def _share(value: float, facts: Mapping[str, Any], sign: str = "") -> str:
-    digits = 2 if facts["measure"]["greater_is_better"] else 3
+    digits = 2 if facts["metric"]["greater_is_better"] else 3
     return f"{100 * value:{sign}.{digits}f}"
 
 

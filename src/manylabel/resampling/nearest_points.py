@@ -16,7 +16,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats
 from manylabel.kernels.nearest import nearest, nearest_index
 
-Metric: TypeAlias = Literal["euclidean", "cosine"]
+Distance: TypeAlias = Literal["euclidean", "cosine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def nearest_points(
     queries: Csr,
     k: int,
     *,
-    metric: Metric = "euclidean",
+    distance: Distance = "euclidean",
     skip: npt.ArrayLike | None = None,
     n_jobs: int | None = 1,
 ) -> NearestPoints:
@@ -45,11 +45,11 @@ def nearest_points(
     >>> nearest_points(points, Csr(np.array([[6.0], [9.0]])), 2).ids.tolist()
     [[2, 1], [1, 2]]
     """
-    if metric == "cosine":
+    if distance == "cosine":
         stored, queries = unit_rows(stored), unit_rows(queries)
     squares = squared_lengths(stored)
     largest, longest = float(squares.max(initial=0.0)), float(squared_lengths(queries).max(initial=0.0))
-    if metric == "cosine":  # an empty row has no length that could bring it nearer
+    if distance == "cosine":  # an empty row has no length that could bring it nearer
         squares = np.ones(len(squares))
     # No product is below −√(largest · longest) − largest/2; twice that much keeps rounding away from 0.
     shift = 2 * (largest / 2 + float(np.sqrt(largest * longest))) or 1.0

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.resampling.amounts import Bools, positives_to_add
-from manylabel.resampling.nearest_points import Metric, nearest_points
+from manylabel.resampling.nearest_points import Distance, nearest_points
 
 
 def synthetic_positives(
@@ -17,7 +17,7 @@ def synthetic_positives(
     random: np.random.Generator,
     *,
     k: int = 5,
-    metric: Metric = "euclidean",
+    distance: Distance = "euclidean",
 ) -> Csr:
     """New positives, as many as make `ratio` positives per negative.
 
@@ -41,15 +41,15 @@ def synthetic_positives(
     first = np.concatenate([np.repeat(np.arange(n), times), random.choice(n, size=rest, replace=False)])
     if n == 1:
         return interpolated(points, first, first, np.zeros(wanted))
-    neighbours = positive_neighbours(points, k, metric)
+    neighbours = positive_neighbours(points, k, distance)
     second = neighbours[first, random.integers(neighbours.shape[1], size=wanted)].astype(np.int64)
     return interpolated(points, first, second, random.random(wanted))
 
 
-def positive_neighbours(points: Csr, k: int = 5, metric: Metric = "euclidean") -> Ints:
+def positive_neighbours(points: Csr, k: int = 5, distance: Distance = "euclidean") -> Ints:
     """The min(k, n − 1) nearest other rows of each row, nearest first."""
     n = points.shape[0]
-    return nearest_points(points, points, min(k, n - 1), metric=metric, skip=np.arange(n)).ids.astype(np.int64)
+    return nearest_points(points, points, min(k, n - 1), distance=distance, skip=np.arange(n)).ids.astype(np.int64)
 
 
 def interpolated(points: Csr, first: Ints, second: Ints, gaps: Floats) -> Csr:

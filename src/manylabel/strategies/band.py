@@ -13,7 +13,7 @@ from manylabel.models.base import row_batches
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import Bools
 
-Metric = Literal["geometric", "functional"]
+Distance = Literal["geometric", "functional"]
 Side = Literal["both", "one"]
 Unit = Literal["distance", "quantile"]
 
@@ -27,7 +27,7 @@ def weight_norms(machine: LinearSVM) -> Floats:
     return np.asarray(np.sqrt(squares.sum(axis=0)), dtype=np.float64).reshape(-1)
 
 
-def label_distances(machine: LinearSVM, X: Csr, metric: Metric) -> Iterator[tuple[slice, Floats]]:
+def label_distances(machine: LinearSVM, X: Csr, distance: Distance) -> Iterator[tuple[slice, Floats]]:
     """Signed distances of all documents from some labels' hyperplanes at a time, within the memory budget.
 
     (w·d + b)/‖w‖ (geometric) or w·d + b (functional); 0 where w = 0 and there is no hyperplane.
@@ -39,7 +39,7 @@ def label_distances(machine: LinearSVM, X: Csr, metric: Metric) -> Iterator[tupl
     for labels in row_batches(machine.n_labels_, X.shape[0]):
         part: Any = X @ weights[:, labels].astype(np.float64)
         scores = (part if isinstance(part, np.ndarray) else part.toarray()) + machine.intercept_[labels]
-        if metric == "geometric":
+        if distance == "geometric":
             scores = np.divide(scores, norms[labels], out=np.zeros_like(scores), where=norms[labels] > 0)
         yield labels, scores
 
@@ -71,13 +71,13 @@ def in_band(distances: Floats, negative: Bools, band: float, side: Side, unit: U
 
 
 def band_negatives(
-    machine: LinearSVM, X: Csr, Y: Csr, bands: Floats, metric: Metric, side: Side, unit: Unit, min_neg: int
+    machine: LinearSVM, X: Csr, Y: Csr, bands: Floats, distance: Distance, side: Side, unit: Unit, min_neg: int
 ) -> Csr:
     """What each label leaves out, documents × labels; a label whose machine is constant (w = 0) leaves out nothing."""
     trained = weight_norms(machine) > 0
     by_label = sparse.csc_array(Y)
     columns = []
-    for labels, distances in label_distances(machine, X, metric):
+    for labels, distances in label_distances(machine, X, distance):
         left_out = np.zeros(distances.shape, dtype=np.bool_)
         for place, label in enumerate(range(labels.start, labels.stop)):
             if not trained[label]:

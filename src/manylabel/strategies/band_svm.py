@@ -15,7 +15,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.over_linear_svm import LINEAR, OverLinearSVM
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, Trials, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
-from manylabel.strategies.band import Metric, Side, Unit, band_negatives
+from manylabel.strategies.band import Distance, Side, Unit, band_negatives
 
 GRIDS = {
     ("functional", "distance"): (0.0, 0.1, 0.25, 0.5, 0.75, 1.0),
@@ -33,17 +33,17 @@ class BandSVM(OverLinearSVM):
     1. Train one machine a label.   2. For each, remove the *negatives* whose distance from its hyperplane is at most
     `band`, and train it again on the rest, starting from the first solution. Positives are never removed.
 
-    metric   ``geometric`` |w·d + b| / ‖w‖, or ``functional`` |w·d + b| (1 is the margin)
+    distance   ``geometric`` |w·d + b| / ‖w‖, or ``functional`` |w·d + b| (1 is the margin)
     side     ``both`` sides of the plane, or ``one``: all negatives beyond −band, those far on the wrong side too
     unit     ``distance``, or ``quantile``: `band` is the share of the negatives, nearest first, that it removes
 
     `band` is a number, one number for each label, or "tuned": the value of `grid` (None: see `GRIDS`) with the greatest
-    `measure` on a held-out part (`validation`: a share, or a number of folds), of equals the first. `per_label` tunes
+    `metric` on a held-out split (`validation`: a share, or a number of folds), of equals the first. `per_label` tunes
     each label's band by its own F1; a label with fewer than `min_positives` held-out documents takes the common one.
     Too few documents to hold any out: band 0. At least `min_neg` negatives stay, the farthest ones; a machine that is
     constant (w = 0) is left alone.
 
-    Source: Godbole & Sarawagi 2004, section 4.1, who leave metric and side open. The splits use the `seed` of `model`.
+    Source: Godbole & Sarawagi 2004, section 4.1, who leave distance and side open. Splits use the `seed` of `model`.
 
     >>> machine = LinearSVM(loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=10_000)
     >>> model = BandSVM(machine, band=0.6).fit(np.array([[3.0], [2.0], [0.0]]), np.array([[1], [0], [0]]))
@@ -54,7 +54,7 @@ class BandSVM(OverLinearSVM):
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "model": LINEAR,
         "band": AnyOf(OneOf("tuned"), Number(low=0), GRID),
-        "metric": OneOf("geometric", "functional"),
+        "distance": OneOf("geometric", "functional"),
         "side": OneOf("both", "one"),
         "unit": OneOf("distance", "quantile"),
         "min_neg": Number(low=1, whole=True),
@@ -62,12 +62,12 @@ class BandSVM(OverLinearSVM):
         "per_label": FLAG,
         "min_positives": Number(low=1, whole=True),
         "validation": VALIDATION,
-        "measure": TUNED_FOR,
+        "metric": TUNED_FOR,
     }
     bands_: Floats
     """The band of each label."""
     tried_: Floats
-    """The measure of each value of the grid, where the band was tuned."""
+    """The metric of each value of the grid, where the band was tuned."""
     removed_: Ints
     """How many negatives each label left out."""
 
@@ -75,7 +75,7 @@ class BandSVM(OverLinearSVM):
         self,
         model: LinearSVM,
         band: float | npt.ArrayLike | Literal["tuned"] = "tuned",
-        metric: Metric = "geometric",
+        distance: Distance = "geometric",
         side: Side = "both",
         unit: Unit = "distance",
         min_neg: int = 1,
@@ -83,11 +83,11 @@ class BandSVM(OverLinearSVM):
         per_label: bool = False,
         min_positives: int = 5,
         validation: float = 0.3,
-        measure: str = "jaccard",
+        metric: str = "jaccard",
     ) -> None:
         self.model = model
         self.band = band
-        self.metric: Metric = metric
+        self.distance: Distance = distance
         self.side: Side = side
         self.unit: Unit = unit
         self.min_neg = min_neg
@@ -95,7 +95,7 @@ class BandSVM(OverLinearSVM):
         self.per_label = per_label
         self.min_positives = min_positives
         self.validation = validation
-        self.measure = measure
+        self.metric = metric
 
     @property
     def chosen(self) -> dict[str, float]:
@@ -123,7 +123,7 @@ class BandSVM(OverLinearSVM):
         return np.broadcast_to(bands, n_labels).copy()
 
     def _tuned(self, X: Csr, Y: Csr) -> Floats:
-        grid = np.asarray(GRIDS[self.metric, self.unit] if self.grid is None else self.grid, dtype=np.float64)
+        grid = np.asarray(GRIDS[self.distance, self.unit] if self.grid is None else self.grid, dtype=np.float64)
         splits = validation_splits(Y, self.validation, self.model.seed)
         if not splits:
             return np.zeros(Y.shape[1])
@@ -135,11 +135,11 @@ class BandSVM(OverLinearSVM):
                 latest, _ = self._again(first, latest, seen, truth, np.full(Y.shape[1], band))
                 yield forced_sets(latest, asked)
 
-        trials: Trials = try_settings("Tuning the band", grid.tolist(), splits, Y, answers, self.measure)
+        trials: Trials = try_settings("Tuning the band", grid.tolist(), splits, Y, answers, self.metric)
         self.tried_ = trials.measured
         return grid[trials.best_per_label(self.min_positives)] if self.per_label else grid[[trials.best] * Y.shape[1]]
 
     def _again(self, first: LinearSVM, start: LinearSVM, X: Csr, Y: Csr, bands: Floats) -> tuple[LinearSVM, Csr]:
         """The machines without the negatives in the first ones' bands, from a near solution; and what each left out."""
-        left_out = band_negatives(first, X, Y, bands, self.metric, self.side, self.unit, self.min_neg)
+        left_out = band_negatives(first, X, Y, bands, self.distance, self.side, self.unit, self.min_neg)
         return self.machine().fit(X, Y, excluded=left_out, initial=start.dual_coef_), left_out

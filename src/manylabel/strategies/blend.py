@@ -12,11 +12,11 @@ from manylabel.models.base import FACTS, DocumentScorer, MultiLabelModel, unfitt
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
-from manylabel.strategies.committee import MEMBERS, Committee
+from manylabel.strategies.ensemble import MEMBERS, Ensemble
 
 
 class Blend(MultiLabelModel):
-    """The first of some models; with `blended`, the mean of the calibrated log-odds of all (`Committee`, average).
+    """The first of some models; with `blended`, the mean of the calibrated log-odds of all (`Ensemble`, average).
 
     Whether to blend, and the cost `C` of the first model, are for a decision rule to choose (`BestRule`): it is offered
     the blend (`settings_to_try`) where non-zeros of X × labels are at most `most_work`; on larger data the others would
@@ -102,7 +102,7 @@ class Blend(MultiLabelModel):
     ) -> tuple[Floats, Ints]:
         """Out-of-fold scores, and the rows they belong to; see the class for how a blend is scored."""
         model = self._model()
-        if not isinstance(model, Committee):
+        if not isinstance(model, Ensemble):
             return out_of_fold_scores(model, X, Y, folds, seed, options=_wanted(model, options))
         scores, rows = model.combined_out_of_fold(X, Y, folds, seed, options)
         self._scored = (X, Y, model)
@@ -117,7 +117,7 @@ class Blend(MultiLabelModel):
         if self.C is not None:
             asked[0].set_params(**dict.fromkeys(names, self.C))
         if self.blended:
-            return Committee(tuple(asked), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+            return Ensemble(tuple(asked), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         threads = [name for name in asked[0].get_params() if name.rpartition("__")[2] == "n_jobs"]
         return asked[0].set_params(**dict.fromkeys(threads, self.n_jobs))
 

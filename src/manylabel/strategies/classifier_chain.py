@@ -40,7 +40,7 @@ class ClassifierChain(ProblemStrategy):
     Source: Read, Pfahringer, Holmes & Frank 2011; compared in Lee 2018 over value-weighted naive Bayes. In prediction
     the label columns hold what the chain has answered so far. In training they hold the true labels
     (``labels="true"``, as published), or what models that did not see a document answer for it
-    (``labels="out-of-fold"``, `folds` parts stratified by label): then training and prediction look alike.
+    (``labels="out-of-fold"``, `folds` folds stratified by label): then training and prediction look alike.
 
     `order` is ``"random"`` (by `seed`), ``"given"``, ``"frequency"``, ``"dependency"`` or a list of label numbers; see
     `manylabel.strategies.label_order`. A label column holds `label_scale` where the label is given. `model` is any

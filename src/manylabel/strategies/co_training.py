@@ -43,7 +43,7 @@ class CoTraining(ProblemStrategy):
     fc        ``"joint"``: one model of words and labels. ``"separate"``: the score of DC plus that of the words, the
               prior counted once, log P(c) + Σ labels + Σ words.
     labels    label columns in training: ``"true"`` ones trust labels more than predicted ones deserve;
-              ``"out-of-fold"`` ones (`folds` parts) are as faulty as those met in prediction.
+              ``"out-of-fold"`` ones (`folds` folds) are as faulty as those met in prediction.
     update    ``"synchronous"``: all labels of a view at once, from one state; a pair of labels that depend on each
               other may swap for ever. ``"sequential"``: one after the other in the order `sweep`, see
               `manylabel.strategies.label_order`.

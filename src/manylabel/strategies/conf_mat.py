@@ -43,7 +43,7 @@ class ConfMat(OverLinearSVM):
     document with both i and j is a positive and stays. One set of machines is trained.
 
     `beta` in percent: a small one removes many classes, 100 none (the paper says "too small" of both). It is a number,
-    or "tuned": the value of `grid` with the greatest `measure` in cross-validation (`validation`: folds, or a share
+    or "tuned": the value of `grid` with the greatest `metric` in cross-validation (`validation`: folds, or a share
     held out once), of equals the first; too few documents to hold any out: 100. `confusion` says how M itself is
     learned: folds, or a share held out. `multi` counts all labels a document was wrongly given, not its best one only.
 
@@ -77,13 +77,13 @@ class ConfMat(OverLinearSVM):
         "hierarchy": OneOf("none", "parents", "siblings"),
         "grid": GRID,
         "validation": VALIDATION,
-        "measure": TUNED_FOR,
+        "metric": TUNED_FOR,
     }
     confusion_: Csr
     """M in percent, labels × labels."""
     beta_: float
     tried_: Floats
-    """The measure of each value of the grid, where β was tuned."""
+    """The metric of each value of the grid, where β was tuned."""
     removed_: Ints
     """How many negatives each label left out."""
 
@@ -98,7 +98,7 @@ class ConfMat(OverLinearSVM):
         hierarchy: Hierarchy = "none",
         grid: npt.ArrayLike = GRID_BETA,
         validation: float = 3,
-        measure: str = "jaccard",
+        metric: str = "jaccard",
     ) -> None:
         self.model = model
         self.beta = beta
@@ -109,7 +109,7 @@ class ConfMat(OverLinearSVM):
         self.hierarchy: Hierarchy = hierarchy
         self.grid = grid
         self.validation = validation
-        self.measure = measure
+        self.metric = metric
 
     @property
     def chosen(self) -> dict[str, float]:
@@ -165,7 +165,7 @@ class ConfMat(OverLinearSVM):
                     start, sets, former = machine.dual_coef_, forced_sets(machine, asked), left_out
                 yield sets
 
-        trials = try_settings("Tuning beta", grid, splits, Y, answers, self.measure)
+        trials = try_settings("Tuning beta", grid, splits, Y, answers, self.metric)
         self.tried_ = trials.measured
         return grid[trials.best]
 

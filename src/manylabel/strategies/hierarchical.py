@@ -29,7 +29,7 @@ class HierarchicalStrategy(MultiLabelModel):
     never answered. Without `parents` every label is a root.
 
     Scores are margins: how far a label is above its threshold, 0 the boundary. ``thresholds="learn"`` learns one for
-    each node on scores out of fold (`folds` parts), drawn towards the common one (`shrinkage`) and guarded by a `floor`
+    each node on scores out of fold (`folds` folds), drawn towards the common one (`shrinkage`) and guarded by a `floor`
     as in the rule per-label; ``"natural"`` keeps the model's own boundary. A 1-D `y`, or fewer documents than folds,
     has no thresholds. A label without training documents scores −∞.
 

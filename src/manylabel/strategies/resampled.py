@@ -46,7 +46,7 @@ class Resampled(BinaryRelevance):
     surface     all positives, and the negatives nearest to the decision surface of a first linear SVM on everything
     cluster     all positives, and the negatives that k-means, started at the positives, puts beside one (no `ratio`)
     replicate   positives several times
-    smote       new positives between a positive and one of its `neighbours` nearest, by `metric`
+    smote       new positives between a positive and one of its `neighbours` nearest, by `distance`
 
     or a sampler of imbalanced-learn, which is then asked label by label. `ratio` is positives per negative afterwards;
     a label that has more is left alone, and no positive is ever dropped. What is drawn for a label depends on
@@ -72,7 +72,7 @@ class Resampled(BinaryRelevance):
         "ratio": Number(low=0, open_low=True),
         "cost": AnyOf(OneOf(None), Number(low=0, open_low=True)),
         "neighbours": Number(low=1, whole=True),
-        "metric": OneOf("euclidean", "cosine"),
+        "distance": OneOf("euclidean", "cosine"),
         "max_rounds": Number(low=1, whole=True),
         "sampling_seed": Number(low=0, whole=True),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
@@ -85,7 +85,7 @@ class Resampled(BinaryRelevance):
         ratio: float = 1.0,
         cost: float | None = None,
         neighbours: int = 5,
-        metric: Literal["euclidean", "cosine"] = "euclidean",
+        distance: Literal["euclidean", "cosine"] = "euclidean",
         max_rounds: int = 100,
         sampling_seed: int = 0,
         n_jobs: int | None = None,
@@ -95,7 +95,7 @@ class Resampled(BinaryRelevance):
         self.ratio = ratio
         self.cost = cost
         self.neighbours = neighbours
-        self.metric = metric
+        self.distance = distance
         self.max_rounds = max_rounds
         self.sampling_seed = sampling_seed
 
@@ -157,7 +157,7 @@ class Resampled(BinaryRelevance):
     def _sampling(self, X: Csr, Y: Csr) -> Sampling:
         margins = surface_margins(X, Y, self.model, self.n_jobs) if self.sampler == "surface" else None
         return Sampling(
-            self.sampler, self.ratio, self.neighbours, self.metric, self.max_rounds, self.sampling_seed, margins
+            self.sampler, self.ratio, self.neighbours, self.distance, self.max_rounds, self.sampling_seed, margins
         )
 
     def _costs(self, Y: Csr) -> Floats:

@@ -20,7 +20,7 @@ from manylabel.models.unit_vectors import unit_vectors
 from manylabel.resampling.amounts import generator
 from manylabel.resampling.cluster_under_sampling import cluster_rows
 from manylabel.resampling.instance_weights import sample_weights
-from manylabel.resampling.nearest_points import Metric
+from manylabel.resampling.nearest_points import Distance
 from manylabel.resampling.over_sampling import replicated_rows
 from manylabel.resampling.smote import stacked, synthetic_positives
 from manylabel.resampling.under_sampling import centroid_similarity, nearest_rows, random_rows, surface_closeness
@@ -39,7 +39,7 @@ class Sampling:
     sampler: Any
     ratio: float
     neighbours: int
-    metric: Metric
+    distance: Distance
     max_rounds: int
     seed: int
     margins: Callable[[int], Floats] | None = None
@@ -69,7 +69,7 @@ class Sampling:
         random = generator(self.seed, positive)
         if self.sampler == "replicate":
             return Csr(X[replicated_rows(positive, self.ratio, random)])
-        return synthetic_positives(X, positive, self.ratio, random, k=self.neighbours, metric=self.metric)
+        return synthetic_positives(X, positive, self.ratio, random, k=self.neighbours, distance=self.distance)
 
 
 def _resampled_by(sampler: Any, X: Csr, positive: Bools, seed: int) -> tuple[Csr, Bools]:

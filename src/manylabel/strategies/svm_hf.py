@@ -37,7 +37,7 @@ class SVMHF(MultiLabelModel):
     scales the blocks by f and 1 − f: ``"literal"`` is (f d, (1 − f) γ) brought to length 1, ``"literal_unit"`` the same
     with γ/√L. They are the kernel at another f: f² / (f² + (1 − f)²), and f² / (f² + L (1 − f)²).
 
-    `f` is a number, or "tuned": the value of `grid` with the greatest `measure` on a held-out part (`validation`: a
+    `f` is a number, or "tuned": the value of `grid` with the greatest `metric` on a held-out split (`validation`: a
     share, or a number of folds), where the label sets are the positive scores or else the best one; of equals the
     first, and the grid begins with f = 1, the plain machines. Too few documents to hold any out: f = 0.7.
     `oof_folds` ≥ 2 takes the training documents' labels from machines that did not see them (0, the paper: from the
@@ -66,12 +66,12 @@ class SVMHF(MultiLabelModel):
         "rounds": Number(low=1, whole=True),
         "grid": GRID,
         "validation": VALIDATION,
-        "measure": TUNED_FOR,
+        "metric": TUNED_FOR,
     }
     f_: float
     """The weight of the text used."""
     tried_: Floats
-    """The measure of each value of the grid, where f was tuned."""
+    """The metric of each value of the grid, where f was tuned."""
     stages_: list[LinearSVM]
     """The machine on words, and the machines on words and labels, one a round."""
 
@@ -85,7 +85,7 @@ class SVMHF(MultiLabelModel):
         rounds: int = 1,
         grid: npt.ArrayLike = GRID_F,
         validation: float = 0.3,
-        measure: str = "jaccard",
+        metric: str = "jaccard",
     ) -> None:
         self.model = model
         self.f = f
@@ -95,7 +95,7 @@ class SVMHF(MultiLabelModel):
         self.rounds = rounds
         self.grid = grid
         self.validation = validation
-        self.measure = measure
+        self.metric = metric
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
@@ -137,7 +137,7 @@ class SVMHF(MultiLabelModel):
                 latest = later[-1]
                 yield forced_labels(self._scores([first, *later], asked, f))
 
-        trials = try_settings("Tuning f", grid, splits, Y, answers, self.measure)
+        trials = try_settings("Tuning f", grid, splits, Y, answers, self.metric)
         self.tried_ = trials.measured
         return grid[trials.best]
 

@@ -33,14 +33,14 @@ from manylabel.data.splits import iterative_split
 from manylabel.estimator import Csr
 from manylabel.evaluation.comparability import fingerprint
 from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
-from manylabel.evaluation.result import PartCounts
+from manylabel.evaluation.result import SplitCounts
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics import conventions
-from manylabel.metrics.goals import DEFAULT_GOAL, Goal, find_goal
+from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import stage
-from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source, part_of
-from manylabel.tasks.later_parts import in_order_of_time
+from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source, split_of
+from manylabel.tasks.later_splits import in_order_of_time
 from manylabel.tasks.train import fit_corpus
 
 FOLDS = 5
@@ -59,19 +59,19 @@ class Comparison:
     """A comparison on one data set, and the model that was trained with the winner."""
 
     data: str
-    goal: Goal
-    counts: PartCounts
+    metric: TargetMetric
+    counts: SplitCounts
     labels: list[str]
     folds: str
     compared: int
-    """Documents that were cross-validated: all of the training part, or a sample of it."""
+    """Documents that were cross-validated: all of the training split, or a sample of it."""
     budget: float | None
     seed: int
     race: Race
     board: Leaderboard
     expected: Expectation
     test: dict[str, Any] | None
-    """The winner's figure on the test part, where there is one."""
+    """The winner's figure on the test split, where there is one."""
     model: Path | None
     seconds: dict[str, float]
     skipped: list[Problem]
@@ -79,7 +79,7 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """The comparison as plain data."""
         board = self.board
-        front = pareto_front(board.finishers, self.goal)
+        front = pareto_front(board.finishers, self.metric)
         return {
             "data": self.data,
             "documents": self.counts.documents,
@@ -88,10 +88,10 @@ class Comparison:
             "compared": self.compared,
             "folds": self.folds,
             "n_folds": self.race.n_folds,
-            "measure": {
-                "name": self.goal.name,
-                "title": self.goal.title,
-                "greater_is_better": self.goal.greater_is_better,
+            "metric": {
+                "name": self.metric.name,
+                "title": self.metric.title,
+                "greater_is_better": self.metric.greater_is_better,
             },
             "budget": self.budget,
             "seed": self.seed,
@@ -135,9 +135,9 @@ class Comparison:
         """Each method's best figure in the first fold, which all ran: what several data sets are compared by."""
         found: dict[str, float] = {}
         for runner in self.race.runners:
-            value = runner.pooled([0]).value(self.goal)
+            value = runner.pooled([0]).value(self.metric)
             name = runner.option.method
-            if name not in found or self.goal.gain(value) > self.goal.gain(found[name]):
+            if name not in found or self.metric.gain(value) > self.metric.gain(found[name]):
                 found[name] = value
         return found
 
@@ -147,36 +147,36 @@ def compare(
     model: Path | None,
     *,
     methods: Sequence[str] | None = None,
-    goal: str = DEFAULT_GOAL,
+    metric: str = DEFAULT_METRIC,
     folds: int = FOLDS,
     test: Source | None = None,
     budget: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Compare on the training part of the data, and on the test part (or the documents of `test`) where there is one;
-    see `compare_parts`.
+    """Compare on the training split of the data, and on the test split (or the documents of `test`) where there is one;
+    see `compare_splits`.
     """
     began = time.perf_counter()
-    _checked(goal, folds, methods)
+    _checked(metric, folds, methods)
     loaded = load_source(source)
     train, held_out = _parts(loaded.corpus, None if test is None else load_source(test).corpus)
     name = loaded.corpus.name or source.data
-    found = compare_parts(
-        train, held_out, model, name=name, methods=methods, goal=goal, folds=folds, budget=budget, seed=seed,
+    found = compare_splits(
+        train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, budget=budget, seed=seed,
         n_jobs=n_jobs, began=began,
     )  # fmt: skip
     return replace(found, skipped=list(loaded.skipped))
 
 
-def compare_parts(
+def compare_splits(
     train: Corpus,
     held_out: Corpus | None,
     model: Path | None = None,
     *,
     name: str = "",
     methods: Sequence[str] | None = None,
-    goal: str = DEFAULT_GOAL,
+    metric: str = DEFAULT_METRIC,
     folds: int = FOLDS,
     budget: float | None = None,
     seed: int = 0,
@@ -188,7 +188,7 @@ def compare_parts(
     """
     start = time.perf_counter() if began is None else began
     deadline = Deadline(None if budget is None else FOR_RACE * budget - (time.perf_counter() - start))
-    wanted = _checked(goal, folds, methods)
+    wanted = _checked(metric, folds, methods)
     with warnings.catch_warnings():
         # One method warns in every inner fold; what it has to say is said when the winner is trained.
         warnings.simplefilter("ignore", ManylabelWarning)
@@ -208,25 +208,25 @@ def compare_parts(
     ended = time.perf_counter()
     seconds = {"race": raced - start, "train": trained - raced, "test": ended - trained, "all": ended - start}
     return Comparison(
-        name, wanted, PartCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed, race,
+        name, wanted, SplitCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed, race,
         board, expected, measured, model, seconds, [],
     )  # fmt: skip
 
 
-def _checked(goal: str, folds: int, methods: Sequence[str] | None) -> Goal:
-    """The goal by its name; before anything is read, refuse what cannot be meant."""
+def _checked(metric: str, folds: int, methods: Sequence[str] | None) -> TargetMetric:
+    """The metric by its name; before anything is read, refuse what cannot be meant."""
     if folds < 2:
         raise ParameterError(f"Cross-validation takes at least 2 folds, not {folds}.")
     for name in methods or ():
         find_method(name)
-    return find_goal(goal)
+    return find_target_metric(metric)
 
 
 def _parts(corpus: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
-    train = part_of(corpus, None, "train")
+    train = split_of(corpus, None, "train")
     if test is not None:
-        return train, part_of(test, None, "test")
-    return train, corpus.part("test") if {"train", "test"} <= set(corpus.parts) else None
+        return train, split_of(test, None, "test")
+    return train, corpus.split("test") if {"train", "test"} <= set(corpus.splits) else None
 
 
 def _divide(
@@ -266,7 +266,7 @@ def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed
     winner = board.winner
     others = [one.pooled() for one in race.finishers if one is not winner]
     per_fold = [winner.folds[number] for number in sorted(winner.folds)]
-    return expectation(per_fold, [winner.pooled(), *others], board.goal, documents, folds_differ=differ, seed=seed)
+    return expectation(per_fold, [winner.pooled(), *others], board.metric, documents, folds_differ=differ, seed=seed)
 
 
 def _train(
@@ -274,15 +274,15 @@ def _train(
 ) -> TextClassifier:
     with stage("Training the winner"):
         classifier = fit_corpus(corpus, board.winner.option.recipe, seed=seed, n_jobs=n_jobs)
-    counts = PartCounts.of(corpus.label_sets)
+    counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
         facts = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
         classifier.save(model, {**facts, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
     return classifier
 
 
-def _measure(classifier: TextClassifier, corpus: Corpus, goal: Goal, expected: Expectation) -> dict[str, Any]:
-    """The goal on the test part: over the labels of training and, as misses, those that only the test part has."""
+def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expectation) -> dict[str, Any]:
+    """The metric on the test split: over the labels of training and, as misses, those that only the test split has."""
     known = list(classifier.labels_)
     unseen = sorted({label for labels in corpus.label_sets for label in labels} - set(known))
     T = label_matrix(corpus.label_sets, [*known, *unseen])
@@ -291,11 +291,11 @@ def _measure(classifier: TextClassifier, corpus: Corpus, goal: Goal, expected: E
         truth = Csr(T[start : start + given.shape[0]])
         wide = Csr((given.data, given.indices, given.indptr), shape=truth.shape)
         ranked = None
-        if goal.k is not None:
+        if metric.k is not None:
             ranked = np.pad(scores(), ((0, 0), (0, len(unseen))), constant_values=-np.inf)
         parts.append(document_statistics(truth, wide, ranked))
         start += given.shape[0]
-    value = DocumentStatistics.concatenate(parts).value(goal)
+    value = DocumentStatistics.concatenate(parts).value(metric)
     inside = bool(expected.low <= value <= expected.high)
     return {"documents": len(corpus), "value": value, "within": inside, "unseen_labels": len(unseen)}
 

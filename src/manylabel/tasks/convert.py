@@ -30,7 +30,7 @@ class Converted:
 def convert(source: Source, target: Path | None, *, to: str | None = None, part: str | None = None) -> Converted:
     """Read the source, or one part of it, and write it to `target` unless that is None."""
     reading = load_source(source)
-    corpus = reading.corpus if part in (None, "all") else reading.corpus.part(str(part))
+    corpus = reading.corpus if part in (None, "all") else reading.corpus.split(str(part))
     if target is not None:
         write(corpus, target, format=to)
     facts = {**describe(corpus), "licence": corpus.licence}

@@ -14,9 +14,9 @@ from manylabel.data import Corpus, load
 from manylabel.data.dates import read_dates
 from manylabel.data.hierarchy_files import find_hierarchy
 from manylabel.data.near_duplicates import near_duplicates
-from manylabel.data.parts import PART_NAMES
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
+from manylabel.data.split_names import SPLIT_NAMES
 from manylabel.data.splits import (
     Split,
     by_date,
@@ -63,18 +63,18 @@ def load_source(source: Source) -> Reading:
     corpus = reading.corpus
     if source.split_by is not None:
         corpus = split_anew(corpus, source.split_by)
-    elif {"train", "test"} & corpus.parts.keys():
-        _warn_of_other_parts(corpus)
+    elif {"train", "test"} & corpus.splits.keys():
+        _warn_of_other_splits(corpus)
     problems = Problems(source.on_error)
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
 
 
-def _warn_of_other_parts(corpus: Corpus) -> None:
-    odd = {name: n for name, n in corpus.parts.items() if name not in (*PART_NAMES.values(), "unused")}
+def _warn_of_other_splits(corpus: Corpus) -> None:
+    odd = {name: n for name, n in corpus.splits.items() if name not in (*SPLIT_NAMES.values(), "unused")}
     if odd:
-        message = f"{sum(odd.values()):,} documents are in parts that are used only where they are named by --part"
+        message = f"{sum(odd.values()):,} documents are in parts that are used only where they are named by --split"
         warnings.warn(f"{message}: {', '.join(odd)}.", ManylabelWarning, stacklevel=3)
 
 
@@ -83,9 +83,9 @@ def split_anew(corpus: Corpus, split_by: str) -> Corpus:
     column = split_by if split_by in corpus.metadata else split_by.removeprefix(TIME)
     if column not in corpus.metadata and split_by != DUPLICATES:
         raise UnknownNameError("column to split by", column, [*corpus.metadata, DUPLICATES])
-    if "unused" in corpus.parts:
-        corpus = corpus.subset([row for row, part in enumerate(corpus.split or ()) if part != "unused"])
-    return replace(corpus, split=None, split_by=split_by)
+    if "unused" in corpus.splits:
+        corpus = corpus.subset([row for row, part in enumerate(corpus.split_names or ()) if part != "unused"])
+    return replace(corpus, split_names=None, split_by=split_by)
 
 
 def documents_of(corpus: Corpus) -> Documents:
@@ -93,24 +93,24 @@ def documents_of(corpus: Corpus) -> Documents:
     return corpus.counts if corpus.counts is not None else corpus.texts
 
 
-def part_of(corpus: Corpus, part: str | None, default: str) -> Corpus:
-    """The part asked for; without a wish the default part where the corpus has one, and all of it where it has not."""
+def split_of(corpus: Corpus, part: str | None, default: str) -> Corpus:
+    """The part asked for; without a wish the default split where the corpus has one, and all of it where it has not."""
     if part == "all":
         return corpus
     if part is not None:
-        return corpus.part(part)
-    return corpus.part(default) if default in corpus.parts else corpus
+        return corpus.split(part)
+    return corpus.split(default) if default in corpus.splits else corpus
 
 
 def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus, Corpus, str]:
-    """The two parts of a corpus and a phrase that says how they came about.
+    """The two splits of a corpus and a phrase that says how they came about.
 
-    A corpus without a train and a test part is divided at random by iterative stratification; one that names a column
+    A corpus without a train and a test split is divided at random by iterative stratification; one that names a column
     to split by (`split_by`), by whole groups of documents, or by time where that is a column of dates.
     """
-    parts = corpus.parts
+    parts = corpus.splits
     if "train" in parts and "test" in parts:
-        return corpus.part("train"), corpus.part("test"), "the split of the data"
+        return corpus.split("train"), corpus.split("test"), "the split of the data"
     if parts and set(parts) != {"unused"} and len(parts) > 1:
         raise DataError(
             f"The data have the parts {', '.join(sorted(parts))} but not both train and test.",

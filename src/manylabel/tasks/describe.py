@@ -35,7 +35,7 @@ class Described:
 def describe(source: Source, *, part: str | None = None) -> Described:
     """Read the documents, or one part of them, and count."""
     reading = load_source(source)
-    corpus = reading.corpus if part in (None, "all") else reading.corpus.part(str(part))
+    corpus = reading.corpus if part in (None, "all") else reading.corpus.split(str(part))
     sizes = sizes_of(corpus)
     facts: dict[str, Any] = {
         "data": corpus.name or source.data,

@@ -14,10 +14,10 @@ from manylabel.data import Corpus
 from manylabel.data.problems import Problem
 from manylabel.evaluation.comparability import fingerprint
 from manylabel.evaluation.experiment import evaluate as measure
-from manylabel.evaluation.result import PartCounts, Result
+from manylabel.evaluation.result import Result, SplitCounts
 from manylabel.modelfile import open_model
 from manylabel.recipe import Recipe
-from manylabel.tasks.corpora import Source, documents_of, load_source, part_of, train_and_test
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, train_and_test
 from manylabel.tasks.duplicates import Straddle, drop_straddling, find_straddling
 from manylabel.tasks.train import Overrides, fit_corpus
 
@@ -45,10 +45,10 @@ class Evaluated:
 
 
 def evaluate_model(source: Source, model: Path, *, part: str | None = None) -> Evaluated:
-    """Measure a saved model on the test part of the documents (all of them where there is no split)."""
+    """Measure a saved model on the test split of the documents (all of them where there is no split)."""
     classifier = TextClassifier.load(model)
     loaded = load_source(source)
-    corpus = part_of(loaded.corpus, part, "test")
+    corpus = split_of(loaded.corpus, part, "test")
     whole = len(corpus) == len(loaded.corpus)
     chosen = "all documents" if whole else f"the {part or 'test'} part"
     name = loaded.corpus.name or source.data
@@ -69,7 +69,7 @@ def evaluate_methods(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Evaluated:
-    """Train each method on the training part and measure it on the test part.
+    """Train each method on the training split and measure it on the test split.
 
     Only labels that occur in training can be predicted; a test label without a training document counts as missed.
     With `drop_duplicates`, training leaves out documents that are near-duplicates of test documents.
@@ -82,7 +82,7 @@ def evaluate_methods(
     else:
         straddle = find_straddling(train, test)
     name = loaded.corpus.name or source.data
-    counts, trained_on = PartCounts.of(train.label_sets), fingerprint(train.ids, train.label_sets)
+    counts, trained_on = SplitCounts.of(train.label_sets), fingerprint(train.ids, train.label_sets)
     results = []
     for recipe in recipes:
         began = time.perf_counter()
@@ -97,7 +97,7 @@ def _measure(
     corpus: Corpus,
     data: str,
     part: str,
-    train: PartCounts | None,
+    train: SplitCounts | None,
     train_sha256: str | None,
     fit_seconds: float | None,
 ) -> Result:

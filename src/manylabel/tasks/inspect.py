@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from manylabel.decisions.best_rule import chosen_for_goal
+from manylabel.decisions.best_rule import chosen_for_metric
 from manylabel.decisions.decided import shown_thresholds
 from manylabel.exceptions import ModelFileError
 from manylabel.modelfile import ModelFile, open_model
@@ -26,7 +26,7 @@ class Inspected:
     language: str | None
     """That of the stemmer, where it was guessed from the texts."""
     chosen: dict[str, Any] | None
-    promise: dict[str, Any] | None
+    guarantee: dict[str, Any] | None
     arrays: dict[str, dict[str, Any]]
 
     def as_dict(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def inspect(path: Path) -> Inspected:
         thresholds=_thresholds(opened, len(labels)),
         language=((state.get("vectorizer_") or {}).get("state") or {}).get("language_"),
         chosen=_chosen(opened),
-        promise=_promise(opened),
+        guarantee=_guarantee(opened),
         arrays={
             name: {"dtype": dtype, "shape": list(shape)} for name, (dtype, shape, _) in sorted(opened.places.items())
         },
@@ -74,10 +74,10 @@ def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
 def _chosen(opened: ModelFile) -> dict[str, Any] | None:
     state = opened.header["tree"]["state"]["decided_"]["state"]
     rule = opened.decode(state["rule_"])
-    return None if rule is None else chosen_for_goal(rule, opened.decode(state.get("settings_", {})))
+    return None if rule is None else chosen_for_metric(rule, opened.decode(state.get("settings_", {})))
 
 
-def _promise(opened: ModelFile) -> dict[str, Any] | None:
+def _guarantee(opened: ModelFile) -> dict[str, Any] | None:
     rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
-    promise = None if rule is None else rule.promise()
-    return None if promise is None else promise.as_dict()
+    guarantee = None if rule is None else rule.guarantee()
+    return None if guarantee is None else guarantee.as_dict()

@@ -15,7 +15,7 @@ from manylabel.features import Vectorizer
 from manylabel.features.keyword_queries import Atom, Or, Phrase, Query, Word
 from manylabel.features.keyword_rules_file import write_rules, written_label
 from manylabel.features.keyword_suggestions import suggest_keywords
-from manylabel.tasks.corpora import Source, load_source, part_of
+from manylabel.tasks.corpora import Source, load_source, split_of
 
 HEAD = """\
 # Keyword rules suggested for {data}: one "label: query" a line; lines of one label are alternatives.
@@ -47,7 +47,7 @@ def suggest_rules(
 
     The name stands in where no word helps, and for labels that no document of the part has.
     """
-    corpus = part_of(load_source(source).corpus, part, "train")
+    corpus = split_of(load_source(source).corpus, part, "train")
     if corpus.counts is None:
         vectorizer = Vectorizer()
         X = vectorizer.fit_transform(corpus.texts)

@@ -22,7 +22,7 @@ from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.label_trends import LabelTrend, label_trends
 from manylabel.evaluation.power_law import fit_power_laws
 from manylabel.exceptions import DataError
-from manylabel.metrics.goals import DEFAULT_GOAL, Goal, find_goal
+from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.parameters import Number, check_parameter
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -33,7 +33,7 @@ FEWEST = 50
 """The smallest number of training documents a curve begins with, unless half of them are fewer."""
 RESAMPLES = 500
 FOLDS = 5
-"""As in `TextClassifier`, so that the last step is what `evaluate` measures."""
+"""As in `TextClassifier`, so that the last step is what `evaluate` metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,12 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class LearningCurve:
-    """A learning curve, what it promises, and how each label fares."""
+    """A learning curve, what it guarantees, and how each label fares."""
 
     data: str
     split: str
     method: str
-    measure: str
+    metric: str
     title: str
     greater_is_better: bool
     tested: int
@@ -100,39 +100,39 @@ def learning_curve(
     *,
     method: str = DEFAULT_METHOD,
     overrides: Overrides | None = None,
-    measure: str = DEFAULT_GOAL,
+    metric: str = DEFAULT_METRIC,
     steps: int = 6,
     repeats: int = 3,
     test_share: float = 0.25,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> LearningCurve:
-    """Train on nested stratified subsets of the training part and measure each on the same test part.
+    """Train on nested stratified subsets of the training split and measure each on the same test split.
 
-    Each repeat draws its own subsets, every smaller one from the next larger; all end with the whole training part. The
-    documents are counted once, and in each step only what its own documents tell is learned: words, selection,
+    Each repeat draws its own subsets, every smaller one from the next larger; all end with the whole training split.
+    The documents are counted once, and in each step only what its own documents tell is learned: words, selection,
     weights, decisions.
     """
     check_parameter("learning-curve", "steps", steps, Number(low=3, whole=True))
     check_parameter("learning-curve", "repeats", repeats, Number(low=1, whole=True))
     began = time.perf_counter()
-    recipe, goal = Recipe.of(method, overrides), find_goal(measure)
+    recipe, target = Recipe.of(method, overrides), find_target_metric(metric)
     loaded = load_source(source)
     train, test, how = train_and_test(loaded.corpus, test_share, seed)
     sizes = step_sizes(len(train), steps)
     names, Y = _labels(train, test)
     subsets = [nested_subsets(Csr(Y[: len(train)]), sizes, seed, repeat) for repeat in range(repeats)]
-    runs = _run(train, test, names, Y, recipe, subsets, goal, seed, n_jobs)
-    values = np.array([[run.value(goal) for run in step] for step in runs])
+    runs = _run(train, test, names, Y, recipe, subsets, target, seed, n_jobs)
+    values = np.array([[run.value(target) for run in step] for step in runs])
     trained = np.asarray(Y[: len(train)].sum(axis=0)).ravel().astype(int)
     trends = label_trends(sizes, runs, seed=seed)
     return LearningCurve(
         data=loaded.corpus.name or source.data,
         split=how,
         method=method,
-        measure=goal.name,
-        title=goal.title,
-        greater_is_better=goal.greater_is_better,
+        metric=target.name,
+        title=target.title,
+        greater_is_better=target.greater_is_better,
         tested=len(test),
         repeats=repeats,
         seed=seed,
@@ -140,7 +140,7 @@ def learning_curve(
             Step(size, float(row.mean()), float(row.min()), float(row.max()), row.tolist())
             for size, row in zip(sizes, values, strict=True)
         ],
-        outlook=_outlook(sizes, runs, values, goal, seed),
+        outlook=_outlook(sizes, runs, values, target, seed),
         labels=[_label_row(names, trained, trend) for trend in trends],
         recipe=recipe.as_dict(),
         seconds=time.perf_counter() - began,
@@ -199,11 +199,11 @@ def _run(
     Y: Csr,
     recipe: Recipe,
     subsets: Sequence[Sequence[Ints]],
-    goal: Goal,
+    metric: TargetMetric,
     seed: int,
     n_jobs: int | None,
 ) -> list[list[DocumentStatistics]]:
-    """The answers for each size and repeat; the whole training part is learned from once for all repeats."""
+    """The answers for each size and repeat; the whole training split is learned from once for all repeats."""
     tested = np.arange(len(train), len(train) + len(test))
     last = len(subsets[0]) - 1
     plan = [(step, repeat) for step in range(last) for repeat in range(len(subsets))] + [(last, 0)]
@@ -216,7 +216,7 @@ def _run(
     with stage("Learning curve (documents learned from)", sum(rows.size for rows, _ in splits)) as advance:
         for number, (step, _) in enumerate(plan):
             rules = {"own": recipe.decision}
-            answers = run_trial(work, recipe, rules, number, inner_folds=FOLDS, with_ranks=goal.k is not None)["own"]
+            answers = run_trial(work, recipe, rules, number, inner_folds=FOLDS, with_ranks=metric.k is not None)["own"]
             runs[step].append(DocumentStatistics(Csr(Y[tested]), answers.given, answers.ranks))
             advance(splits[number][0].size)
     runs[last] = runs[last] * len(subsets)
@@ -224,14 +224,14 @@ def _run(
 
 
 def _outlook(
-    sizes: Sequence[int], runs: Sequence[Sequence[DocumentStatistics]], values: Floats, goal: Goal, seed: int
+    sizes: Sequence[int], runs: Sequence[Sequence[DocumentStatistics]], values: Floats, metric: TargetMetric, seed: int
 ) -> Outlook:
     """The fitted curve at twice the documents; intervals over resamples of test documents and of repeats."""
-    sign, best = (1.0, 1.0) if goal.greater_is_better else (-1.0, 0.0)
+    sign, best = (1.0, 1.0) if metric.greater_is_better else (-1.0, 0.0)
     law = fit_power_laws(sizes, sign * values.mean(axis=1), best)
     now, twice = sizes[-1], 2 * sizes[-1]
     repeats = len(runs[0])
-    drawn = resampled_values([run for step in runs for run in step], goal, seed, RESAMPLES)
+    drawn = resampled_values([run for step in runs for run in step], metric, seed, RESAMPLES)
     drawn = sign * drawn.reshape(len(sizes), repeats, RESAMPLES)
     shares = np.random.default_rng([seed, 1]).multinomial(repeats, np.full(repeats, 1 / repeats), size=RESAMPLES)
     curves = np.einsum("srb,br->bs", drawn, shares / repeats)

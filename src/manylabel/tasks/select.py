@@ -26,7 +26,7 @@ from manylabel.features.term_scores import (
 )
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
-from manylabel.tasks.corpora import Source, load_source, part_of
+from manylabel.tasks.corpora import Source, load_source, split_of
 
 ALL = "all"
 
@@ -87,7 +87,7 @@ def select_terms(
 ) -> Selected:
     """The `top` best terms by each function, for the `labels` named or the `most` frequent ones (None: all of them).
 
-    With scope "global" one list for all labels together. Counted are the documents of the training part; `features`
+    With scope "global" one list for all labels together. Counted are the documents of the training split; `features`
     changes how texts become terms. Terms of fewer than `min_df` documents are left out.
     """
     chosen = list(FUNCTIONS) if ALL in functions else list(dict.fromkeys(functions))
@@ -99,7 +99,7 @@ def select_terms(
         raise UnknownNameError("scope", scope, ("label", "global"))
     recipe = Recipe.of(DEFAULT_METHOD, {"features": features or {}})
     loaded = load_source(source)
-    corpus = part_of(loaded.corpus, part, "train")
+    corpus = split_of(loaded.corpus, part, "train")
     wanted = _wanted(corpus, labels, most)
     X, names = _counts(corpus, recipe, n_jobs)
     with stage("Counting terms by label"):
@@ -140,7 +140,7 @@ def _wanted(corpus: Corpus, labels: Sequence[str] | None, most: int | None) -> l
             if name not in names:
                 raise UnknownNameError("label", name, names)
             if not frequency[names.index(name)]:
-                raise DataError(f"No training document has the label {name!r}.", remedy="Try --part all.")
+                raise DataError(f"No training document has the label {name!r}.", remedy="Try --split all.")
         return [names.index(name) for name in labels]
     order = np.argsort(-frequency, kind="stable")
     return [int(column) for column in order[: len(names) if most is None else most] if frequency[column]]

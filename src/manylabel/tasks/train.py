@@ -13,10 +13,10 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem
 from manylabel.evaluation.comparability import fingerprint
-from manylabel.evaluation.result import PartCounts
+from manylabel.evaluation.result import SplitCounts
 from manylabel.exceptions import DataError
 from manylabel.recipe import Recipe
-from manylabel.tasks.corpora import Source, documents_of, load_source, part_of
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 
 Overrides = Mapping[str, Mapping[str, Any]]
 
@@ -28,7 +28,7 @@ class Trained:
     classifier: TextClassifier
     path: Path | None
     data: str
-    counts: PartCounts
+    counts: SplitCounts
     seconds: float
     skipped: list[Problem]
 
@@ -46,7 +46,7 @@ class Trained:
             "seconds": self.seconds,
             "recipe": model.recipe.as_dict(),
             "chosen": model.decided_.chosen(),
-            "promise": None if model.promise is None else model.promise.as_dict(),
+            "guarantee": None if model.guarantee is None else model.guarantee.as_dict(),
             "skipped": [str(problem) for problem in self.skipped],
         }
 
@@ -85,12 +85,12 @@ def train(
     """Load the documents, fit the method, save the model (unless `model` is None)."""
     recipe = Recipe.of(method, overrides)
     loaded = load_source(source)
-    corpus = part_of(loaded.corpus, part, "train")
+    corpus = split_of(loaded.corpus, part, "train")
     began = time.perf_counter()
     classifier = fit_corpus(corpus, recipe, seed=seed, n_jobs=n_jobs)
     seconds = time.perf_counter() - began
     name = loaded.corpus.name or source.data
-    counts = PartCounts.of(corpus.label_sets)
+    counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
         trained_on = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
         classifier.save(model, {**trained_on, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})

@@ -20,11 +20,11 @@ from manylabel.data import Corpus
 from manylabel.data.problems import Problem
 from manylabel.evaluation.bootstrap import interval
 from manylabel.evaluation.comparability import fingerprint
-from manylabel.evaluation.result import PartCounts
+from manylabel.evaluation.result import SplitCounts
 from manylabel.exceptions import ParameterError
-from manylabel.metrics.goals import DEFAULT_GOAL, Goal, find_goal
+from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.recipe import Recipe
-from manylabel.tasks.corpora import Source, folds_of, load_source, part_of
+from manylabel.tasks.corpora import Source, folds_of, load_source, split_of
 from manylabel.tasks.train import Overrides, fit_corpus
 
 TRIALS = 27
@@ -38,9 +38,9 @@ class TunedMethod:
     """A search and the model that was trained with its outcome."""
 
     tuned: Tuned
-    goal: Goal
+    metric: TargetMetric
     data: str
-    counts: PartCounts
+    counts: SplitCounts
     labels: int
     folds: str
     fold_documents: int
@@ -52,14 +52,14 @@ class TunedMethod:
 
     def as_dict(self) -> dict[str, Any]:
         """The search as plain data."""
-        tuned, goal = self.tuned, self.goal
+        tuned, metric = self.tuned, self.metric
         last, first = tuned.search.steps[-1], tuned.search.steps[0]
         return {
             "data": self.data,
             "documents": self.counts.documents,
             "labels": self.labels,
             "method": tuned.trials[0].recipe.method,
-            "measure": {"name": goal.name, "title": goal.title, "greater_is_better": goal.greater_is_better},
+            "metric": {"name": metric.name, "title": metric.title, "greater_is_better": metric.greater_is_better},
             "folds": self.folds,
             "seed": self.seed,
             "trials": len(tuned.trials),
@@ -70,7 +70,7 @@ class TunedMethod:
             "finalists": [self._measured(last, trial) for trial in last.ranking],
             "verdict": None if tuned.verdict is None else asdict(tuned.verdict),
             "chosen": tuned.chosen.number,
-            "importance": [asdict(one) for one in importances(first, tuned.ranges, goal)],
+            "importance": [asdict(one) for one in importances(first, tuned.ranges, metric)],
             "recipe": tuned.chosen.recipe.as_dict(),
             "toml": tuned.chosen.recipe.to_toml(),
             "model": None if self.model is None else str(self.model),
@@ -86,12 +86,12 @@ class TunedMethod:
                 "folds": step.rung.folds,
                 "tested": len(step.answers[0]),
                 "best": self._measured(step, step.ranking[0]),
-                "preset": step.answers[0].value(self.goal),
+                "preset": step.answers[0].value(self.metric),
                 "values": {str(one.number): value for one, value in zip(step.ranking, step.values, strict=True)},
             }
 
     def _measured(self, step: Step, trial: Trial) -> dict[str, Any]:
-        found = interval(step.answers[trial.number], self.goal, self.seed)
+        found = interval(step.answers[trial.number], self.metric, self.seed)
         settings = {setting: value_in(trial.recipe, setting) for setting in self.tuned.ranges}
         return {"trial": trial.number, **asdict(found), "settings": settings}
 
@@ -101,7 +101,7 @@ def tune(
     model: Path | None,
     *,
     method: str = DEFAULT_METHOD,
-    goal: str = DEFAULT_GOAL,
+    metric: str = DEFAULT_METRIC,
     trials: int = TRIALS,
     folds: int = FOLDS,
     budget: float | None = None,
@@ -110,25 +110,25 @@ def tune(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> TunedMethod:
-    """Search the method's declared ranges on the training part, fit the outcome to all of it and save it.
+    """Search the method's declared ranges on the training split, fit the outcome to all of it and save it.
 
     The outcome is the best settings where they are shown to be better than the method's own, and the method's own
-    otherwise. `budget` is in seconds. A test part is not looked at.
+    otherwise. `budget` is in seconds. A test split is not looked at.
     """
     began = time.perf_counter()
-    wanted = find_goal(goal)
+    wanted = find_target_metric(metric)
     _check(trials, folds)
     Recipe.of(method, overrides)  # wrong names are said before anything is read
     searched(method, overrides)
     deadline = Deadline(None if budget is None else FOR_SEARCH * budget)
     loaded = load_source(source)
-    corpus = part_of(loaded.corpus, part, "train")
+    corpus = split_of(loaded.corpus, part, "train")
     splits, how = folds_of(corpus, folds, seed)
     work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
     tuned = search(work, method, wanted, fixed=overrides, trials=trials, deadline=deadline)
     labels = _train(corpus, tuned.chosen.recipe, model, loaded.corpus.name or source.data, seed, n_jobs)
     return TunedMethod(
-        tuned, wanted, loaded.corpus.name or source.data, PartCounts.of(corpus.label_sets), labels, how,
+        tuned, wanted, loaded.corpus.name or source.data, SplitCounts.of(corpus.label_sets), labels, how,
         min(len(train) for train, _ in splits), seed, model, time.perf_counter() - began, list(loaded.skipped),
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ def _check(trials: int, folds: int) -> None:
 def _train(corpus: Corpus, recipe: Recipe, model: Path | None, name: str, seed: int, n_jobs: int | None) -> int:
     """Train with a recipe and save; the number of labels."""
     classifier = fit_corpus(corpus, recipe, seed=seed, n_jobs=n_jobs)
-    counts = PartCounts.of(corpus.label_sets)
+    counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
         facts = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
         classifier.save(model, {**facts, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})

@@ -1,4 +1,4 @@
-"""Laws every measure keeps, whatever the label sets."""
+"""Laws every metric keeps, whatever the label sets."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from manylabel import metrics as m
 FEW = settings(max_examples=60, deadline=None)
 CARDINALITIES = {"true-cardinality", "predicted-cardinality"}
 # averages over labels; all others do not know which label is which
-MACRO = {name for name, measure in m.MEASURES.items() if measure.over}
+MACRO = {name for name, metric in m.METRICS.items() if metric.over}
 
 
 @st.composite
@@ -29,10 +29,10 @@ def same(a, b):
 @FEW
 @given(pairs())
 def test_measures_lie_between_0_and_1(pair):
-    for name, value in m.measure_all(*pair).items():
+    for name, value in m.compute_metrics(*pair).items():
         if name in CARDINALITIES:
             assert 0 <= value <= pair[0].shape[1]
-        elif m.MEASURES[name].over in ("present", "present_or_predicted") and np.isnan(value):
+        elif m.METRICS[name].over in ("present", "present_or_predicted") and np.isnan(value):
             assert not pair[0].any()
         else:
             assert 0 <= value <= 1, name
@@ -42,11 +42,11 @@ def test_measures_lie_between_0_and_1(pair):
 @given(pairs())
 def test_perfect_prediction_is_perfect(pair):
     truth = pair[0]
-    values = m.measure_all(truth, truth)
-    for name, measure in m.MEASURES.items():
-        if measure.greater_is_better is False:
+    values = m.compute_metrics(truth, truth)
+    for name, metric in m.METRICS.items():
+        if metric.greater_is_better is False:
             assert values[name] == 0, name
-        elif measure.greater_is_better and not name.startswith(("micro", "macro")):
+        elif metric.greater_is_better and not name.startswith(("micro", "macro")):
             assert values[name] == 1, name
     if truth.any():
         assert values["micro-f1"] == values["macro-f1-present"] == 1
@@ -62,7 +62,7 @@ def test_permuting_labels_permutes_label_counts_and_nothing_else(pair, random):
     before, after = m.label_counts(*pair), m.label_counts(pair[0][:, order], pair[1][:, order])
     for part in ("tp", "fp", "fn", "tn"):
         np.testing.assert_array_equal(getattr(after, part), getattr(before, part)[order])
-    same(m.measure_all(*pair), m.measure_all(pair[0][:, order], pair[1][:, order]))
+    same(m.compute_metrics(*pair), m.compute_metrics(pair[0][:, order], pair[1][:, order]))
 
 
 @FEW
@@ -73,22 +73,22 @@ def test_batches_put_together_equal_all_at_once(pair, cut):
     merged = m.Counts(
         parts[0].labels + parts[1].labels, m.DocumentCounts.concatenate([part.documents for part in parts])
     )
-    same(m.measure_counts(merged), m.measure_all(truth, guess))
+    same(m.metrics_of_counts(merged), m.compute_metrics(truth, guess))
 
 
 @FEW
 @given(pairs())
 def test_a_label_nobody_has_or_gets_changes_only_what_counts_all_labels(pair):
     wider = [np.hstack([part, np.zeros((len(part), 1), dtype=np.int8)]) for part in pair]
-    unchanged = set(m.MEASURES) - {"hamming-loss", "label-accuracy"}
-    unchanged -= {name for name in MACRO if m.MEASURES[name].over == "all"}
-    same(m.measure_all(*pair, unchanged), m.measure_all(*wider, unchanged))
+    unchanged = set(m.METRICS) - {"hamming-loss", "label-accuracy"}
+    unchanged -= {name for name in MACRO if m.METRICS[name].over == "all"}
+    same(m.compute_metrics(*pair, unchanged), m.compute_metrics(*wider, unchanged))
 
 
 @FEW
 @given(pairs())
 def test_swapping_truth_and_prediction_swaps_precision_and_recall(pair):
-    there, back = m.measure_all(*pair), m.measure_all(*reversed(pair))
+    there, back = m.compute_metrics(*pair), m.compute_metrics(*reversed(pair))
     for kind in ("micro", "macro", "sample"):
         np.testing.assert_allclose(there[f"{kind}-precision"], back[f"{kind}-recall"])
         np.testing.assert_allclose(there[f"{kind}-f1"], back[f"{kind}-f1"])

@@ -30,7 +30,7 @@ MEMBERS = Satisfies(
 )
 
 
-class Committee(MultiLabelModel):
+class Ensemble(MultiLabelModel):
     """Labels given by several models together, each of which sees the same counts (`WeightedMember` weighs its own).
 
     combine  votes     share of members that give the label, more than half of them, or at least `votes_needed`
@@ -41,19 +41,19 @@ class Committee(MultiLabelModel):
     for its best label, ties going to the lower index. Scores of votes are margins, all others log-odds.
 
     Margins, cosines and posteriors are made comparable on scores of documents that a copy of the member did not see
-    (`folds` parts by `seed`): see `manylabel.strategies.stacking` for the regression, `ridge` for how much a rare label
+    (`folds` folds by `seed`): see `manylabel.strategies.stacking` for the regression, `ridge` for how much a rare label
     follows all others. With ``stack_on="own"`` a label is judged by what the members say of this label; with
     ``"all"`` by what they say of every label, by a logistic `LinearSVM` of cost `C` on standardised scores, which
     learns that one label speaks for another and needs far more documents. A label that every training document has, or
     none, is constant: ±∞.
 
-    Source: Sebastiani 2002, section 6.11 (committees); Wolpert 1992 (stacking).
+    Source: Sebastiani 2002, section 6.11 (ensembles); Wolpert 1992 (stacking).
 
     >>> from manylabel.models.binary_nb import BinaryNaiveBayes
     >>> X = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]] * 3)
     >>> Y = Csr([[1, 0], [0, 1], [1, 1], [0, 0]] * 3)
     >>> members = (LinearSVM(), BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"))
-    >>> [Committee(members, how, folds=3).fit(X, Y).predict(X[:2]).toarray().tolist() for how in ("votes", "stacked")]
+    >>> [Ensemble(members, how, folds=3).fit(X, Y).predict(X[:2]).toarray().tolist() for how in ("votes", "stacked")]
     [[[1, 0], [0, 1]], [[1, 0], [0, 1]]]
     """
 
@@ -120,7 +120,7 @@ class Committee(MultiLabelModel):
         super().check_parameters()
         if self.votes_needed is not None and self.votes_needed > len(self.members):
             raise ParameterError(
-                f"Committee: votes_needed is {self.votes_needed}, but there are {len(self.members)} members."
+                f"Ensemble: votes_needed is {self.votes_needed}, but there are {len(self.members)} members."
             )
 
     # --- learning ---------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Committee(MultiLabelModel):
     def fit(self, X: object, Y: object, **facts: Any) -> Self:
         """Learn every member and how to combine them; `facts` go to the members that want them."""
         if unknown := facts.keys() - FACTS.keys():
-            raise TypeError(f"Committee.fit takes no {', '.join(sorted(unknown))}; its members may not know it.")
+            raise TypeError(f"Ensemble.fit takes no {', '.join(sorted(unknown))}; its members may not know it.")
         features, targets = self.check_training(X, Y)
         self._note_constants(targets.Y)
         if self.combine != "votes":

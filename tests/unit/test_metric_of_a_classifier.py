@@ -14,11 +14,11 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.features import Weighting
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.recipe import Recipe, with_goal
+from manylabel.recipe import Recipe, with_metric
 from manylabel.tasks.inspect import inspect
 
 LETTERS = load("townhall").corpus
-TRAIN, TEST = LETTERS.part("train"), LETTERS.part("test")
+TRAIN, TEST = LETTERS.split("train"), LETTERS.split("test")
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +41,11 @@ def test_saved_loaded_and_asked_one_by_one(automatic: TextClassifier, tmp_path: 
 def test_the_cost_is_the_one_that_served_the_goal_best() -> None:
     """Costs are tried in turn as long as each does better; the chosen one did better than its neighbours."""
     costs, gains = (1.0, 0.25, 0.0625), {}
-    decision = {"rule": "best-for", "costs": costs}
+    decision = {"rule": "best", "costs": costs}
     chosen = TextClassifier("svm", decision=decision, n_jobs=1).fit(TRAIN.texts, TRAIN.label_sets)
     taken = chosen.decided_.settings_["C"]
     for cost in costs:
-        alone = TextClassifier("svm", goal="micro-f1", model={"C": cost}, n_jobs=1).fit(TRAIN.texts, TRAIN.label_sets)
+        alone = TextClassifier("svm", metric="micro-f1", model={"C": cost}, n_jobs=1).fit(TRAIN.texts, TRAIN.label_sets)
         assert alone.decided_.settings_ == {}
         assert alone.decided_.rule_ is not None
         gains[cost] = alone.decided_.rule_.gain
@@ -57,7 +57,7 @@ def test_the_cost_is_the_one_that_served_the_goal_best() -> None:
 
 
 def test_the_blend_is_scored_as_it_will_score(automatic: TextClassifier) -> None:
-    """Small data: the blend is offered, and taken where it serves the goal better than the first model alone."""
+    """Small data: the blend is offered, and taken where it serves the metric better than the first model alone."""
     alone = TextClassifier("auto", model={"most_work": 0}, n_jobs=1).fit(TRAIN.texts, TRAIN.label_sets)
     assert "blended" not in alone.decided_.settings_
     rules = automatic.decided_.rule_, alone.decided_.rule_
@@ -91,32 +91,32 @@ def test_a_model_without_a_cost_is_scored_once() -> None:
 @pytest.mark.parametrize("method", ["nb-app", "nb-binary", "rocchio", "knn-majority", "ml-knn"])
 def test_goals_work_with_scores_of_every_kind(method: str) -> None:
     texts, labels = TRAIN.texts[:80], TRAIN.label_sets[:80]
-    model = TextClassifier(method, goal="sample-f1", folds=3, n_jobs=1).fit(texts, labels)
+    model = TextClassifier(method, metric="sample-f1", folds=3, n_jobs=1).fit(texts, labels)
     chosen = model.decided_.chosen()
     assert chosen is not None
-    assert chosen["goal"] == "sample-f1"
+    assert chosen["metric"] == "sample-f1"
     assert len(model.predict(TEST.texts[:5])) == 5
 
 
 def test_recall_at_k_gives_k_labels() -> None:
-    model = TextClassifier("auto", goal="recall@3", n_jobs=1).fit(TRAIN.texts[:100], TRAIN.label_sets[:100])
+    model = TextClassifier("auto", metric="recall@3", n_jobs=1).fit(TRAIN.texts[:100], TRAIN.label_sets[:100])
     assert isinstance(model.decided_.rule_, BestRule)
     assert isinstance(model.decided_.rule_.rule_, TopK)
     assert {len(labels) for labels in model.predict(TEST.texts)} == {3}
 
 
 def test_a_goal_stands_in_the_recipe_beside_the_costs() -> None:
-    recipe = TextClassifier("auto", goal="macro-f1").recipe
-    assert recipe.decision == {"rule": "best-for", "costs": (1.0, 0.25, 0.0625), "objective": "macro-f1"}
+    recipe = TextClassifier("auto", metric="macro-f1").recipe
+    assert recipe.decision == {"rule": "best", "costs": (1.0, 0.25, 0.0625), "metric": "macro-f1"}
     assert Recipe.from_toml(recipe.to_toml()) == recipe
     assert "costs" not in Recipe.of("auto", {"model": {"C": 2.0}}).decision
 
 
 def test_a_goal_and_a_rule_contradict_each_other() -> None:
     with pytest.raises(ParameterError, match="name it or the rule 'top-k', not both"):
-        with_goal({"decision": {"rule": "top-k"}}, "exact")
+        with_metric({"decision": {"rule": "top-k"}}, "exact-match")
     with pytest.raises(UnknownNameError, match="Did you mean 'macro-f1'"):
-        with_goal({}, "makro-f1")
+        with_metric({}, "makro-f1")
 
 
 def test_values_weighed_before_are_only_brought_to_length_1() -> None:

@@ -1,4 +1,4 @@
-"""The worked examples of the measures, with numbers that can be done by hand."""
+"""The worked examples of the metrics, with numbers that can be done by hand."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_counts_of_the_four_documents():
 )
 def test_four_documents(name, value):
     """M-1, M-2, M-3, M-4: T = 110,010,101,000 and S = 100,011,000,000."""
-    assert m.measure_all(T, S, [name])[name] == pytest.approx(value, abs=1e-12)
+    assert m.compute_metrics(T, S, [name])[name] == pytest.approx(value, abs=1e-12)
 
 
 def test_printed_values_of_the_four_documents():
@@ -74,7 +74,7 @@ def test_printed_values_of_the_four_documents():
         "macro-f1": 0.444444,
         "all-negative-share": 0.5,
     }
-    assert m.measure_all(T, S, printed) == pytest.approx(printed, abs=5e-7)
+    assert m.compute_metrics(T, S, printed) == pytest.approx(printed, abs=5e-7)
 
 
 def test_lecture_per_label():
@@ -126,10 +126,10 @@ def test_nothing_predicted():
 def test_zero_division_of_documents():
     """M-1: both sets empty count 1, or what is asked for; one empty set counts 0 in any case."""
     counts = m.document_counts([[0, 0], [1, 0], [0, 0]], [[0, 0], [0, 0], [0, 1]])
-    for measure in (m.jaccard, m.sample_precision, m.sample_recall, m.sample_f1):
-        assert measure(counts) == pytest.approx(1 / 3)
-        assert measure(counts, zero_division=0.0) == 0.0
-        assert measure(counts, zero_division=np.nan) == 0.0
+    for metric in (m.jaccard, m.sample_precision, m.sample_recall, m.sample_f1):
+        assert metric(counts) == pytest.approx(1 / 3)
+        assert metric(counts, zero_division=0.0) == 0.0
+        assert metric(counts, zero_division=np.nan) == 0.0
     alone = m.document_counts([[0, 0], [1, 1]], [[0, 0], [1, 1]])
     assert m.sample_f1(alone, zero_division=np.nan) == 1.0
     assert m.sample_f1(alone, zero_division=0.0) == 0.5
@@ -211,24 +211,24 @@ def test_average_ranks():
 
 
 def test_every_measure_states_its_convention():
-    assert set(m.conventions()) == set(m.MEASURES)
-    for name, measure in m.MEASURES.items():
-        assert measure.name == name
-        assert measure.convention.endswith(".")
-        assert measure.title
-        assert measure.source
-    titles = [measure.title for measure in m.MEASURES.values()]
+    assert set(m.conventions()) == set(m.METRICS)
+    for name, metric in m.METRICS.items():
+        assert metric.name == name
+        assert metric.convention.endswith(".")
+        assert metric.title
+        assert metric.source
+    titles = [metric.title for metric in m.METRICS.values()]
     assert len(set(titles)) == len(titles)
 
 
 def test_measures_that_are_losses_say_so():
-    losses = {name for name, measure in m.MEASURES.items() if measure.greater_is_better is False}
+    losses = {name for name, metric in m.METRICS.items() if metric.greater_is_better is False}
     assert losses == {"hamming-loss", "zero-one-loss"}
 
 
 def test_wrong_input_is_answered_in_words():
     with pytest.raises(UnknownNameError, match="Did you mean 'micro-f1'"):
-        m.measure_all(T, S, ["micro-f2"])
+        m.compute_metrics(T, S, ["micro-f2"])
     with pytest.raises(DataError, match=r"same documents and labels.*\(4, 3\) and \(4, 2\)"):
         m.label_counts(T, S[:, :2])
     with pytest.raises(DataError, match=r"holds 0\.5"):

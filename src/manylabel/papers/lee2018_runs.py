@@ -12,7 +12,7 @@ from manylabel.data.splits import k_fold
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features import Vectorizer, Weighting
 from manylabel.features.value_weights import ValueWeight
-from manylabel.metrics import measure_all
+from manylabel.metrics import compute_metrics
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
@@ -47,7 +47,7 @@ MULTILABEL = {"medical": 2, "enron": 2, "bibtex": 2, "rcv1-1": 3, "rcv1-2": 3}
 """Data sets, and the bins of their features: two for present or absent, three for the numbers of RCV1."""
 STRATEGIES = ("BR", "CC", "ECC", "MNB-VWCO")
 READINGS = ("refined", "reference")
-MEASURES = ("hamming-loss", "zero-one-loss", "jaccard")
+METRICS = ("hamming-loss", "zero-one-loss", "jaccard")
 
 
 # ---- one label a document --------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def unilabel(data: str) -> tuple[Csr, Ints]:
         X, Y = corpus.counts.astype(np.float64), corpus.label_matrix()
         return Csr(X), Y.indices.astype(np.int64)
     corpus = load("reuters21578").corpus
-    sets, parts = corpus.label_sets, corpus.split or ()
+    sets, parts = corpus.label_sets, corpus.split_names or ()
     one = [row for row, part in enumerate(parts) if part in ("train", "test") and len(sets[row]) == 1]
     names = sorted({sets[row][0] for row in one})
     numbered = np.array([names.index(sets[row][0]) for row in one])
@@ -139,7 +139,7 @@ def unilabel(data: str) -> tuple[Csr, Ints]:
 
 
 def strategy(data: str, name: str, reading: str, plan: Plan) -> dict[str, Any]:
-    """The three measures of one strategy on the given split, percent; for BR also with a label for every document."""
+    """The three metrics of one strategy on the given split, percent; for BR also with a label for every document."""
     X, Y, X_test, Y_test = multilabel(data)
     model = make_strategy(data, name, reading, plan).fit(X, Y)
     if isinstance(model, CoTraining):
@@ -175,9 +175,9 @@ def make_strategy(data: str, name: str, reading: str, plan: Plan) -> MultiLabelM
 
 @lru_cache(maxsize=1)
 def multilabel(data: str) -> tuple[Csr, Csr, Csr, Csr]:
-    """Features and labels of the given training and test parts."""
+    """Features and labels of the given training and test splits."""
     corpus = load(data).corpus
-    train, test = corpus.part("train"), corpus.part("test")
+    train, test = corpus.split("train"), corpus.split("test")
     assert train.counts is not None
     assert test.counts is not None
     X, X_test = (Csr(part.counts.astype(np.float64)) for part in (train, test))  # type: ignore[union-attr]
@@ -185,7 +185,7 @@ def multilabel(data: str) -> tuple[Csr, Csr, Csr, Csr]:
 
 
 def _measured(T: Csr, S: Csr) -> dict[str, Any]:
-    return {name: 100 * value for name, value in measure_all(T, S, MEASURES).items()}
+    return {name: 100 * value for name, value in compute_metrics(T, S, METRICS).items()}
 
 
 def _forced(scores: Floats) -> Csr:

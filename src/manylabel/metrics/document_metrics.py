@@ -1,8 +1,8 @@
-"""Measures made of document counts: how near the predicted set S is to the true set T, on average.
+"""Metrics made of document counts: how near the predicted set S is to the true set T, on average.
 
 A document with neither true nor predicted labels scores `zero_division`: 1 unless told otherwise, because
 predicting nothing was right; nan leaves it out of the mean. Where only one of the two sets is empty, every
-measure is 0. This differs from scikit-learn, where `zero_division` also fills precision when only S is empty
+metric is 0. This differs from scikit-learn, where `zero_division` also fills precision when only S is empty
 and recall when only T is. Over no documents every mean is nan.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from manylabel.estimator import Floats, Ints
 from manylabel.metrics.counts import DocumentCounts
-from manylabel.metrics.label_measures import harmonic_mean, mean_defined, ratio
+from manylabel.metrics.label_metrics import harmonic_mean, mean_defined, ratio
 
 
 def jaccard(counts: DocumentCounts, zero_division: float = 1.0) -> float:

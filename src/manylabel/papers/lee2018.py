@@ -9,15 +9,15 @@ from typing import Any
 
 from manylabel.evaluation.findings import Curves, Entry, Experiment, Sheet
 from manylabel.papers.jobs import Job, Plan, by_prefix
-from manylabel.papers.song2018_claims import (
+from manylabel.papers.lee2018_claims import (
     accuracy_claims,
     average_rank_table,
     rank_claims,
     weight_claims,
 )
-from manylabel.papers.song2018_runs import (
+from manylabel.papers.lee2018_runs import (
     CHAINS,
-    MEASURES,
+    METRICS,
     MULTILABEL,
     N_BINS,
     READINGS,
@@ -57,17 +57,17 @@ def jobs(plan: Plan) -> list[Job]:
         long = data == REUTERS
         listed += [
             Job(
-                f"song2018/accuracy/{data}/{fold}",
+                f"lee2018/accuracy/{data}/{fold}",
                 3.0 if long else 0.5,
                 partial(unilabel_fold, data, fold, folds, plan),
             )
             for fold in range(folds)
         ]
-        listed.append(Job(f"song2018/weights/{data}", 0.5, partial(mean_weights, data)))
+        listed.append(Job(f"lee2018/weights/{data}", 0.5, partial(mean_weights, data)))
         if data in REFINED_ON and not (long and plan.quick):
-            listed.append(Job(f"song2018/steps/{data}", 5.0 if long else 0.6, partial(refinement, data, STEPS, plan)))
+            listed.append(Job(f"lee2018/steps/{data}", 5.0 if long else 0.6, partial(refinement, data, STEPS, plan)))
     listed += [
-        Job(f"song2018/{reading}/{data}/{name}", _seconds(data, name, reading, plan), partial(strategy, *what, plan))
+        Job(f"lee2018/{reading}/{data}/{name}", _seconds(data, name, reading, plan), partial(strategy, *what, plan))
         for data in data_sets(plan)
         for reading in READINGS
         for name in STRATEGIES
@@ -93,11 +93,11 @@ def _seconds(data: str, name: str, reading: str, plan: Plan) -> float:
 
 def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
     """The three parts of X-11."""
-    folds = {data: by_prefix(outcomes, f"song2018/accuracy/{data}/") for data in UNILABEL}
-    steps = {data: outcomes[f"song2018/steps/{data}"] for data in REFINED_ON if f"song2018/steps/{data}" in outcomes}
-    weights = {data: outcomes[f"song2018/weights/{data}"] for data in UNILABEL}
+    folds = {data: by_prefix(outcomes, f"lee2018/accuracy/{data}/") for data in UNILABEL}
+    steps = {data: outcomes[f"lee2018/steps/{data}"] for data in REFINED_ON if f"lee2018/steps/{data}" in outcomes}
+    weights = {data: outcomes[f"lee2018/weights/{data}"] for data in UNILABEL}
     runs = {
-        (reading, data, name): outcomes[f"song2018/{reading}/{data}/{name}"]
+        (reading, data, name): outcomes[f"lee2018/{reading}/{data}/{name}"]
         for reading in READINGS
         for data in data_sets(plan)
         for name in STRATEGIES
@@ -192,31 +192,31 @@ def _strategies(plan: Plan, runs: Mapping[tuple[str, str, str], Mapping[str, Any
     chains = 3 if plan.quick else CHAINS
     sheets = [
         Sheet(
-            measure,
+            metric,
             data,
             {
                 **{
-                    f"{name}, {reading}": [Entry(runs[reading, one, name][measure]) for one in data]
+                    f"{name}, {reading}": [Entry(runs[reading, one, name][metric]) for one in data]
                     for reading in READINGS
                     for name in STRATEGIES
                 },
                 "BR, refined, never without a label": [
-                    Entry(runs["refined", one, "BR"]["forced"][measure]) for one in data
+                    Entry(runs["refined", one, "BR"]["forced"][metric]) for one in data
                 ],
             },
             "Table 4 (values lost)",
             digits=2,
-            note="The greater the better." if measure == "jaccard" else "The smaller the better.",
+            note="The greater the better." if metric == "jaccard" else "The smaller the better.",
         )
-        for measure in MEASURES
+        for metric in METRICS
     ]
     ranks = average_rank_table(runs, data)
     sheets.append(
         Sheet(
             "Average ranks",
-            MEASURES,
+            METRICS,
             {
-                f"{name}, {reading}": [Entry(ranks[reading, measure][name]) for measure in MEASURES]
+                f"{name}, {reading}": [Entry(ranks[reading, metric][name]) for metric in METRICS]
                 for reading in READINGS
                 for name in STRATEGIES
             },

@@ -12,10 +12,10 @@ from scipy.special import chdtrc
 from manylabel.evaluation.findings import Claim, Verdict
 from manylabel.evaluation.significance import t_test
 from manylabel.metrics.ranks import average_ranks
-from manylabel.papers.song2018_runs import (
+from manylabel.papers.lee2018_runs import (
     KL,
     KL_SPLIT,
-    MEASURES,
+    METRICS,
     MNB,
     NB,
     NB_BINS,
@@ -165,13 +165,13 @@ def weight_claims(found: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]
 
 
 def average_rank_table(runs: Runs, data: Sequence[str]) -> dict[tuple[str, str], dict[str, float]]:
-    """The average rank of each strategy by (reading, measure)."""
+    """The average rank of each strategy by (reading, metric)."""
     found = {}
     for reading in READINGS:
-        for measure in MEASURES:
-            table = [[runs[reading, one, name][measure] for name in STRATEGIES] for one in data]
-            means = average_ranks(table, greater_is_better=measure == "jaccard")
-            found[reading, measure] = dict(zip(STRATEGIES, means.tolist(), strict=True))
+        for metric in METRICS:
+            table = [[runs[reading, one, name][metric] for name in STRATEGIES] for one in data]
+            means = average_ranks(table, greater_is_better=metric == "jaccard")
+            found[reading, metric] = dict(zip(STRATEGIES, means.tolist(), strict=True))
     return found
 
 
@@ -191,7 +191,7 @@ def friedman(average: Sequence[float], n_sets: int) -> tuple[float, float]:
 
 def rank_claims(runs: Runs, data: Sequence[str], ranks: Ranks) -> list[Claim]:
     """Section 5.2."""
-    pairs = [(reading, measure) for reading in READINGS for measure in MEASURES]
+    pairs = [(reading, metric) for reading in READINGS for metric in METRICS]
     told = _ranks_told(ranks)
     gain = (
         "Giving BR's documents without a label their best one lowers 0/1 loss below that of refined MNB-VWCO on "
@@ -200,10 +200,10 @@ def rank_claims(runs: Runs, data: Sequence[str], ranks: Ranks) -> list[Claim]:
     co = [ranks[pair]["MNB-VWCO"] == min(ranks[pair].values()) for pair in pairs]
     ecc = [ranks[pair]["ECC"] < ranks[pair]["CC"] for pair in pairs]
     worst = [ranks[pair]["BR"] == max(ranks[pair].values()) for pair in pairs]
-    of = "of 6 (3 measures × 2 readings)"
+    of = "of 6 (3 metrics × 2 readings)"
     return [
         Claim(
-            "MNB-VWCO has the best average rank in all three measures.",
+            "MNB-VWCO has the best average rank in all three metrics.",
             Verdict.of(co),
             f"In {sum(co)} {of}. {told('MNB-VWCO')}",
             "section 5, Table 4",
@@ -239,8 +239,7 @@ def _forced_wins(runs: Runs, data: Sequence[str]) -> int:
 def _ranks_told(ranks: Ranks) -> Any:
     def told(name: str) -> str:
         parts = [
-            f"{reading} {'/'.join(f'{ranks[reading, measure][name]:.1f}' for measure in MEASURES)}"
-            for reading in READINGS
+            f"{reading} {'/'.join(f'{ranks[reading, metric][name]:.1f}' for metric in METRICS)}" for reading in READINGS
         ]
         return f"Ranks of {name} (Hamming/0-1/Jaccard): {', '.join(parts)}."
 
@@ -250,7 +249,7 @@ def _ranks_told(ranks: Ranks) -> Any:
 def _relative(ranks: Ranks, told: Any) -> Claim:
     holds = []
     for reading in READINGS:
-        hamming, exact, jaccard = (ranks[reading, measure]["MNB-VWCO"] for measure in MEASURES)
+        hamming, exact, jaccard = (ranks[reading, metric]["MNB-VWCO"] for metric in METRICS)
         holds += [hamming <= min(exact, jaccard), exact >= max(hamming, jaccard)]
     return Claim(
         "MNB-VWCO does best in Hamming loss and least well in 0/1 loss.",
@@ -265,7 +264,7 @@ def _significance(ranks: Ranks, n_sets: int) -> Claim:
     """The paper tests nothing; what its table could show at best."""
     tests = {pair: friedman(list(found.values()), n_sets) for pair, found in ranks.items()}
     told = "; ".join(
-        f"{reading}: " + ", ".join(f"{measure} p = {tests[reading, measure][1]:.2f}" for measure in MEASURES)
+        f"{reading}: " + ", ".join(f"{metric} p = {tests[reading, metric][1]:.2f}" for metric in METRICS)
         for reading in READINGS
     )
     return Claim(

@@ -1,4 +1,4 @@
-"""``--for``: what matters, said on the command line."""
+"""``--metric``: what matters, said on the command line."""
 
 import json
 from pathlib import Path
@@ -21,27 +21,27 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
 
 
 def test_training_says_what_was_chosen_and_for_what(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = printed(capsys, "train", "townhall", "--method", "svm", "--for", "exact", "--model", "t.manylabel")
+    shown = printed(capsys, "train", "townhall", "--method", "svm", "--metric", "exact-match", "--model", "t.manylabel")
     assert "Chosen for exact match on out-of-fold scores: the rule" in shown
     assert "Chosen for exact match" in printed(capsys, "inspect", "t.manylabel")
     facts = json.loads(printed(capsys, "inspect", "t.manylabel", "--json"))
-    assert facts["chosen"]["goal"] == "exact"
+    assert facts["chosen"]["metric"] == "exact-match"
     assert 0 < facts["chosen"]["value"] < 1
 
 
 def test_evaluating_several_methods_for_a_goal(capsys: pytest.CaptureFixture[str]) -> None:
     """What was chosen travels with the result; a method that decides by itself is given the rule, too."""
     told = printed(
-        capsys, "evaluate", "townhall", "--method", "rocchio", "--method", "ml-knn", "--for", "recall@2", "--json"
+        capsys, "evaluate", "townhall", "--method", "rocchio", "--method", "ml-knn", "--metric", "recall@2", "--json"
     )
     for result in json.loads(told)["results"]:
-        assert result["remarks"]["chosen_for_goal"]["rule"] == "top-k, k 2"
-        assert result["measures"]["all"]["predicted-cardinality"] == pytest.approx(2.0)
+        assert result["remarks"]["chosen_for_metric"]["rule"] == "top-k, k 2"
+        assert result["metrics"]["all"]["predicted-cardinality"] == pytest.approx(2.0)
 
 
 def test_wrong_goals_are_sentences(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Did you mean 'micro-f1'" in printed(capsys, "train", "townhall", "--for", "mikro-f1", code=2)
-    both = printed(capsys, "train", "townhall", "--for", "exact", "--set", "decision.rule=top-k", code=2)
+    assert "Did you mean 'micro-f1'" in printed(capsys, "train", "townhall", "--metric", "mikro-f1", code=2)
+    both = printed(capsys, "train", "townhall", "--metric", "exact-match", "--set", "decision.rule=top-k", code=2)
     assert "not both" in both
-    measured = printed(capsys, "evaluate", "townhall", "--model", "t.manylabel", "--for", "exact", code=2)
+    measured = printed(capsys, "evaluate", "townhall", "--model", "t.manylabel", "--metric", "exact-match", code=2)
     assert "not both" in measured

@@ -1,4 +1,4 @@
-"""X-11 as `manylabel reproduce song2018` reads it: made-up outcomes, settings, and small data where at hand."""
+"""X-11 as `manylabel reproduce lee2018` reads it: made-up outcomes, settings, and small data where at hand."""
 
 from pathlib import Path
 from typing import Any
@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from manylabel.evaluation.findings import Experiment, Verdict
-from manylabel.papers import song2018, song2018_runs
+from manylabel.papers import lee2018, lee2018_runs
 from manylabel.papers.jobs import Plan
+from manylabel.papers.lee2018_claims import average_rank_table, friedman
+from manylabel.papers.lee2018_runs import KL, KL_SPLIT, MNB, REFERENCE, SVM, UNILABEL, UNILABEL_METHODS, WEIGHTS
 from manylabel.papers.numbers import numbers
-from manylabel.papers.song2018_claims import average_rank_table, friedman
-from manylabel.papers.song2018_runs import KL, KL_SPLIT, MNB, REFERENCE, SVM, UNILABEL, UNILABEL_METHODS, WEIGHTS
 
 FALLING, RISING = [0.01, 0.9, 0.6, 0.4, 0.2], [0.01, 0.2, 0.4, 0.6, 0.9]
 
 
 def test_the_settings_the_text_tells() -> None:
-    setting = numbers("song2018")["setting"]
-    assert setting["single_label_bins"] == song2018_runs.N_BINS
-    assert setting["chains"] == song2018_runs.CHAINS
-    assert setting["rcv1_bins"] == song2018_runs.MULTILABEL["rcv1-1"]
+    setting = numbers("lee2018")["setting"]
+    assert setting["single_label_bins"] == lee2018_runs.N_BINS
+    assert setting["chains"] == lee2018_runs.CHAINS
+    assert setting["rcv1_bins"] == lee2018_runs.MULTILABEL["rcv1-1"]
 
 
 def made_up(plan: Plan) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def made_up(plan: Plan) -> dict[str, Any]:
     level = dict.fromkeys(UNILABEL_METHODS, 80.0) | {MNB: 85.0, REFERENCE: 84.0, KL: 88.0, KL_SPLIT: 89.0, SVM: 92.0}
     wrong = {"BR": 40.0, "CC": 30.0, "ECC": 20.0, "MNB-VWCO": 10.0}
     outcomes: dict[str, Any] = {}
-    for job in song2018.jobs(plan):
+    for job in lee2018.jobs(plan):
         _, part, data, *rest = job.key.split("/")
         if part == "accuracy":
             fold = int(rest[0])
@@ -54,7 +54,7 @@ def verdicts(experiment: Experiment) -> list[Verdict]:
 @pytest.mark.parametrize("quick", [False, True])
 def test_reading_made_up_outcomes(quick: bool) -> None:
     plan = Plan(quick=quick)
-    accuracies, weights, strategies = song2018.read(plan, made_up(plan))
+    accuracies, weights, strategies = lee2018.read(plan, made_up(plan))
     yes, part = Verdict.REPRODUCED, Verdict.IN_PART
     # the reference is below MNB but above NB; the refined readings are above both
     assert verdicts(accuracies) == [part, yes, part, yes, yes]
@@ -71,7 +71,7 @@ def test_ranks_and_friedmans_test() -> None:
     losses = {"BR": 0.10, "CC": 0.08, "ECC": 0.08, "MNB-VWCO": 0.05}  # METHODS M-8
     runs = {
         (reading, "one", name): {"hamming-loss": loss, "zero-one-loss": loss, "jaccard": 1 - loss}
-        for reading in song2018_runs.READINGS
+        for reading in lee2018_runs.READINGS
         for name, loss in losses.items()
     }
     table = average_rank_table(runs, ["one"])
@@ -82,7 +82,7 @@ def test_ranks_and_friedmans_test() -> None:
 
 def test_jobs_are_small_and_have_names_of_their_own() -> None:
     for quick, most in ((False, 8 * 60), (True, 60)):
-        listed = song2018.jobs(Plan(quick=quick))
+        listed = lee2018.jobs(Plan(quick=quick))
         assert len({job.key for job in listed}) == len(listed)
         assert max(job.seconds for job in listed) < 60
         assert sum(job.seconds for job in listed) < most
@@ -91,11 +91,11 @@ def test_jobs_are_small_and_have_names_of_their_own() -> None:
 def test_cnae9_in_one_fold(data_folder: Path) -> None:
     if not (data_folder / "cnae9").exists():
         pytest.skip("CNAE-9 is not in MANYLABEL_DATA")
-    found = song2018_runs.unilabel_fold("cnae9", 0, 10, Plan())
+    found = lee2018_runs.unilabel_fold("cnae9", 0, 10, Plan())
     assert set(found) == set(UNILABEL_METHODS)
     assert all(90 < value <= 100 for value in found.values())
-    assert found == song2018_runs.unilabel_fold("cnae9", 0, 10, Plan())
-    weights = song2018_runs.mean_weights("cnae9")
+    assert found == lee2018_runs.unilabel_fold("cnae9", 0, 10, Plan())
+    weights = lee2018_runs.mean_weights("cnae9")
     assert int(np.argmax(weights["kl"]["seen"])) == 4  # the paper's exception: the highest bin weighs most
     assert "cnae9" in UNILABEL
 
@@ -104,7 +104,7 @@ def test_strategies_on_medical(data_folder: Path) -> None:
     if not (data_folder / "mulan").exists():
         pytest.skip("Mulan's data sets are not in MANYLABEL_DATA")
     plan = Plan()
-    relevance = song2018_runs.strategy("medical", "BR", "refined", plan)
+    relevance = lee2018_runs.strategy("medical", "BR", "refined", plan)
     assert relevance["hamming-loss"] == pytest.approx(1.12, abs=0.05)
     assert relevance["forced"]["zero-one-loss"] < relevance["zero-one-loss"]
-    assert "rounds" in song2018_runs.strategy("medical", "MNB-VWCO", "reference", plan)
+    assert "rounds" in lee2018_runs.strategy("medical", "MNB-VWCO", "reference", plan)

@@ -22,23 +22,23 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
 
 def test_a_promised_recall(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trained = printed(capsys, "train", "townhall", "--guarantee", "recall=0.8", "--set", "decision.share=0.3")
-    promised = "Promised, recall 0.8: new documents of the same kind get at least 80 % of their labels on average."
-    assert promised in trained
-    assert promised in printed(capsys, "inspect", "townhall.manylabel")
+    guaranteed = "Guaranteed, recall 0.8: new documents of the same kind get at least 80 % of their labels on average."
+    assert guaranteed in trained
+    assert guaranteed in printed(capsys, "inspect", "townhall.manylabel")
     measured = printed(capsys, "evaluate", "townhall", "--model", "townhall.manylabel")
-    assert promised in measured
+    assert guaranteed in measured
     assert "Measured here: recall 0." in measured
     facts = json.loads(printed(capsys, "inspect", "townhall.manylabel", "--json"))
-    assert facts["promise"]["measure"] == "recall"
+    assert facts["guarantee"]["metric"] == "recall"
     assert facts["facts"]["recipe"]["decision"]["share"] == 0.3
     result = json.loads(printed(capsys, "evaluate", "townhall", "--model", "townhall.manylabel", "--json"))
-    assert 0 < result["results"][0]["remarks"]["promise"]["measured"] <= 1
+    assert 0 < result["results"][0]["remarks"]["guarantee"]["measured"] <= 1
 
 
 def test_a_promised_false_discovery_rate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(printed(capsys, "train", "townhall", "--guarantee", "fdr=0.3", "--json"))
-    assert facts["promise"]["level"] == 0.3
-    assert facts["promise"]["bound"] <= 0.3
+    assert facts["guarantee"]["level"] == 0.3
+    assert facts["guarantee"]["bound"] <= 0.3
     shown = printed(capsys, "inspect", "townhall.manylabel")
     assert "at most 30 % of the labels given to new documents of the same kind are wrong on average" in shown
 
@@ -46,12 +46,12 @@ def test_a_promised_false_discovery_rate(folder: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--guarantee", "recall=0.999"], "cannot be promised: giving every label that training has seen to"),
+        (["--guarantee", "recall=0.999"], "cannot be guaranteed: giving every label that training has seen to"),
         (["--guarantee", "recall"], "--guarantee is written recall=0.9 or fdr=0.2, not 'recall'."),
         (["--guarantee", "precision=0.9"], "--guarantee is written recall=0.9 or fdr=0.2"),
         (["--guarantee", "recall=90"], "level must be a number above 0 below 1, not 90.0"),
         (["--guarantee", "recall=0.9", "--set", "decision.rule=top-k"], "without --set decision.rule"),
-        (["--guarantee", "recall=0.9", "--for", "exact"], "give it without --for"),
+        (["--guarantee", "recall=0.9", "--metric", "exact-match"], "give it without --metric"),
     ],
 )
 def test_what_cannot_be_promised(

@@ -13,24 +13,24 @@ from manylabel.data.corpus import Corpus
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 
-PART_NAMES: dict[str, str] = {
+SPLIT_NAMES: dict[str, str] = {
     "train": "train", "training": "train", "first": "train", "learn": "train",
     "dev": "dev", "valid": "dev", "validation": "dev", "val": "dev", "development": "dev",
     "test": "test", "testing": "test", "second": "test", "eval": "test",
 }  # fmt: skip
 
 
-def part_name(given: object) -> str:
+def split_name(given: object) -> str:
     """train, dev, test or unused for their usual spellings; other names stay as they are.
 
-    >>> part_name("Validation"), part_name(None), part_name("fold 3")
+    >>> split_name("Validation"), split_name(None), split_name("fold 3")
     ('dev', 'unused', 'fold 3')
     """
     name = "" if given is None else str(given).strip()
-    return PART_NAMES.get(name.lower(), name) or "unused"
+    return SPLIT_NAMES.get(name.lower(), name) or "unused"
 
 
-def combine_parts(parts: Mapping[str, Corpus]) -> Corpus:
+def combine_splits(parts: Mapping[str, Corpus]) -> Corpus:
     """One corpus of all the parts' documents, each marked with its part.
 
     Fields and metadata a part lacks are empty there. Label names (and terms) keep their order when one
@@ -50,7 +50,7 @@ def combine_parts(parts: Mapping[str, Corpus]) -> Corpus:
         fields=_stacked([corpus.fields for corpus in corpora], [len(corpus) for corpus in corpora], ""),
         labels=[names for corpus in corpora for names in (corpus.labels or [[]] * len(corpus))] if labelled else None,
         label_names=_merged_names([corpus.label_names for corpus in corpora]),
-        split=[part for part, corpus in parts.items() for _ in range(len(corpus))],
+        split_names=[part for part, corpus in parts.items() for _ in range(len(corpus))],
         counts=counts,
         terms=terms,
         metadata=_stacked([corpus.metadata for corpus in corpora], [len(corpus) for corpus in corpora], None),
@@ -89,7 +89,7 @@ def _combined_counts(parts: Mapping[str, Corpus]) -> tuple[Csr | None, list[str]
     if not matrices:
         return None, None
     if len(matrices) < len(parts):
-        raise DataError(f"Only {', '.join(matrices)} hold counts, the other parts texts. Give parts of one kind.")
+        raise DataError(f"Only {', '.join(matrices)} hold counts, the other splits texts. Give parts of one kind.")
     lists = [list(corpus.terms or [f"t{j}" for j in range(matrices[name].shape[1])]) for name, corpus in parts.items()]
     terms = _longest(lists)
     if terms is None:

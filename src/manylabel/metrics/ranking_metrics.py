@@ -1,4 +1,4 @@
-"""The table of measures that need scores instead of label sets: how well labels are ranked."""
+"""The table of metrics that need scores instead of label sets: how well labels are ranked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from manylabel.metrics.ranking import LabelRanks, label_ranks
 
 
 @dataclass(frozen=True, slots=True)
-class RankingMeasure:
+class RankingMetric:
     """One number about label rankings; `is_share` tells a number from 0 to 1 from a count of labels."""
 
     name: str
@@ -34,14 +34,14 @@ _SCHAPIRE = "Schapire & Singer 2000"
 _MANNING = "Manning, Raghavan & Schütze 2008, section 8.4"
 
 
-def _at(name: str, title: str, function: Callable[..., float], k: int, what: str, source: str) -> RankingMeasure:
-    return RankingMeasure(
-        f"{name}-at-{k}", f"{title} at {k}", partial(function, k=k), True, f"{_MEAN}{what}; {_ORDER}", source
+def _at(name: str, title: str, function: Callable[..., float], k: int, what: str, source: str) -> RankingMetric:
+    return RankingMetric(
+        f"{name}@{k}", f"{title} at {k}", partial(function, k=k), True, f"{_MEAN}{what}; {_ORDER}", source
     )
 
 
 _TABLE = (
-    RankingMeasure(
+    RankingMetric(
         "one-error",
         "One-error",
         ranking.one_error,
@@ -62,7 +62,7 @@ _TABLE = (
         )
         for k in (3, 5)
     ),
-    RankingMeasure(
+    RankingMetric(
         "ranking-average-precision",
         "Average precision of the ranking",
         ranking.ranking_average_precision,
@@ -70,7 +70,7 @@ _TABLE = (
         f"{_MEAN}the mean over its true labels; {_FULL}",
         _SCHAPIRE,
     ),
-    RankingMeasure(
+    RankingMetric(
         "ranking-loss",
         "Ranking loss",
         ranking.ranking_loss,
@@ -78,7 +78,7 @@ _TABLE = (
         f"{_MEAN}share of wrongly ordered pairs, 0 for a document with all labels; {_FULL}",
         _SCHAPIRE,
     ),
-    RankingMeasure(
+    RankingMetric(
         "coverage",
         "Coverage",
         ranking.coverage,
@@ -89,27 +89,29 @@ _TABLE = (
     ),
 )
 
-RANKING_MEASURES: Mapping[str, RankingMeasure] = {measure.name: measure for measure in _TABLE}
+RANKING_METRICS: Mapping[str, RankingMetric] = {metric.name: metric for metric in _TABLE}
 
 
-def measure_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> dict[str, float]:
-    """The named ranking measures (default: all) of ranks that may have been put together from batches."""
-    chosen = list(RANKING_MEASURES if names is None else names)
+def metrics_of_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> dict[str, float]:
+    """The named ranking metrics (default: all) of ranks that may have been put together from batches."""
+    chosen = list(RANKING_METRICS if names is None else names)
     for name in chosen:
-        if name not in RANKING_MEASURES:
-            raise UnknownNameError("ranking measure", name, RANKING_MEASURES)
-    return {name: RANKING_MEASURES[name].compute(ranks) for name in chosen}
+        if name not in RANKING_METRICS:
+            raise UnknownNameError("ranking metric", name, RANKING_METRICS)
+    return {name: RANKING_METRICS[name].compute(ranks) for name in chosen}
 
 
-def measure_ranking(T: LabelMatrix, scores: npt.ArrayLike, names: Iterable[str] | None = None) -> dict[str, float]:
-    """The named ranking measures (default: all) of scores against the truth T.
+def compute_ranking_metrics(
+    T: LabelMatrix, scores: npt.ArrayLike, names: Iterable[str] | None = None
+) -> dict[str, float]:
+    """The named ranking metrics (default: all) of scores against the truth T.
 
-    >>> measure_ranking([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]], ["one-error", "coverage"])
+    >>> compute_ranking_metrics([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]], ["one-error", "coverage"])
     {'one-error': 0.5, 'coverage': 2.0}
     """
-    return measure_ranks(label_ranks(T, scores), names)
+    return metrics_of_ranks(label_ranks(T, scores), names)
 
 
 def ranking_conventions() -> dict[str, str]:
-    """What each ranking measure does with ties and with documents without labels, in words."""
-    return {name: measure.convention for name, measure in RANKING_MEASURES.items()}
+    """What each ranking metric does with ties and with documents without labels, in words."""
+    return {name: metric.convention for name, metric in RANKING_METRICS.items()}

@@ -1,4 +1,4 @@
-"""Committees: votes, averaged and stacked scores; numbers one can do by hand, and what the regression must satisfy."""
+"""Ensembles: votes, averaged and stacked scores; numbers one can do by hand, and what the regression must satisfy."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe, parse_settings
-from manylabel.strategies.committee import Committee
+from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged, comparable, of_unseen_documents, stacked
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -52,21 +52,21 @@ MEMBERS = (Column(0), Column(2), Column(4))
 def test_votes_are_counted_and_more_than_half_are_needed() -> None:
     """Members say yes above 0. Label 0 has 2 of 3 votes, label 1 has 1: (2 − 2 + ½)/3 and (1 − 2 + ½)/3."""
     X, Y = np.array([[1.0, 1.0, 1.0, -1.0, -1.0, -1.0]]), np.array([[1, 0]])
-    committee = Committee(MEMBERS, "votes").fit(X, Y)
-    np.testing.assert_allclose(committee.scores(X), [[0.5 / 3, -0.5 / 3]])
-    assert committee.predict(X).tolist() == [[1, 0]]
-    assert Committee(MEMBERS, "votes", votes_needed=1).fit(X, Y).predict(X).tolist() == [[1, 1]]
-    assert Committee(MEMBERS, "votes", votes_needed=3).fit(X, Y).predict(X).tolist() == [[0, 0]]
-    assert Committee(MEMBERS[:2], "votes").fit(X, Y).predict(X).tolist() == [[1, 0]], "half is not more than half"
+    ensemble = Ensemble(MEMBERS, "votes").fit(X, Y)
+    np.testing.assert_allclose(ensemble.scores(X), [[0.5 / 3, -0.5 / 3]])
+    assert ensemble.predict(X).tolist() == [[1, 0]]
+    assert Ensemble(MEMBERS, "votes", votes_needed=1).fit(X, Y).predict(X).tolist() == [[1, 1]]
+    assert Ensemble(MEMBERS, "votes", votes_needed=3).fit(X, Y).predict(X).tolist() == [[0, 0]]
+    assert Ensemble(MEMBERS[:2], "votes").fit(X, Y).predict(X).tolist() == [[1, 0]], "half is not more than half"
     with pytest.raises(ParameterError, match="votes_needed is 4, but there are 3 members"):
-        Committee(MEMBERS, "votes", votes_needed=4).fit(X, Y)
+        Ensemble(MEMBERS, "votes", votes_needed=4).fit(X, Y)
 
 
 def test_on_single_label_data_each_member_votes_for_its_best_label() -> None:
     X = np.array([[-3.0, -2.0, 0.5, 0.1, 9.0, 10.0], [1.0, 2.0, 2.0, 1.0, 0.0, 0.0]])
-    committee = Committee(MEMBERS, "votes").fit(X, ["b", "a"])
-    np.testing.assert_allclose(committee.scores(X), [[-0.5 / 3, 0.5 / 3], [0.5 / 3, -0.5 / 3]])
-    assert committee.predict(X).tolist() == ["b", "a"]
+    ensemble = Ensemble(MEMBERS, "votes").fit(X, ["b", "a"])
+    np.testing.assert_allclose(ensemble.scores(X), [[-0.5 / 3, 0.5 / 3], [0.5 / 3, -0.5 / 3]])
+    assert ensemble.predict(X).tolist() == ["b", "a"]
 
 
 def test_a_judge_trusts_the_member_that_knows_the_label(problem: Any) -> None:
@@ -115,8 +115,8 @@ def test_the_scale_of_a_member_does_not_matter(problem: Any) -> None:
     X, Y = problem
     scaled = X * np.repeat([1.0, 100.0, 0.01], 2) + 7
     for how in ("average", "stacked"):
-        one = Committee(MEMBERS, how).fit(X, Y).scores(X)
-        np.testing.assert_allclose(Committee(MEMBERS, how).fit(scaled, Y).scores(scaled), one, rtol=1e-4, atol=1e-4)
+        one = Ensemble(MEMBERS, how).fit(X, Y).scores(X)
+        np.testing.assert_allclose(Ensemble(MEMBERS, how).fit(scaled, Y).scores(scaled), one, rtol=1e-4, atol=1e-4)
 
 
 def test_posteriors_and_infinities_become_comparable() -> None:
@@ -143,11 +143,11 @@ def test_evidence_is_the_members_evidence_weighted() -> None:
     X, Y = rng.poisson(1.0, (60, 8)).astype(float), (rng.random((60, 3)) < 0.4).astype(int)
     members = (WeightedMember(LinearSVM()), BinaryNaiveBayes(smoothing="laplace"))
     for how in ("average", "stacked"):
-        committee = Committee(members, how).fit(X, Y)
-        whole, empty = committee.scores(X[:1])[0], committee.scores(np.zeros((1, 8)))[0]
-        table = committee.evidence(X[:1])
+        ensemble = Ensemble(members, how).fit(X, Y)
+        whole, empty = ensemble.scores(X[:1])[0], ensemble.scores(np.zeros((1, 8)))[0]
+        table = ensemble.evidence(X[:1])
         np.testing.assert_allclose(np.asarray(table.sum(axis=1)).ravel(), whole - empty, atol=1e-6)
-        np.testing.assert_allclose(committee.evidence(X[:1], [1]).toarray(), table.toarray()[[1]])
+        np.testing.assert_allclose(ensemble.evidence(X[:1], [1]).toarray(), table.toarray()[[1]])
 
 
 def test_a_judge_of_all_labels_learns_that_one_speaks_for_another() -> None:
@@ -156,29 +156,29 @@ def test_a_judge_of_all_labels_learns_that_one_speaks_for_another() -> None:
     first = rng.random(300) < 0.5
     Y = np.column_stack([first, first]).astype(int)
     X = np.column_stack([4.0 * first - 2, rng.normal(size=300)]) + rng.normal(size=(300, 2)) * 0.3
-    own, every = (Committee((Column(),), "stacked", stack_on=on).fit(X, Y).score(X, Y) for on in ("own", "all"))
+    own, every = (Ensemble((Column(),), "stacked", stack_on=on).fit(X, Y).score(X, Y) for on in ("own", "all"))
     assert own < 0.75
     assert every > 0.95
 
 
 def test_members_are_chosen_by_name() -> None:
     changed = parse_settings(['model.members=["svm", "nb-app"]', "model.combine=votes"])
-    recipe = Recipe.of("committee", changed)
+    recipe = Recipe.of("ensemble", changed)
     assert recipe.model["members"] == ("svm", "nb-app")
     assert Recipe.from_dict(recipe.as_dict()) == recipe
     members = recipe.build_model().get_params()["members"]
     assert [type(member.model.model) for member in members] == [LinearSVM, MultinomialNaiveBayes]
     with pytest.raises(UnknownNameError, match="Did you mean 'svm'"):
-        Recipe.of("committee", {"model": {"members": ["svn"]}})
+        Recipe.of("ensemble", {"model": {"members": ["svn"]}})
     with pytest.raises(ParameterError, match="members must be a list of methods"):
-        Recipe.of("committee", {"model": {"members": "svm"}})
+        Recipe.of("ensemble", {"model": {"members": "svm"}})
 
 
 @pytest.mark.parametrize("how", ["votes", "average", "stacked"])
 def test_a_committee_is_stored_with_its_members(how: str, tmp_path: Any) -> None:
     texts = ["the bus was late", "a hole in the road", "late bus, bad road", "good morning", "bus stop"] * 4
     labels = [["buses"], ["roads"], ["buses", "roads"], [], ["buses"]] * 4
-    model = TextClassifier("committee", model={"members": ["svm", "nb", "nb-app"], "combine": how}).fit(texts, labels)
+    model = TextClassifier("ensemble", model={"members": ["svm", "nb", "nb-app"], "combine": how}).fit(texts, labels)
     model.save(tmp_path / "model")
     loaded = TextClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_scores(texts[:5]), model.predict_scores(texts[:5]))

@@ -30,5 +30,5 @@ def in_order_of_time(train: Corpus, test: Corpus | None) -> Corpus:
             except ManylabelError:
                 continue  # a column of that name that holds no dates
             if np.max(before) <= np.min(after):
-                return replace(train, split=None, split_by=f"{TIME}{name}")
+                return replace(train, split_names=None, split_by=f"{TIME}{name}")
     return train

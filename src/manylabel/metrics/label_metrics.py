@@ -1,4 +1,4 @@
-"""Measures made of label counts: per label, pooled over labels (micro), averaged over labels (macro).
+"""Metrics made of label counts: per label, pooled over labels (micro), averaged over labels (macro).
 
 A ratio whose denominator is zero gets the value `zero_division`: 0 unless told otherwise; nan leaves the
 label out of macro averages. Precision is undefined for a label never predicted, recall for a label no

@@ -1,4 +1,4 @@
-"""The one table of measures: name, title, formula, direction, convention and source of each."""
+"""The one table of metrics: name, title, formula, direction, convention and source of each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from manylabel.exceptions import UnknownNameError
-from manylabel.metrics import document_measures as by_document
-from manylabel.metrics import label_measures as by_label
+from manylabel.metrics import document_metrics as by_document
+from manylabel.metrics import label_metrics as by_label
 from manylabel.metrics.counts import DocumentCounts, LabelCounts, LabelMatrix, document_counts, label_counts
-from manylabel.metrics.label_measures import Over
+from manylabel.metrics.label_metrics import Over
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,11 +21,11 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Metric:
     """One number about predicted label sets. `greater_is_better` is None for a plain description.
 
     `over` names the labels a macro average is taken over (`chosen_labels` counts them), None for other
-    measures.
+    metrics.
     """
 
     name: str
@@ -48,8 +48,8 @@ _GODBOLE = "Godbole & Sarawagi 2004, section 5.2"
 _MANNING = "Manning, Raghavan & Schütze 2008, section 13.6"
 
 
-def _macro(name: str, title: str, function: Callable[..., by_label.MacroMean], over: Over, mean: str) -> Measure:
-    return Measure(
+def _macro(name: str, title: str, function: Callable[..., by_label.MacroMean], over: Over, mean: str) -> Metric:
+    return Metric(
         name,
         title,
         lambda counts: function(counts.labels, over).value,
@@ -61,7 +61,7 @@ def _macro(name: str, title: str, function: Callable[..., by_label.MacroMean], o
 
 
 _TABLE = (
-    Measure(
+    Metric(
         "micro-precision",
         "Micro precision",
         lambda counts: by_label.micro_precision(counts.labels),
@@ -69,7 +69,7 @@ _TABLE = (
         _POOLED,
         "Vilar, Castro & Sanchis 2004, eq. 26",
     ),
-    Measure(
+    Metric(
         "micro-recall",
         "Micro recall",
         lambda counts: by_label.micro_recall(counts.labels),
@@ -77,7 +77,7 @@ _TABLE = (
         _POOLED,
         "Vilar, Castro & Sanchis 2004, eq. 27",
     ),
-    Measure("micro-f1", "Micro F1", lambda counts: by_label.micro_f1(counts.labels), True, _POOLED, _MANNING),
+    Metric("micro-f1", "Micro F1", lambda counts: by_label.micro_f1(counts.labels), True, _POOLED, _MANNING),
     _macro("macro-precision", "Macro precision", by_label.macro_precision, "all", "Mean of precision"),
     _macro("macro-recall", "Macro recall", by_label.macro_recall, "all", "Mean of recall"),
     _macro("macro-f1", "Macro F1", by_label.macro_f1, "all", "Mean of F1"),
@@ -96,7 +96,7 @@ _TABLE = (
         "all",
         "F1 of mean precision and mean recall",
     ),
-    Measure(
+    Metric(
         "label-accuracy",
         "Accuracy per label, mean",
         lambda counts: by_label.pooled_accuracy(counts.labels),
@@ -104,7 +104,7 @@ _TABLE = (
         "Share of right yes/no decisions over all documents and labels: 1 − Hamming loss.",
         "Sebastiani 2002, section 7.1",
     ),
-    Measure(
+    Metric(
         "jaccard",
         "Jaccard index",
         lambda counts: by_document.jaccard(counts.documents),
@@ -112,7 +112,7 @@ _TABLE = (
         _BOTH_EMPTY,
         _GODBOLE + ", there called accuracy",
     ),
-    Measure(
+    Metric(
         "sample-precision",
         "Precision per document",
         lambda counts: by_document.sample_precision(counts.documents),
@@ -120,7 +120,7 @@ _TABLE = (
         _BOTH_EMPTY,
         _GODBOLE,
     ),
-    Measure(
+    Metric(
         "sample-recall",
         "Recall per document",
         lambda counts: by_document.sample_recall(counts.documents),
@@ -128,7 +128,7 @@ _TABLE = (
         _BOTH_EMPTY,
         _GODBOLE,
     ),
-    Measure(
+    Metric(
         "sample-f1",
         "F1 per document",
         lambda counts: by_document.sample_f1(counts.documents),
@@ -136,7 +136,7 @@ _TABLE = (
         _BOTH_EMPTY,
         "Ueda & Saito 2002",
     ),
-    Measure(
+    Metric(
         "f1-of-means",
         "F1 of mean precision and recall per document",
         lambda counts: by_document.f1_of_means(counts.documents),
@@ -144,7 +144,7 @@ _TABLE = (
         "F1 of the means over documents of precision and recall; each of them 1 where both sets are empty.",
         _GODBOLE + ", as printed",
     ),
-    Measure(
+    Metric(
         "exact-match",
         "Exact match",
         lambda counts: by_document.exact_match(counts.documents),
@@ -152,7 +152,7 @@ _TABLE = (
         "Share of documents whose set is exactly right, empty sets included; the accuracy of single labels.",
         "Vilar, Castro & Sanchis 2004",
     ),
-    Measure(
+    Metric(
         "zero-one-loss",
         "0/1 loss",
         lambda counts: by_document.zero_one_loss(counts.documents),
@@ -160,7 +160,7 @@ _TABLE = (
         "Share of documents whose set is not exactly right: 1 − exact match.",
         "Vilar, Castro & Sanchis 2004",
     ),
-    Measure(
+    Metric(
         "hamming-loss",
         "Hamming loss",
         lambda counts: by_document.hamming_loss(counts.documents),
@@ -168,7 +168,7 @@ _TABLE = (
         "Share of wrong cells of the documents × labels table, all labels counted.",
         "Schapire & Singer 2000; Lee 2018",
     ),
-    Measure(
+    Metric(
         "all-negative-share",
         "Documents with nothing predicted",
         lambda counts: by_document.all_negative_share(counts.documents),
@@ -176,7 +176,7 @@ _TABLE = (
         "Share of all documents, labelled or not.",
         "Godbole & Sarawagi 2004, section 5.5",
     ),
-    Measure(
+    Metric(
         "true-cardinality",
         "True labels per document",
         lambda counts: by_document.true_cardinality(counts.documents),
@@ -184,7 +184,7 @@ _TABLE = (
         "Mean over all documents, unlabelled ones included.",
         "Tsoumakas & Katakis 2007",
     ),
-    Measure(
+    Metric(
         "predicted-cardinality",
         "Predicted labels per document",
         lambda counts: by_document.predicted_cardinality(counts.documents),
@@ -194,7 +194,7 @@ _TABLE = (
     ),
 )
 
-MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in _TABLE}
+METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
 
 
 def count_all(T: LabelMatrix, S: LabelMatrix) -> Counts:
@@ -202,37 +202,37 @@ def count_all(T: LabelMatrix, S: LabelMatrix) -> Counts:
     return Counts(label_counts(T, S), document_counts(T, S))
 
 
-def measure_counts(counts: Counts, names: Iterable[str] | None = None) -> dict[str, float]:
-    """The named measures (default: all) of counts that may have been put together from batches."""
-    return {name: find_measure(name).compute(counts) for name in (MEASURES if names is None else names)}
+def metrics_of_counts(counts: Counts, names: Iterable[str] | None = None) -> dict[str, float]:
+    """The named metrics (default: all) of counts that may have been put together from batches."""
+    return {name: find_metric(name).compute(counts) for name in (METRICS if names is None else names)}
 
 
-def measure_all(T: LabelMatrix, S: LabelMatrix, names: Iterable[str] | None = None) -> dict[str, float]:
-    """The named measures (default: all) of the predictions S against the truth T.
+def compute_metrics(T: LabelMatrix, S: LabelMatrix, names: Iterable[str] | None = None) -> dict[str, float]:
+    """The named metrics (default: all) of the predictions S against the truth T.
 
-    >>> measure_all([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]], ["jaccard", "exact-match"])
+    >>> compute_metrics([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]], ["jaccard", "exact-match"])
     {'jaccard': 0.5, 'exact-match': 0.0}
     """
-    return measure_counts(count_all(T, S), names)
+    return metrics_of_counts(count_all(T, S), names)
 
 
 def conventions() -> dict[str, str]:
-    """What each measure does with empty sets, zero denominators and absent labels, in words.
+    """What each metric does with empty sets, zero denominators and absent labels, in words.
 
     >>> conventions()["zero-one-loss"]
     'Share of documents whose set is not exactly right: 1 − exact match.'
     """
-    return {name: measure.convention for name, measure in MEASURES.items()}
+    return {name: metric.convention for name, metric in METRICS.items()}
 
 
-def find_measure(name: str) -> Measure:
-    """The measure of that name; an unknown name is answered with the nearest.
+def find_metric(name: str) -> Metric:
+    """The metric of that name; an unknown name is answered with the nearest.
 
-    >>> find_measure("micro-f")
+    >>> find_metric("micro-f")
     Traceback (most recent call last):
     ...
-    manylabel.exceptions.UnknownNameError: There is no measure 'micro-f'. Did you mean 'micro-f1'? Known: ...
+    manylabel.exceptions.UnknownNameError: There is no metric 'micro-f'. Did you mean 'micro-f1'? Known: ...
     """
-    if name not in MEASURES:
-        raise UnknownNameError("measure", name, MEASURES)
-    return MEASURES[name]
+    if name not in METRICS:
+        raise UnknownNameError("metric", name, METRICS)
+    return METRICS[name]

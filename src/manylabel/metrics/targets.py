@@ -1,0 +1,57 @@
+"""What a user may say matters: the metrics by which methods are compared and decisions are made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy.typing as npt
+
+from manylabel.exceptions import UnknownNameError
+from manylabel.metrics.counts import LabelMatrix
+from manylabel.metrics.ranking import label_ranks, recall_at
+from manylabel.metrics.table import compute_metrics, find_metric
+
+
+@dataclass(frozen=True, slots=True)
+class TargetMetric:
+    """A metric to optimise for. `k` is set for metrics of the k best-scored labels, which need scores."""
+
+    name: str
+    title: str
+    greater_is_better: bool
+    k: int | None = None
+
+    def value(self, truth: LabelMatrix, given: LabelMatrix, scores: npt.ArrayLike | None = None) -> float:
+        """The metric itself, as it is printed."""
+        if self.k is None:
+            return compute_metrics(truth, given, [self.name])[self.name]
+        if scores is None:
+            raise ValueError(f"{self.name} is about the order of labels and needs their scores.")
+        return recall_at(label_ranks(truth, scores), self.k)
+
+    def gain(self, value: float) -> float:
+        """The value with its sign turned where less is better, so that greater is always better."""
+        return value if self.greater_is_better else -value
+
+
+TARGET_METRICS: Mapping[str, TargetMetric] = {
+    name: TargetMetric(name, find_metric(name).title, bool(find_metric(name).greater_is_better))
+    for name in ("micro-f1", "macro-f1", "sample-f1", "exact-match", "hamming-loss")
+}
+DEFAULT_METRIC = "micro-f1"
+
+
+def find_target_metric(name: str) -> TargetMetric:
+    """The metric of that name; ``recall@5`` (any number) is the recall of the five best labels.
+
+    >>> find_target_metric("hamming-loss").greater_is_better, find_target_metric("recall@3").k
+    (False, 3)
+    """
+    if name in TARGET_METRICS:
+        return TARGET_METRICS[name]
+    if found := re.fullmatch(r"recall@([1-9]\d*)", name):
+        k = int(found[1])
+        return TargetMetric(f"recall@{k}", f"Recall at {k}", True, k)
+    raise UnknownNameError("metric to optimise for", name, [*TARGET_METRICS, "recall@5"])
