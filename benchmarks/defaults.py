@@ -139,7 +139,7 @@ def cell(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.
     except ManylabelError as error:  # counts are not to be had of ready-made tf-idf, say
         return {"value": None, "error": str(error)}
     sizes = {"train": len(train), "test": len(test), "labels": len(model.labels_)}
-    return {"value": value, "seconds": round(seconds, 1), "chosen": model.decided_.chosen(), **sizes}
+    return {"value": value, "seconds": round(seconds, 1), "chosen": model.decided_.chosen_for_metric(), **sizes}
 
 
 def comparison(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.Namespace) -> dict[str, Any]:

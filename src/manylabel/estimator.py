@@ -60,6 +60,16 @@ class Estimator:
                 setattr(self, name, value)
         return self
 
+    def set_everywhere(self, name: str, value: Any) -> Self:
+        """Set a parameter of this estimator and of all estimators inside it, wherever they have it."""
+        for own, inside in self.get_params(deep=False).items():
+            if own == name:
+                setattr(self, name, value)
+            for one in inside if isinstance(inside, (list, tuple)) else (inside,):
+                if isinstance(one, Estimator):
+                    one.set_everywhere(name, value)
+        return self
+
     def check_parameters(self) -> None:
         """Check every parameter against the class's table; `fit` calls it first."""
         for name, constraint in self.parameter_constraints.items():

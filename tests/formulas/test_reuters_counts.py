@@ -61,7 +61,7 @@ def test_all_and_unused_records():
     """D-1: 21578 records, 8676 of them unused; 120 labels used anywhere, 135 listed."""
     everything = reuters(split="all")
     assert len(everything) == 21578
-    assert everything.split is None
+    assert everything.split_names is None
     assert describe(everything)["labels used"] == 120
     assert len(everything.label_names) == 135
     assert reuters(unused="keep").parts == {"train": 9603, "test": 3299, "unused": 8676}
@@ -149,7 +149,7 @@ def test_briefs_and_unprocessed_stories():
 
 def test_random_split_is_seeded_and_of_the_asked_size():
     """D-1: random 70-30 over the 12902 documents."""
-    first, again, other = (reuters(split="random", seed=seed).split for seed in (1, 1, 2))
+    first, again, other = (reuters(split="random", seed=seed).split_names for seed in (1, 1, 2))
     assert Counter(first) == {"train": 12902 - 3871, "test": 3871}
     assert first == again
     assert first != other

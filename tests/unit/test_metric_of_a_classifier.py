@@ -34,8 +34,8 @@ def test_saved_loaded_and_asked_one_by_one(automatic: TextClassifier, tmp_path: 
     assert loaded.predict(texts) == answers
     assert [loaded.predict([text])[0] for text in texts] == answers
     assert loaded.thresholds == automatic.thresholds
-    assert loaded.decided_.chosen() == automatic.decided_.chosen()
-    assert inspect(tmp_path / "letters.manylabel").chosen == automatic.decided_.chosen()
+    assert loaded.decided_.chosen_for_metric() == automatic.decided_.chosen()
+    assert inspect(tmp_path / "letters.manylabel").chosen == automatic.decided_.chosen_for_metric()
 
 
 def test_the_cost_is_the_one_that_served_the_goal_best() -> None:
@@ -68,7 +68,7 @@ def test_the_blend_is_scored_as_it_will_score(automatic: TextClassifier) -> None
 
 def test_threads_change_nothing(automatic: TextClassifier) -> None:
     other = TextClassifier("auto", n_jobs=2).fit(TRAIN.texts, TRAIN.label_sets)
-    assert other.decided_.chosen() == automatic.decided_.chosen()
+    assert other.decided_.chosen_for_metric() == automatic.decided_.chosen()
     np.testing.assert_array_equal(other.predict_scores(TEST.texts), automatic.predict_scores(TEST.texts))
 
 
@@ -92,7 +92,7 @@ def test_a_model_without_a_cost_is_scored_once() -> None:
 def test_goals_work_with_scores_of_every_kind(method: str) -> None:
     texts, labels = TRAIN.texts[:80], TRAIN.label_sets[:80]
     model = TextClassifier(method, metric="sample-f1", folds=3, n_jobs=1).fit(texts, labels)
-    chosen = model.decided_.chosen()
+    chosen = model.decided_.chosen_for_metric()
     assert chosen is not None
     assert chosen["metric"] == "sample-f1"
     assert len(model.predict(TEST.texts[:5])) == 5

@@ -173,7 +173,7 @@ class DecidedModel(MultiLabelModel):
     def _scored_model(self, settings: Mapping[str, Any]) -> MultiLabelModel:
         return unfitted_copy(self.model).set_params(**settings)
 
-    def chosen(self) -> dict[str, Any] | None:
+    def chosen_for_metric(self) -> dict[str, Any] | None:
         """What the rule chose for its metric; None for rules that choose nothing."""
         self.check_fitted()
         return None if self.rule_ is None else chosen_for_metric(self.rule_, self.settings_)

@@ -28,17 +28,15 @@ def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[C
     ``guarantee``: what the rule guarantees of new documents. Co-training adds its rounds.
     """
     model, rule = decided.model_, decided.rule_
-    chosen = getattr(model, "chosen", {})
-    said: dict[str, Any] = {"chosen": dict(chosen)} if chosen else {}
-    if (for_goal := decided.chosen()) is not None:
+    said: dict[str, Any] = {"chosen": dict(model.chosen)} if model.chosen else {}
+    if (for_goal := decided.chosen_for_metric()) is not None:
         said["chosen_for_metric"] = for_goal
-    if hasattr(model, "label_coefficients") and len(labels) <= MOST_LABELS:
-        said["supports"] = supports(model.label_coefficients(), labels)
+    if len(labels) <= MOST_LABELS and (coefficients := model.label_coefficients()) is not None:
+        said["supports"] = supports(coefficients, labels)
     if (guarantee := decided.guarantee()) is not None:
         said["guarantee"] = guarantee.as_dict()
-    with_report = getattr(model, "predict_with_report", None)
-    if rule is None and with_report is not None:
-        said.update(with_report(sparse.vstack(list(batches), format="csr"))[1].summary())
+    if rule is None:
+        said.update(model.remarks(Csr(sparse.vstack(list(batches), format="csr"))))
     if rule is not None and rule.fallback == "argmax":
         said["all_negative_share"] = all_negative_share(decided, batches)
     return said

@@ -6,7 +6,7 @@ the single-label case, batches and scikit-learn's contract are done here once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -101,6 +101,9 @@ class MultiLabelModel(Estimator):
     wants: ClassVar[frozenset[str]] = frozenset()
     """Facts about the corpus that `fit` takes as keywords where they are known, of the list in `FACTS`."""
 
+    independent_labels: ClassVar[bool] = False
+    """Whether each label is a two-class problem of its own, documents without it being negatives."""
+
     n_features_in_: int
     n_labels_: int
     classes_: npt.NDArray[Any]
@@ -122,6 +125,23 @@ class MultiLabelModel(Estimator):
         It must agree with `score_batch`. None where a method has no such short cut.
         """
         return None
+
+    @property
+    def chosen(self) -> Mapping[str, Any]:
+        """Settings that the method tuned by itself, by name; mostly none."""
+        return {}
+
+    def log_joint(self, X: object) -> Floats:
+        """The scores on a scale that does not underflow; naive Bayes gives log p(label, document) here."""
+        return self.scores(X)
+
+    def label_coefficients(self) -> Floats | None:
+        """Labels × labels: what the presence of one label adds to the score of another; None for most methods."""
+        return None
+
+    def remarks(self, X: Csr) -> dict[str, Any]:
+        """What the method reports about how it reached its predictions for checked documents; mostly nothing."""
+        return {}
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels given when no decision rule was learned; see `natural_decisions`."""

@@ -44,6 +44,7 @@ class BinaryNaiveBayes(CountModel):
 
     score_kind = ScoreKind.LOG_ODDS
     wants: ClassVar[frozenset[str]] = frozenset({"counts_of_counts"})
+    independent_labels = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "smoothing": SMOOTHING,
         "b": DISCOUNT,

@@ -51,6 +51,7 @@ class LinearSVM(MultiLabelModel):
     ([[2.0]], [-5.0])
     """
 
+    independent_labels = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": OneOf("squared_hinge", "hinge", "logistic"),
         "C": _COSTS,

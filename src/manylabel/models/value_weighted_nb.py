@@ -73,6 +73,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     """
 
     needs_counts: ClassVar[bool] = True
+    independent_labels = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "event": OneOf("exponent", "categorical", "multinomial"),
         "weight": OneOf("kl_split", "kl", "p_kl", "none"),

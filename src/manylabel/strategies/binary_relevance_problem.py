@@ -16,18 +16,14 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.evidence import removal_evidence
-from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, sigmoid
-from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.parameters import Satisfies
 
 BASE_MODEL = Satisfies(
     "a model of manylabel, or a scikit-learn classifier with decision_function or predict_proba",
     lambda value: not isinstance(value, type) and hasattr(value, "fit") and _gives_scores(value),
 )
-_PER_LABEL = (BinaryNaiveBayes, LinearSVM, ValueWeightedNaiveBayes)
 _SIGNED = (ScoreKind.LOG_ODDS, ScoreKind.MARGIN)
 _AGREES = 1e-9
 
@@ -39,12 +35,11 @@ def _gives_scores(model: Any) -> bool:
 def scores_labels_alone(model: Any) -> bool:
     """Whether a model already is one two-class problem a label, a document without the label being a negative.
 
-    Such a model learns all labels in one `fit`. Others, and models that do not declare it by an attribute
-    `independent_labels`, get one copy a label.
+    Such a model (`independent_labels`) learns all labels in one `fit`. Others get one copy per label.
     """
     if not isinstance(model, MultiLabelModel) or model.score_kind not in _SIGNED:
         return False
-    return isinstance(model, _PER_LABEL) or bool(getattr(model, "independent_labels", False))
+    return model.independent_labels
 
 
 def problem_kind(model: Any) -> ScoreKind:

@@ -184,6 +184,10 @@ class CoTraining(ProblemStrategy):
         """Labels whose score is above 0: of two equally probable values, the absence."""
         return np.asarray(scores > 0)
 
+    def remarks(self, X: Csr) -> dict[str, Any]:
+        """The rounds and cycles of the documents, summed up."""
+        return self.predict_with_report(X)[1].summary()
+
     def predict_with_report(self, X: object, *, working_memory: int = WORKING_MEMORY) -> tuple[Any, CoTrainingReport]:
         """What `predict` answers, and the rounds and cycles of each document."""
         features = self.features(X)

@@ -134,7 +134,7 @@ class LabelPowerset(MultiLabelModel):
         A label in every set, or in none, has no evidence.
         """
         document, wanted = asked_for(self, x, labels)
-        ask = getattr(self.model_, "log_joint", self.model_.score_batch)  # posteriors of long documents underflow to 0
+        ask = self.model_.log_joint  # posteriors of long documents underflow to 0
         order = np.argsort(-ask(document)[0, : self.sets_.shape[0]], kind="stable")
         holds = sparse.csc_array(self.sets_[order])
         values = np.zeros((len(wanted), document.nnz))

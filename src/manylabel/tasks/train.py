@@ -45,7 +45,7 @@ class Trained:
             "stemmer": None if model.vectorizer_ is None else model.vectorizer_.stemmer_,
             "seconds": self.seconds,
             "recipe": model.recipe.as_dict(),
-            "chosen": model.decided_.chosen(),
+            "chosen": model.decided_.chosen_for_metric(),
             "guarantee": None if model.guarantee is None else model.guarantee.as_dict(),
             "skipped": [str(problem) for problem in self.skipped],
         }
