@@ -11,7 +11,6 @@ from manylabel.data.corpus import Text
 from manylabel.data.given import as_matrix
 from manylabel.estimator import Csr, Estimator
 from manylabel.exceptions import DataError
-from manylabel.models.count_model import unpruned_counts_of_counts
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
@@ -47,7 +46,7 @@ class DocumentFeatures(Estimator):
                 X = self.vectorizer_.prune(counts)
             X = self._select(recipe, X, Y)
             if X.shape[1] < counts.shape[1] and not recipe.weighting:
-                counts_of_counts = unpruned_counts_of_counts(recipe.build_model(), counts, Y)
+                counts_of_counts = recipe.build_model().counts_of_counts(counts, Y)
         self.weighting_ = Weighting(**recipe.weighting).fit(X) if recipe.weighting else None
         return (X if self.weighting_ is None else self.weighting_.transform(X)), counts_of_counts
 

@@ -25,7 +25,6 @@ from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import TermSelector, Vectorizer, Weighting
 from manylabel.features.vocabulary import TermTable, select_columns
-from manylabel.models.count_model import unpruned_counts_of_counts
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
@@ -159,7 +158,7 @@ class FoldWork:
             X, X_test = selector.transform(X), selector.transform(X_test)
         facts = self._facts(recipe, labels)
         if self.has_texts and X.shape[1] < counts.shape[1] and not recipe.weighting:
-            of_counts = unpruned_counts_of_counts(recipe.build_model(), counts, Y)
+            of_counts = recipe.build_model().counts_of_counts(counts, Y)
             facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
         if recipe.weighting:
             weighting = Weighting(**recipe.weighting).fit(X)

@@ -26,6 +26,7 @@ from manylabel.models.score_kinds import (
     probabilities,
     sigmoid,
 )
+from manylabel.models.smoothing import counts_of_counts
 
 __all__ = [
     "WORKING_MEMORY",
@@ -125,6 +126,16 @@ class MultiLabelModel(Estimator):
         It must agree with `score_batch`. None where a method has no such short cut.
         """
         return None
+
+    def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
+        """How many terms occur r times in `counts` of the unpruned vocabulary; None where `fit` has no use for it.
+
+        A discount estimated after pruning would rest on the very terms that pruning removed. A document counts once
+        per label.
+        """
+        if "counts_of_counts" not in self.wants:
+            return None
+        return counts_of_counts(counts.T @ np.diff(Y.indptr))
 
     @property
     def chosen(self) -> Mapping[str, Any]:

@@ -172,15 +172,3 @@ class CountModel(MultiLabelModel):
 
 def _or_none_given(counts: Ints | None) -> Ints:
     return np.zeros((0, 2), dtype=np.int64) if counts is None else counts
-
-
-def unpruned_counts_of_counts(model: MultiLabelModel, counts: Csr, Y: Csr) -> dict[int, int] | None:
-    """How many words occur r times, counted before rare words were pruned: a discount estimated from what is left
-    would rest on the very words that pruning took out. None for models without a discount.
-    """
-    if "counts_of_counts" not in model.wants:
-        return None
-    copies = np.diff(Y.indptr)
-    if getattr(model, "unigram_docs", "labelled") == "all":
-        copies = np.maximum(copies, 1)
-    return counts_of_counts(counts.T @ copies)

@@ -12,7 +12,7 @@ from manylabel.models.count_model import CountModel
 from manylabel.models.counting import LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
-from manylabel.models.smoothing import DISCOUNT, SMOOTHING, DiscountMethod, Prior, class_log_prior
+from manylabel.models.smoothing import DISCOUNT, SMOOTHING, DiscountMethod, Prior, class_log_prior, counts_of_counts
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 
 
@@ -81,6 +81,11 @@ class MultinomialNaiveBayes(CountModel):
         self.alpha = alpha
         self.prior: Prior = prior
         self.no_class = no_class
+
+    def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
+        """How many terms occur r times; with ``unigram_docs="all"`` unlabelled documents count once."""
+        copies = np.diff(Y.indptr)
+        return counts_of_counts(counts.T @ (np.maximum(copies, 1) if self.unigram_docs == "all" else copies))
 
     # --- the formula --------------------------------------------------------------------------------------
 
