@@ -87,6 +87,11 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    def forget(self) -> None:
+        """Delete every learned attribute, so that the estimator is as it was before the first `fit`."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+
     @property
     def is_fitted(self) -> bool:
         """Whether `fit` has learned anything yet."""

@@ -47,7 +47,7 @@ def test_pieces_and_errors() -> None:
     np.testing.assert_array_equal(pieces.transform(X).toarray(), FrequencyBins(4).fit_transform(X).toarray())
     with pytest.raises(ParameterError, match="n_bins must be a whole number of at least 2"):
         FrequencyBins(1).fit(X)
-    with pytest.raises(DataError, match="3 columns, but the bins of 2 words"):
+    with pytest.raises(DataError, match="3 columns, but the bins of 2 terms"):
         pieces.transform(np.ones((1, 3)))
 
 

@@ -22,7 +22,7 @@ def test_the_worked_example() -> None:
     """D-3: three documents over a, b, c; every word in two of three documents."""
     weighting = Weighting(idf="plain").fit(counts())
     assert weighting.document_frequency_.tolist() == [2, 2, 2]
-    np.testing.assert_allclose(weighting.inverse_document_frequency, log(3 / 2))
+    np.testing.assert_allclose(weighting.idf_, log(3 / 2))
     assert log(3 / 2) == pytest.approx(0.405465, abs=1e-6)
     expected = [
         [2 / sqrt(5), 1 / sqrt(5), 0],

@@ -12,7 +12,6 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnknownNameError
-from manylabel.features import Weighting
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.recipe import Recipe, with_metric
 from manylabel.tasks.inspect import inspect
@@ -117,21 +116,3 @@ def test_a_goal_and_a_rule_contradict_each_other() -> None:
         with_metric({"decision": {"rule": "top-k"}}, "exact-match")
     with pytest.raises(UnknownNameError, match="Did you mean 'macro-f1'"):
         with_metric({}, "makro-f1")
-
-
-def test_values_weighed_before_are_only_brought_to_length_1() -> None:
-    X = Csr([[0.3, 0.4], [0.0, 2.5]])
-    assert Weighting(tf="log", idf="smooth", fractions="keep").fit_transform(X).toarray().tolist() == [
-        [0.6, 0.8],
-        [0.0, 1.0],
-    ]
-    weighting = Weighting(tf="log", idf="none", fractions="keep").fit(X)
-    one = weighting.weigh_one(np.array([0, 1], dtype=np.int32), np.array([0.3, 0.4]))
-    np.testing.assert_array_equal(one, weighting.transform(X).toarray()[0])
-    assert not weighting.fit(Csr([[3.0, 4.0]])).weighed_before_
-
-
-def test_counts_are_weighed_whatever_becomes_of_fractions() -> None:
-    X = Csr([[1, 4], [0, 2]])
-    kept, weighed = (Weighting(tf="log", fractions=what).fit_transform(X).toarray() for what in ("keep", "weigh"))
-    np.testing.assert_array_equal(kept, weighed)

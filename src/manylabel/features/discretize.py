@@ -1,4 +1,4 @@
-"""Frequencies → bins: absent, and equal intervals of what is left."""
+"""Frequencies → bins: bin 0 for absent terms, and intervals of equal width for the others."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def bin_numbers(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, 
 
     bin(f) = 0 if f ≤ 0, else 1 + min(B − 2, ⌊(f − low) / ((high − low)/(B − 1))⌋)
 
-    Source: Lee 2018, section 3, in words only; the edges are ours: values outside the interval are clipped to it, and
-    where low = high every positive value is in bin 1.
+    Source: Lee 2018, section 3, which describes it in words. Our choices at the edges: values outside the interval are
+    clipped to it, and where low = high every positive value is in bin 1.
 
     >>> bin_numbers([0, 1, 2, 3, 5, 9], low=1, high=9, n_bins=5).tolist()
     [0, 1, 1, 2, 3, 4]
     """
-    f, low, high = (np.asarray(part, dtype=np.float64) for part in (values, low, high))
+    f, low, high = (np.asarray(array, dtype=np.float64) for array in (values, low, high))
     width = (high - low) / (n_bins - 1)
     open_interval = width > 0
     steps = np.floor((np.clip(f, low, np.maximum(low, high)) - low) / np.where(open_interval, width, 1.0))
@@ -35,11 +35,11 @@ def bin_numbers(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, 
 
 
 class FrequencyBins(Estimator):
-    """The bin number of every frequency of X: 0 where the word is absent, 1 … B − 1 where it is present.
+    """Replace every frequency of X by its bin number: 0 where the term is absent, 1 … B − 1 where it is present.
 
-    The interval from the smallest to the largest positive training value, of each word (``scope="feature"``) or of
-    all words together (``"global"``), is cut into B − 1 parts of equal width; see `bin_numbers`. X stays sparse, since
-    what is absent stays 0. A word never seen in training is in bin 1 wherever it occurs.
+    The interval from the smallest to the largest positive training value, of each term (``scope="feature"``) or of
+    all terms together (``"global"``), is divided into B − 1 intervals of equal width; see `bin_numbers`. X stays
+    sparse, because absent terms stay 0. A term never seen in training is in bin 1 wherever it occurs.
 
     Source: Lee 2018, section 3, whose five bins are 0 and four intervals.
 
@@ -53,26 +53,27 @@ class FrequencyBins(Estimator):
         "scope": OneOf("feature", "global"),
     }
     low_: Floats
+    """The smallest positive training value of each term; infinite for a term never seen."""
     high_: Floats
+    """The largest training value of each term; 0 for a term never seen."""
 
     def __init__(self, n_bins: int = 5, scope: Scope = "feature") -> None:
         self.n_bins = n_bins
         self.scope = scope
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn the smallest and the largest frequency of each word. `y` is not looked at."""
-        for name in self.learned_state():
-            delattr(self, name)
+        """Learn the smallest and the largest frequency of each term; `y` is ignored."""
+        self.forget()
         return self.partial_fit(X)
 
     def partial_fit(self, X: Any, y: object = None) -> Self:
-        """Learn from some more documents; pieces in any order give what `fit` on all of them gives."""
+        """Learn from further documents; batches in any order give the same result as `fit` on all of them."""
         self.check_parameters()
         X = self._checked(X)
         positive = X.data > 0
         columns, values = X.indices[positive], X.data[positive]
-        low = getattr(self, "low_", np.full(X.shape[1], np.inf)).copy()
-        high = getattr(self, "high_", np.zeros(X.shape[1])).copy()
+        low = self.low_.copy() if self.is_fitted else np.full(X.shape[1], np.inf)
+        high = self.high_.copy() if self.is_fitted else np.zeros(X.shape[1])
         np.minimum.at(low, columns, values)
         np.maximum.at(high, columns, values)
         self.low_, self.high_ = low, high
@@ -91,7 +92,7 @@ class FrequencyBins(Estimator):
         return binned
 
     def intervals(self) -> tuple[Floats, Floats]:
-        """The lower and the upper edge of each word's interval; 0 and 0 for a word never seen."""
+        """The lower and the upper edge of each term's interval; 0 and 0 for a term never seen."""
         self.check_fitted()
         low, high = self.low_, self.high_
         if self.scope == "global" and len(low):
@@ -99,7 +100,7 @@ class FrequencyBins(Estimator):
         return np.where(np.isinf(low), 0.0, low), high.copy()
 
     def fit_transform(self, X: Any, y: object = None) -> Csr:
-        """Learn the intervals and give the bin numbers."""
+        """Learn the intervals, then return the bin numbers."""
         return self.fit(X).transform(X)
 
     def _checked(self, X: Any) -> Csr:
@@ -107,10 +108,9 @@ class FrequencyBins(Estimator):
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        known: Floats | None = getattr(self, "low_", None)
-        if known is not None and matrix.shape[1] != len(known):
+        if self.is_fitted and matrix.shape[1] != len(self.low_):
             raise DataError(
-                f"X has {matrix.shape[1]} columns, but the bins of {len(known)} words were learned.",
-                remedy="Give documents of the same vocabulary.",
+                f"X has {matrix.shape[1]} columns, but the bins of {len(self.low_)} terms were learned.",
+                remedy="Use documents counted with the same vocabulary.",
             )
         return matrix

@@ -1,4 +1,4 @@
-"""Counts → weights: tf-idf and length normalisation."""
+"""Counts → weights: tf-idf and length normalisation (`Weighting`)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from manylabel.parameters import Constraint, OneOf
 
 
 class Weighting(Estimator):
-    """Weigh the counts of X and bring every document to the same length.
+    """Weight the counts of X by tf-idf and scale every document to the same length.
 
     ``v_w = tf(x_w) · idf_w``, then divided by the norm of the document's vector:
 
     - tf: "raw" x_w; "log" 1 + ln x_w; "binary" 1 for a term that occurs.
     - idf: "none" 1; "plain" ln(N / df_w), 0 for a term of every document; "smooth"
       ln((1 + N) / (1 + df_w)) + 1, which is scikit-learn's.
-    - fractions: what is done with values that are no whole numbers, so were weighed before: "weigh" treats them as
-      counts, of which the logarithm may then be negative; "keep" leaves tf and idf out where the training documents
-      have any.
+    - fractions: how to treat values that are not whole numbers, which were weighted before: "weigh" treats them as
+      counts, whose logarithm may then be negative; "keep" leaves out tf and idf if the training documents have any.
     - norm: None, "l1" (sum of absolute values 1) or "l2" (Euclidean length 1).
 
-    N and df are learned from the training documents only. A document without terms stays zero; a term never
-    seen in training (df 0) gets idf 0 in "plain", so that nothing is ever divided by zero.
+    N and df are learned from the training documents only. A document without terms stays zero. A term never seen in
+    training (df 0) has idf 0 in "plain", so that nothing is divided by zero. The idf is computed by `fit`: a change of
+    `idf` or `dtype` takes effect when the weighting is fitted again.
 
     Source: Manning, Raghavan & Schütze 2008, sections 6.2 to 6.4; the L1 norm scales the input of Ueda &
     Saito 2002.
@@ -45,8 +45,14 @@ class Weighting(Estimator):
         "dtype": OneOf("float64", "float32"),
     }
 
-    # What a model file lacks that was written before fractions could be kept.
+    document_frequency_: Ints
+    """The number of training documents that contain each term."""
+    n_documents_: int
+    """The number of training documents."""
     weighed_before_: bool = False
+    """Whether the training documents were weighted before (see `fractions`), so that tf and idf are left out."""
+    idf_: npt.NDArray[Any]
+    """The inverse document frequency of each term. Model files leave it out: it follows from the counts."""
 
     def __init__(
         self,
@@ -64,22 +70,34 @@ class Weighting(Estimator):
         self.dtype = dtype
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn in how many documents each term occurs. `y` is not looked at."""
-        for name in self.learned_state():
-            delattr(self, name)
+        """Learn in how many documents each term occurs; `y` is ignored."""
+        self.forget()
         if X.shape[0] == 0:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
         return self.partial_fit(X)
 
     def partial_fit(self, X: Any, y: object = None) -> Self:
-        """Learn from some more documents; the pieces of a corpus add up to the corpus."""
+        """Learn from further documents; the batches of a corpus give the same result as `fit` on all of it."""
         self.check_parameters()
         X = self._checked(X)
         df = np.bincount(X.indices[X.data != 0], minlength=X.shape[1]).astype(np.int64)
-        known: Ints | None = getattr(self, "document_frequency_", None)
-        self.document_frequency_: Ints = df if known is None else known + df
-        self.n_documents_: int = getattr(self, "n_documents_", 0) + int(X.shape[0])
+        n_documents = int(X.shape[0])
+        if self.is_fitted:
+            df, n_documents = self.document_frequency_ + df, self.n_documents_ + n_documents
+        self.document_frequency_, self.n_documents_ = df, n_documents
         self.weighed_before_ |= self.fractions == "keep" and not bool((X.data == np.floor(X.data)).all())
+        self.idf_ = self._inverse_document_frequency()
+        return self
+
+    def learned_state(self) -> dict[str, Any]:
+        """The document frequencies and the number of documents; `restore` computes the idf from them."""
+        return {name: value for name, value in super().learned_state().items() if name != "idf_"}
+
+    def restore(self, state: Mapping[str, Any]) -> Self:
+        """Set the learned attributes to what `learned_state` returned, and compute the idf."""
+        super().restore(state)
+        if self.is_fitted:
+            self.idf_ = self._inverse_document_frequency()
         return self
 
     def transform(self, X: Any) -> Csr:
@@ -93,7 +111,7 @@ class Weighting(Estimator):
         return weighted
 
     def weigh_one(self, terms: npt.NDArray[np.int32], counts: Floats) -> npt.NDArray[Any]:
-        """The weights of one document's terms, each named once and counted at least once: the bits of `transform`."""
+        """The weights of one document's distinct terms, whose counts are at least 1; the same bits as `transform`."""
         values: npt.NDArray[Any] = counts.astype(self.dtype)
         if self.weighed_before_:
             pass
@@ -102,13 +120,13 @@ class Weighting(Estimator):
         elif self.tf == "binary":
             values = np.ones_like(values)
         if self.idf != "none" and not self.weighed_before_:
-            values *= self._idf()[terms]
+            values *= self.idf_[terms]
         if self.norm is not None and len(values):
             values /= _lengths(values, np.zeros(len(values), dtype=np.int64), 1, self.norm).astype(self.dtype)[0]
         return values
 
     def _weigh(self, terms: npt.NDArray[Any], values: npt.NDArray[Any], rows: Ints, n_rows: int) -> npt.NDArray[Any]:
-        """The formula over the terms of all documents; `rows` says whose each is, `values` is overwritten."""
+        """The weights of the terms of all documents; `rows` is the document of each, `values` is overwritten."""
         if self.weighed_before_:
             pass
         elif self.tf == "log":
@@ -117,25 +135,17 @@ class Weighting(Estimator):
         elif self.tf == "binary":
             values = (values != 0).astype(self.dtype)
         if self.idf != "none" and not self.weighed_before_:
-            values *= self._idf()[terms]
+            values *= self.idf_[terms]
         if self.norm is not None:
             values /= _lengths(values, rows, n_rows, self.norm).astype(self.dtype)[rows]
         return values
 
-    def _idf(self) -> npt.NDArray[Any]:
-        """The idf in the type of the weights, kept until something else is learned or set."""
-        key = (self.idf, self.dtype, self.n_documents_, id(self.document_frequency_))
-        kept: tuple[object, npt.NDArray[Any]] | None = getattr(self, "_kept_idf", None)
-        if kept is None or kept[0] != key:
-            kept = self._kept_idf = (key, self.inverse_document_frequency.astype(self.dtype))
-        return kept[1]
-
     def fit_transform(self, X: Any, y: object = None) -> Csr:
-        """Learn from the documents, then weigh them."""
+        """Learn from the documents, then return their weights."""
         return self.fit(X).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """The names of the columns: those given, since every column stays."""
+        """The names of the columns, which are those of the input: every column is kept."""
         self.check_fitted()
         names = [f"x{i}" for i in range(self.n_features_in)] if input_features is None else list(input_features)
         return np.array(names, dtype=object)
@@ -145,26 +155,24 @@ class Weighting(Estimator):
         """The number of terms seen in training."""
         return len(self.document_frequency_)
 
-    @property
-    def inverse_document_frequency(self) -> Floats:
-        """The idf of each term under the chosen formula."""
+    def _inverse_document_frequency(self) -> npt.NDArray[Any]:
+        """The idf of each term under the chosen formula, in the type of the weights."""
         df = self.document_frequency_.astype(np.float64)
         if self.idf == "none":
-            return np.ones_like(df)
-        if self.idf == "smooth":
-            return np.asarray(np.log((1 + self.n_documents_) / (1 + df)) + 1)
-        idf = np.zeros_like(df)
-        np.log(np.divide(self.n_documents_, df, out=np.ones_like(df), where=df > 0), out=idf)
-        return idf
+            idf = np.ones_like(df)
+        elif self.idf == "smooth":
+            idf = np.log((1 + self.n_documents_) / (1 + df)) + 1
+        else:
+            idf = np.log(np.divide(self.n_documents_, df, out=np.ones_like(df), where=df > 0))
+        return idf.astype(self.dtype)
 
     def _checked(self, X: Any) -> Csr:
         matrix: Csr = X if isinstance(X, Csr) else Csr(X if hasattr(X, "tocsr") else np.atleast_2d(X))
         if matrix.data.size and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
             raise DataError("X has negative, infinite or missing values.", remedy="Give counts, 0 or above.")
-        known: Ints | None = getattr(self, "document_frequency_", None)
-        if known is not None and matrix.shape[1] != len(known):
+        if self.is_fitted and matrix.shape[1] != self.n_features_in:
             raise DataError(
-                f"X has {matrix.shape[1]} columns, but {len(known)} terms were learned.",
+                f"X has {matrix.shape[1]} columns, but {self.n_features_in} terms were learned.",
                 remedy="Use the vectorizer this weighting was fitted with.",
             )
         if not matrix.has_canonical_format:
@@ -174,7 +182,7 @@ class Weighting(Estimator):
 
 
 def _lengths(values: npt.NDArray[Any], rows: Ints, n_rows: int, norm: str) -> Floats:
-    """The norm of each row, 1 for a row of zeros, so that dividing by it leaves zero vectors zero."""
+    """The norm of each row; 1 for a row of zeros, which stays zero when it is divided by it."""
     wide = values.astype(np.float64)
     lengths = np.bincount(rows, weights=np.abs(wide) if norm == "l1" else wide * wide, minlength=n_rows)
     if norm == "l2":

@@ -182,8 +182,7 @@ class MultiLabelModel(Estimator):
     def check_training(self, X: object, Y: object) -> tuple[Csr, Targets]:
         """Check parameters and training data, forget what was learned, and note the shape of the problem."""
         self.check_parameters()
-        for name in self.learned_state():
-            delattr(self, name)
+        self.forget()
         if Y is None:
             check_targets(self, Y, 0)
         features = check_features(self, X, reset=True, non_negative=self.needs_counts)

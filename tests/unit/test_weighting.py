@@ -1,0 +1,78 @@
+"""`Weighting`: its learned idf survives copying, pickling, model files and learning in batches."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from manylabel.estimator import Csr
+from manylabel.features import Weighting
+
+COUNTS = Csr([[2, 1, 0, 0], [1, 0, 1, 0], [0, 2, 2, 0]])
+
+
+@pytest.fixture(params=["none", "plain", "smooth"])
+def fitted(request: pytest.FixtureRequest) -> Weighting:
+    return Weighting(idf=request.param, tf="log", dtype="float32").fit(COUNTS)
+
+
+def test_the_idf_survives_copies_and_pickles(fitted: Weighting) -> None:
+    expected = fitted.transform(COUNTS).toarray()
+    for again in (copy.copy(fitted), copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(again.transform(COUNTS).toarray(), expected)
+        np.testing.assert_array_equal(again.idf_, fitted.idf_)
+
+
+def test_the_idf_is_computed_when_a_stored_weighting_is_restored(fitted: Weighting) -> None:
+    state = fitted.learned_state()
+    assert set(state) == {"document_frequency_", "n_documents_", "weighed_before_"}
+    again = Weighting(**fitted.get_params()).restore(state)
+    np.testing.assert_array_equal(again.idf_, fitted.idf_)
+    np.testing.assert_array_equal(again.transform(COUNTS).toarray(), fitted.transform(COUNTS).toarray())
+    assert not Weighting().restore({}).is_fitted
+
+
+def test_the_idf_follows_further_batches(fitted: Weighting) -> None:
+    again = Weighting(**fitted.get_params()).partial_fit(COUNTS[:1])
+    first = again.idf_
+    again.partial_fit(COUNTS[1:])
+    np.testing.assert_array_equal(again.idf_, fitted.idf_)
+    assert again.idf_ is not first
+    np.testing.assert_array_equal(again.transform(COUNTS).toarray(), fitted.transform(COUNTS).toarray())
+
+
+def test_learning_on_does_not_change_a_shallow_copy() -> None:
+    first = Weighting().fit(COUNTS[:2])
+    expected = first.transform(COUNTS).toarray()
+    copy.copy(first).partial_fit(COUNTS[2:])
+    np.testing.assert_array_equal(first.transform(COUNTS).toarray(), expected)
+
+
+def test_fitting_again_forgets_the_former_documents() -> None:
+    again = Weighting().fit(COUNTS).fit(COUNTS[:, :2])
+    np.testing.assert_array_equal(again.idf_, Weighting().fit(COUNTS[:, :2]).idf_)
+
+
+def test_one_document_is_weighted_as_in_a_matrix(fitted: Weighting) -> None:
+    expected = fitted.transform(COUNTS).toarray()[0, :2]
+    one = fitted.weigh_one(np.array([0, 1], dtype=np.int32), np.array([2.0, 1.0]))
+    np.testing.assert_array_equal(one, expected)
+
+
+def test_values_weighted_before_are_only_scaled_to_length_1() -> None:
+    X = Csr([[0.3, 0.4], [0.0, 2.5]])
+    assert Weighting(tf="log", idf="smooth", fractions="keep").fit_transform(X).toarray().tolist() == [
+        [0.6, 0.8],
+        [0.0, 1.0],
+    ]
+    weighting = Weighting(tf="log", idf="none", fractions="keep").fit(X)
+    one = weighting.weigh_one(np.array([0, 1], dtype=np.int32), np.array([0.3, 0.4]))
+    np.testing.assert_array_equal(one, weighting.transform(X).toarray()[0])
+    assert not weighting.fit(Csr([[3.0, 4.0]])).weighed_before_
+
+
+def test_counts_are_weighted_whatever_becomes_of_fractions() -> None:
+    X = Csr([[1, 4], [0, 2]])
+    kept, weighed = (Weighting(tf="log", fractions=what).fit_transform(X).toarray() for what in ("keep", "weigh"))
+    np.testing.assert_array_equal(kept, weighed)
