@@ -3,6 +3,7 @@
 import os
 import re
 from collections import Counter
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 
@@ -33,8 +34,8 @@ def reuters(**options: object) -> Corpus:
     return load("reuters21578", **options).corpus
 
 
-def table(corpus: Corpus, part: str) -> tuple[int, ...]:
-    return tuple(describe(corpus)["parts"][part].values())
+def table(corpus: Corpus, split: str) -> tuple[int, ...]:
+    return astuple(describe(corpus).splits[split])
 
 
 def test_modapte_table():
@@ -62,9 +63,9 @@ def test_all_and_unused_records():
     everything = reuters(split="all")
     assert len(everything) == 21578
     assert everything.split_names is None
-    assert describe(everything)["labels used"] == 120
+    assert describe(everything).labels.used == 120
     assert len(everything.label_names) == 135
-    assert reuters(unused="keep").parts == {"train": 9603, "test": 3299, "unused": 8676}
+    assert reuters(unused="keep").splits == {"train": 9603, "test": 3299, "unused": 8676}
 
 
 def test_labels_by_part():
@@ -89,8 +90,8 @@ def test_label_sets(label_set, labels, train, test):
 
 
 def test_unlabelled_documents_are_dropped_by_part():
-    assert reuters(unlabelled_train="drop").parts == {"train": 9603 - 1828, "test": 3299}
-    assert reuters(unlabelled_test="drop").parts == {"train": 9603, "test": 3299 - 280}
+    assert reuters(unlabelled_train="drop").splits == {"train": 9603 - 1828, "test": 3299}
+    assert reuters(unlabelled_test="drop").splits == {"train": 9603, "test": 3299 - 280}
 
 
 def test_ten_largest():
@@ -111,9 +112,9 @@ def test_assignments_and_label_sets():
     """
     corpus = reuters()
     train, test = corpus.split("train"), corpus.split("test")
-    assert describe(train)["label assignments"] == 9648
-    assert describe(test)["label assignments"] == 3747
-    assert describe(train)["labels per labelled document"] == pytest.approx(1.241, abs=5e-4)
+    assert describe(train).labels.assignments == 9648
+    assert describe(test).labels.assignments == 3747
+    assert describe(train).labels.per_labelled_document == pytest.approx(1.241, abs=5e-4)
     seen = {tuple(names) for names in train.labels if names}
     assert len(seen) == 388
     assert sum(bool(names) and tuple(names) not in seen for names in test.labels) == 122

@@ -31,10 +31,10 @@ def test_a_small_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
     facts = json.loads(printed(capsys, "describe", str(path), "--json"))
     assert facts["documents"] == 4
-    assert facts["words"]["empty documents"] == 1
-    assert facts["words"]["per document"]["most"] == 4  # one letter is no word
-    assert facts["labels"]["imbalance"]["mean ratio"] == 2.0
-    assert [one["label"] for one in facts["labels"]["by frequency"]] == ["buses", "roads"]
+    assert facts["words"]["empty_documents"] == 1
+    assert facts["words"]["per_document"]["most"] == 4  # one letter is no word
+    assert facts["labels"]["imbalance"]["mean_ratio"] == 2.0
+    assert [one["label"] for one in facts["labels"]["by_frequency"]] == ["buses", "roads"]
 
 
 def test_the_corpus_that_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,8 +42,8 @@ def test_the_corpus_that_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:
     assert "29 labels" in shown
     assert "The rarest labels" in shown
     assert "How unequal the labels are" in shown
-    part = json.loads(printed(capsys, "describe", "townhall", "--split", "train", "--json"))
-    assert part["documents"] == 415
+    train = json.loads(printed(capsys, "describe", "townhall", "--split", "train", "--json"))
+    assert train["documents"] == 415
 
 
 def test_documents_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,7 +105,7 @@ def test_evaluate_warns_of_near_duplicates(copied: str, capsys: pytest.CaptureFi
 
 def test_describe_counts_near_duplicates(copied: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Near-duplicates: 40 pairs, among 80 documents" in printed(capsys, "describe", copied)
-    assert json.loads(printed(capsys, "describe", copied, "--json"))["near duplicates"]["pairs"] == 40
+    assert json.loads(printed(capsys, "describe", copied, "--json"))["near_duplicates"]["pairs"] == 40
 
 
 def test_a_model_file_is_not_split_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,14 +51,14 @@ def test_shape(name):
         pytest.skip(f"MANYLABEL_DATA has no {row.path}")
     reading = load(name)
     documents, labels, terms, parts = SHAPES[name]
-    summary = describe(reading.corpus)
-    assert (summary["documents"], summary["labels"], summary.get("terms")) == (documents, labels, terms)
+    sizes = describe(reading.corpus)
+    assert (sizes.documents, sizes.labels.names, sizes.terms) == (documents, labels, terms)
     assert (reading.corpus.splits or None) == parts
     assert reading.corpus.name == name
     assert reading.corpus.licence
     assert not reading.skipped
     # Some labels of the reduced Yahoo problems have no document among the 5000 drawn.
-    assert summary["labels used"] == labels or name.startswith("yahoo-reduced")
+    assert sizes.labels.used == labels or name.startswith("yahoo-reduced")
 
 
 def test_every_known_data_set_is_tested():

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
 from manylabel.cli.training import skipped_notes
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.reports.describe_page import split_table
+from manylabel.reports.page import Block, Heading, Note
+
+if TYPE_CHECKING:
+    from manylabel.data.description import CorpusSizes
 
 
 def convert(
@@ -23,7 +27,7 @@ def convert(
         str | None,
         typer.Option("--to", help="The format to write, where the file's ending does not tell.", show_default=False),
     ] = None,
-    part: o.SplitName = None,
+    split: o.SplitName = None,
     format: o.Format = None,
     text_column: o.TextColumn = None,
     label_column: o.LabelColumn = None,
@@ -38,37 +42,36 @@ def convert(
 
     source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
     with progress():
-        found = task(source, target, to=to, part=part)
+        found = task(source, target, to=to, split=split)
     if json:
         show_json(found.as_dict())
         return
-    blocks = description_page(found.description, found.format)
+    blocks = sizes_page(found.sizes, found.format)
     blocks.extend(skipped_notes([str(problem) for problem in found.skipped]))
     if target is not None:
         blocks.append(Note(f"Written to {target}."))
     show(blocks)
 
 
-def description_page(facts: dict[str, Any], format: str) -> list[Block]:
+def sizes_page(sizes: CorpusSizes, format: str) -> list[Block]:
     """What is in a corpus, as tables."""
-    shape = f"{facts['documents']:,} documents"
-    for what in ("labels", "terms"):
-        if what in facts:
-            shape += f", {facts[what]:,} {what}"
-    blocks: list[Block] = [Heading(f"{facts['name'] or 'corpus'}: {shape} ({format})")]
-    if "labels" in facts:
-        mean = facts["labels per labelled document"]
+    shape = f"{sizes.documents:,} documents"
+    if sizes.labels is not None:
+        shape += f", {sizes.labels.names:,} labels"
+    if sizes.terms is not None:
+        shape += f", {sizes.terms:,} terms"
+    blocks: list[Block] = [Heading(f"{sizes.name or 'corpus'}: {shape} ({format})")]
+    if sizes.labels is not None:
+        mean = sizes.labels.per_labelled_document
         blocks.append(
             Note(
-                f"{facts['labels used']:,} labels in use, {facts['label assignments']:,} assignments"
+                f"{sizes.labels.used:,} labels in use, {sizes.labels.assignments:,} assignments"
                 + (f", {mean:.3f} labels per labelled document." if mean else ".")
             )
         )
-    titles = list(next(iter(facts["parts"].values())))
-    rows: list[list[Cell]] = [[name, *part.values()] for name, part in facts["parts"].items()]
-    blocks.append(Table([Column("part"), *(Column(title, "count") for title in titles)], rows))
-    if facts.get("licence"):
-        blocks.append(Note(f"Terms: {facts['licence']}.", "quiet"))
+    blocks.append(split_table(sizes.splits))
+    if sizes.licence:
+        blocks.append(Note(f"Terms: {sizes.licence}.", "quiet"))
     return blocks
 
 

@@ -13,7 +13,7 @@ from manylabel.cli.training import skipped_notes
 
 def describe(
     data: o.Data,
-    part: o.SplitName = None,
+    split: o.SplitName = None,
     labels: Annotated[
         int, typer.Option("--labels", min=1, help="How many of the most frequent and of the rarest labels to list.")
     ] = 10,
@@ -35,7 +35,7 @@ def describe(
 
     source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
     with progress():
-        found = task(source, part=part)
+        found = task(source, split=split)
     if json:
         show_json(found.as_dict())
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from functools import cache, partial
 from typing import Any
 
@@ -75,8 +76,8 @@ def _reuters() -> tuple[Csr, Csr, Csr, Csr]:
 
 
 def _count_tags() -> dict[str, list[int]]:
-    parts = describe(load("reuters21578", dedupe_labels=False).corpus)["parts"]
-    return {part: list(parts[part].values()) for part in ("train", "test")}
+    splits = describe(load("reuters21578", dedupe_labels=False).corpus).splits
+    return {split: list(astuple(splits[split])) for split in ("train", "test")}
 
 
 def _unilabel_error(name: str) -> dict[str, int]:

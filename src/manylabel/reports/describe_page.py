@@ -3,53 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 
-Facts = Mapping[str, Any]
+if TYPE_CHECKING:  # importing the data room takes longer than printing a page
+    from manylabel.data.description import (
+        DataFacts,
+        DuplicateFacts,
+        LabelFacts,
+        LabelFrequency,
+        SplitSizes,
+        WordFacts,
+    )
 
 
-def describe_page(facts: Facts, show_labels: int = 10) -> list[Block]:
+def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
     """The whole page; `show_labels` of the most frequent and as many of the rarest labels are listed."""
-    part = f", {facts['part']} part" if facts["part"] not in (None, "all") else ""
-    blocks: list[Block] = [Heading(f"{facts['data']}{part}: {facts['documents']:,} documents ({facts['format']})")]
-    titles = list(next(iter(facts["parts"].values())))
-    rows: list[list[Cell]] = [[name, *sizes.values()] for name, sizes in facts["parts"].items()]
-    blocks.append(Table([Column("part"), *(Column(title, "count") for title in titles)], rows))
-    blocks.append(Note(_word_sentence(facts["words"])))
-    if facts["near duplicates"]["pairs"]:
-        blocks.append(Note(_duplicate_sentence(facts["near duplicates"])))
-    if facts["labels"] is None:
+    split = f", {facts.split} split" if facts.split not in (None, "all") else ""
+    blocks: list[Block] = [
+        Heading(f"{facts.data}{split}: {facts.documents:,} documents ({facts.format})"),
+        split_table(facts.splits),
+        Note(_word_sentence(facts.words)),
+    ]
+    if facts.near_duplicates.pairs:
+        blocks.append(Note(_duplicate_sentence(facts.near_duplicates)))
+    if facts.labels is None:
         return [*blocks, Note("The documents carry no labels.", "warning")]
-    return [*blocks, *_label_blocks(facts["labels"], show_labels)]
+    return [*blocks, *_label_blocks(facts.labels, show_labels)]
 
 
-def _word_sentence(words: Facts) -> str:
-    spread = words["per document"]
+def split_table(splits: Mapping[str, SplitSizes]) -> Table:
+    """One row per split: its documents and, where there are labels, how many have none, one and several."""
+    labelled = all(sizes.no_label is not None for sizes in splits.values())
+    titles = ["documents", "no label", "one label", "several labels"] if labelled else ["documents"]
+    rows: list[list[Cell]] = [
+        [name, sizes.documents, sizes.no_label, sizes.one_label, sizes.several_labels] for name, sizes in splits.items()
+    ]
+    columns = [Column("split"), *(Column(title, "count") for title in titles)]
+    return Table(columns, [row[: len(columns)] for row in rows])
+
+
+def _word_sentence(words: WordFacts) -> str:
+    spread = words.per_document
     if spread is None:
         return "There are no words."
     text = (
-        f"Words: a document has {spread['median']:,.0f} in the middle, {spread['mean']:,.1f} on average and "
-        f"{spread['most']:,.0f} at most; {words['different']:,} different ones."
+        f"Words: a document has {spread.median:,.0f} in the middle, {spread.mean:,.1f} on average and "
+        f"{spread.most:,.0f} at most; {words.different:,} different ones."
     )
-    if words["empty documents"]:
-        text += f" {_number(words['empty documents'], 'document has', 'documents have')} none at all."
+    if words.empty_documents:
+        text += f" {_number(words.empty_documents, 'document has', 'documents have')} none at all."
     return text
 
 
-def _duplicate_sentence(found: Facts) -> str:
+def _duplicate_sentence(found: DuplicateFacts) -> str:
     return (
-        f"Near-duplicates: {_number(found['pairs'], 'pair', 'pairs')}, among {found['documents']:,} documents, "
+        f"Near-duplicates: {_number(found.pairs, 'pair', 'pairs')}, among {found.documents:,} documents, "
         "share nearly all their words; keep them together with --split-by duplicates."
     )
 
 
-def _label_blocks(labels: Facts, show_labels: int) -> list[Block]:
-    if not labels["used"]:
+def _label_blocks(labels: LabelFacts, show_labels: int) -> list[Block]:
+    if not labels.used:
         return [Heading("Labels"), Note("No document has a label.", "warning")]
-    listed = labels["by frequency"]
-    blocks: list[Block] = [Heading(f"{labels['used']:,} labels"), *(Note(text) for text in _label_sentences(labels))]
+    listed = labels.by_frequency
+    blocks: list[Block] = [Heading(f"{labels.used:,} labels"), *(Note(text) for text in _label_sentences(labels))]
     if len(listed) <= 2 * show_labels:
         return [*blocks, _label_table(listed), *_imbalance_blocks(labels)]
     return [
@@ -62,23 +81,23 @@ def _label_blocks(labels: Facts, show_labels: int) -> list[Block]:
     ]
 
 
-def _label_sentences(labels: Facts) -> list[str]:
-    mean, single = labels["per labelled document"], labels["sets on one document"]
+def _label_sentences(labels: LabelFacts) -> list[str]:
+    mean, single = labels.per_labelled_document or 0.0, labels.sets_on_one_document
     first = (
-        f"A labelled document has {mean:.2f} labels on average and {labels['most on a document']} at most; "
-        f"{100 * labels['unlabelled share']:.1f} % of the documents have none."
+        f"A labelled document has {mean:.2f} labels on average and {labels.most_per_document} at most; "
+        f"{100 * labels.unlabelled_share:.1f} % of the documents have none."
     )
     sets = (
-        f"{_number(labels['different sets'], 'different label set', 'different label sets')}, of which {single:,} "
+        f"{_number(labels.different_sets, 'different label set', 'different label sets')}, of which {single:,} "
         f"{'is' if single == 1 else 'are'} on one document only."
     )
-    unused = labels["names"] - labels["used"]
+    unused = labels.names - labels.used
     if unused:
         sets += f" {_number(unused, 'label name is', 'label names are')} on no document."
     return [first, sets]
 
 
-def _label_table(listed: Sequence[Facts]) -> Table:
+def _label_table(listed: Sequence[LabelFrequency]) -> Table:
     columns = [
         Column("label"),
         Column("documents", "count"),
@@ -86,40 +105,43 @@ def _label_table(listed: Sequence[Facts]) -> Table:
         Column("", "bar"),
         Column("times rarer", "number"),
     ]
-    rows = [[one["label"], one["documents"], one["share"], one["share"], one["ratio"]] for one in listed]
+    rows: list[list[Cell]] = [[one.label, one.documents, one.share, one.share, one.ratio] for one in listed]
     return Table(columns, rows)
 
 
-def _imbalance_blocks(labels: Facts) -> list[Block]:
-    top, spread, few = labels["by frequency"][0], labels["documents per label"], labels["labels with at most"]
-    used, metrics = labels["used"], labels["imbalance"]
+def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
+    spread = labels.documents_per_label
+    if spread is None:  # no label is in use
+        return []
+    top, few = labels.by_frequency[0], labels.labels_with_at_most
+    used, metrics = labels.used, labels.imbalance
     text = (
-        f"The most frequent label, {top['label']}, is on {top['documents']:,} documents; half of the labels are on "
-        f"{spread['median']:,.0f} or fewer."
+        f"The most frequent label, {top.label}, is on {top.documents:,} documents; half of the labels are on "
+        f"{spread.median:,.0f} or fewer."
     )
-    told = [f"{few[limit]:,} on at most {limit}" for limit in few if 0 < few[limit] < used and limit != "1"]
-    if few["1"]:
-        told = [f"{few['1']:,} on a single document", *told]
+    told = [f"{few[limit]:,} on at most {limit}" for limit in few if 0 < few[limit] < used and limit != 1]
+    if few[1]:
+        told = [f"{few[1]:,} on a single document", *told]
     if told:
         text += f" Of {used:,} labels {', '.join(told)}."
     rows: list[list[Cell]] = [
         [
             "mean imbalance",
-            metrics["mean ratio"],
+            metrics.mean_ratio,
             "how many times rarer than the most frequent one a label is on average",
         ],
         [
             "its variation",
-            metrics["variation of ratios"],
+            metrics.variation_of_ratios,
             "standard deviation over mean; above 1 labels differ widely",
         ],
-        ["Gini coefficient", metrics["gini"], "0: all labels equally frequent; near 1: a few labels have everything"],
+        ["Gini coefficient", metrics.gini, "0: all labels equally frequent; near 1: a few labels have everything"],
         [
             "SCUMBLE",
-            metrics["scumble"],
+            metrics.scumble,
             "0: rare labels keep to themselves; near 1: they come along with frequent ones",
         ],
-        ["density", labels["density"], "the share of all labels that an average document has"],
+        ["density", labels.density, "the share of all labels that an average document has"],
     ]
     shown = [[name, None if value != value else value, meaning] for name, value, meaning in rows]
     blocks: list[Block] = [
@@ -127,11 +149,11 @@ def _imbalance_blocks(labels: Facts) -> list[Block]:
         Note(text),
         Table([Column("metric"), Column("value", "number"), Column("what it says")], shown),
     ]
-    if few["10"]:
+    if few[10]:
         blocks.append(
             Note(
-                f"{_number(few['10'], 'label has', 'labels have')} 10 documents or fewer: little can be learned of "
-                f"{'it' if few['10'] == 1 else 'them'}, and what is measured is mostly chance. Compare: manylabel "
+                f"{_number(few[10], 'label has', 'labels have')} 10 documents or fewer: little can be learned of "
+                f"{'it' if few[10] == 1 else 'them'}, and what is measured is mostly chance. Compare: manylabel "
                 "evaluate DATA --method svm --method svm-smote --method svm-balanced",
                 "quiet",
             )

@@ -1,15 +1,16 @@
-"""Say what is in labelled data: documents, words, labels, and how unequal the labels are."""
+"""Describe labelled data: documents, words, labels, and how unequal the labels are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from manylabel.data import Corpus
 from manylabel.data import describe as sizes_of
+from manylabel.data.description import DataFacts, ImbalanceFacts, LabelFacts, LabelFrequency, Spread, WordFacts
 from manylabel.data.problems import Problem
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
@@ -22,99 +23,99 @@ FEW_DOCUMENTS = (1, 5, 10, 50)
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What was found, as plain data, and what had to be skipped in reading."""
+    """What was found, and the lines that were skipped in reading."""
 
-    facts: dict[str, Any]
+    facts: DataFacts
     skipped: list[Problem]
 
     def as_dict(self) -> dict[str, Any]:
         """The facts as plain data."""
-        return {**self.facts, "skipped": [str(problem) for problem in self.skipped]}
+        return {**asdict(self.facts), "skipped": [str(problem) for problem in self.skipped]}
 
 
-def describe(source: Source, *, part: str | None = None) -> Described:
-    """Read the documents, or one part of them, and count."""
+def describe(source: Source, *, split: str | None = None) -> Described:
+    """The numbers of documents, words and labels of a source, or of one split of it."""
     reading = load_source(source)
-    corpus = reading.corpus if part in (None, "all") else reading.corpus.split(str(part))
+    corpus = reading.corpus if split in (None, "all") else reading.corpus.split(str(split))
     sizes = sizes_of(corpus)
-    facts: dict[str, Any] = {
-        "data": corpus.name or source.data,
-        "format": reading.format,
-        "part": part,
-        "documents": len(corpus),
-        "fields": sizes["fields"],
-        "parts": sizes["parts"],
-        "words": word_facts(corpus),
-        "near duplicates": duplicate_facts(corpus),
-        "labels": None if corpus.labels is None else label_facts(corpus),
-    }
+    facts = DataFacts(
+        data=corpus.name or source.data,
+        format=reading.format,
+        split=split,
+        documents=len(corpus),
+        fields=sizes.fields,
+        splits=sizes.splits,
+        words=word_facts(corpus),
+        near_duplicates=duplicate_facts(corpus),
+        labels=None if corpus.labels is None else label_facts(corpus),
+    )
     return Described(facts, list(reading.skipped))
 
 
-def word_facts(corpus: Corpus) -> dict[str, Any]:
+def word_facts(corpus: Corpus) -> WordFacts:
     """Words per document and different words, as a model would read them; of ready-made counts, their sums."""
     counts = corpus.counts if corpus.counts is not None else Vectorizer().count(corpus.texts)
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
-    return {
-        "different": int(np.count_nonzero(np.bincount(counts.indices, minlength=counts.shape[1]))),
-        "per document": _spread(lengths),
-        "empty documents": int(np.count_nonzero(np.diff(counts.indptr) == 0)),
-    }
+    return WordFacts(
+        different=int(np.count_nonzero(np.bincount(counts.indices, minlength=counts.shape[1]))),
+        per_document=_spread(lengths),
+        empty_documents=int(np.count_nonzero(np.diff(counts.indptr) == 0)),
+    )
 
 
-def label_facts(corpus: Corpus) -> dict[str, Any]:
+def label_facts(corpus: Corpus) -> LabelFacts:
     """How many labels there are, how many a document has, which are frequent and which are rare."""
     names, found = list(corpus.label_names), label_imbalance(corpus.label_matrix())
     used = np.flatnonzero(found.label_documents)
     labelled = round(len(corpus) * (1 - found.unlabelled_share)) if len(corpus) else 0
     assignments = int(found.label_documents.sum())
-    return {
-        "names": len(names),
-        "used": len(used),
-        "assignments": assignments,
-        "per document": found.cardinality,
-        "per labelled document": assignments / labelled if labelled else None,
-        "most on a document": max((len(labels) for labels in corpus.label_sets), default=0),
-        "density": found.density,
-        "unlabelled share": found.unlabelled_share,
-        "different sets": found.label_sets,
-        "sets on one document": found.label_sets_once,
-        "documents per label": _spread(found.label_documents[used].astype(np.float64)),
-        "labels with at most": {
-            str(limit): int(np.count_nonzero(found.label_documents[used] <= limit)) for limit in FEW_DOCUMENTS
+    return LabelFacts(
+        names=len(names),
+        used=len(used),
+        assignments=assignments,
+        per_document=found.cardinality,
+        per_labelled_document=assignments / labelled if labelled else None,
+        most_per_document=max((len(labels) for labels in corpus.label_sets), default=0),
+        density=found.density,
+        unlabelled_share=found.unlabelled_share,
+        different_sets=found.label_sets,
+        sets_on_one_document=found.label_sets_once,
+        documents_per_label=_spread(found.label_documents[used].astype(np.float64)),
+        labels_with_at_most={
+            limit: int(np.count_nonzero(found.label_documents[used] <= limit)) for limit in FEW_DOCUMENTS
         },
-        "imbalance": {
-            "mean ratio": found.mean_ratio,
-            "variation of ratios": found.ratio_variation,
-            "scumble": found.scumble,
-            "gini": found.gini,
-        },
-        "by frequency": _by_frequency(names, found, len(corpus)),
-    }
+        imbalance=ImbalanceFacts(
+            mean_ratio=found.mean_ratio,
+            variation_of_ratios=found.ratio_variation,
+            scumble=found.scumble,
+            gini=found.gini,
+        ),
+        by_frequency=_by_frequency(names, found, len(corpus)),
+    )
 
 
-def _by_frequency(names: Sequence[str], found: LabelImbalance, n_documents: int) -> list[dict[str, Any]]:
+def _by_frequency(names: Sequence[str], found: LabelImbalance, n_documents: int) -> list[LabelFrequency]:
     """Every label in use, the most frequent first, ties by name."""
     used = np.flatnonzero(found.label_documents).tolist()
     order = sorted(used, key=lambda label: (-found.label_documents[label], names[label]))
     return [
-        {
-            "label": names[label],
-            "documents": int(found.label_documents[label]),
-            "share": float(found.label_documents[label] / n_documents),
-            "ratio": float(found.imbalance_ratios[label]),
-        }
+        LabelFrequency(
+            label=names[label],
+            documents=int(found.label_documents[label]),
+            share=float(found.label_documents[label] / n_documents),
+            ratio=float(found.imbalance_ratios[label]),
+        )
         for label in order
     ]
 
 
-def _spread(values: Floats) -> dict[str, float] | None:
+def _spread(values: Floats) -> Spread | None:
     """Least, median, mean and most of some numbers; None of none."""
     if not len(values):
         return None
-    return {
-        "least": float(values.min()),
-        "median": float(np.median(values)),
-        "mean": float(values.mean()),
-        "most": float(values.max()),
-    }
+    return Spread(
+        least=float(values.min()),
+        median=float(np.median(values)),
+        mean=float(values.mean()),
+        most=float(values.max()),
+    )

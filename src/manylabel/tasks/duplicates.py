@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from manylabel.data import Corpus
+from manylabel.data.description import DuplicateFacts
 from manylabel.data.near_duplicates import near_duplicates, straddling
 from manylabel.progress import stage
 from manylabel.tasks.corpora import documents_of
@@ -49,8 +50,8 @@ def drop_straddling(train: Corpus, test: Corpus) -> tuple[Corpus, Straddle]:
     return train.subset(kept), Straddle(0, len(test), 0, None, dropped=int(seen.size))
 
 
-def duplicate_facts(corpus: Corpus) -> dict[str, int]:
+def duplicate_facts(corpus: Corpus) -> DuplicateFacts:
     """How many pairs of documents are near-duplicates, and how many documents have one."""
     with stage("Looking for near-duplicates"):
         found = near_duplicates(documents_of(corpus))
-    return {"pairs": found.n_pairs, "documents": found.n_documents}
+    return DuplicateFacts(pairs=found.n_pairs, documents=found.n_documents)
