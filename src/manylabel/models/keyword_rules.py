@@ -47,7 +47,7 @@ class KeywordRules(MultiLabelModel):
     needs_counts = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "model": AnyOf(
-            OneOf(None), Satisfies("a model with fit and scores", lambda value: hasattr(value, "score_kind"))
+            OneOf(None), Satisfies("a model with fit and scores", lambda value: isinstance(value, MultiLabelModel))
         ),
         "effect": OneOf("give", "require"),
         "words": Number(low=1, whole=True),
@@ -103,12 +103,12 @@ class KeywordRules(MultiLabelModel):
         self.rule_labels_ = self._check_rules(np.asarray(rule_labels, dtype=np.int64), features.shape[1])
         self.n_rules_ = len(self.rule_labels_)
         words = features[:, : features.shape[1] - self.n_rules_]
-        if self.n_rules_:
-            named: Any = Csr((self.n_rules_, words.shape[1]), dtype=np.int8) if rule_words is None else rule_words
-            self.words_ = Csr(named)
-        elif self.model is None:
+        if self.model is None and not self.n_rules_:
             self.rule_labels_ = np.arange(self.n_labels_)
             self.words_ = suggest_keywords(words, targets.Y, self.words, self.min_documents)
+        else:
+            named: Any = Csr((self.n_rules_, words.shape[1]), dtype=np.int8)
+            self.words_ = Csr(named if rule_words is None or not self.n_rules_ else rule_words)
         if self.model is not None:
             given = Y if targets.form == "single" else targets.Y
             self.model_ = unfitted_copy(self.model).fit(words, given, **facts)
@@ -129,7 +129,7 @@ class KeywordRules(MultiLabelModel):
 
     def hits(self, X: Csr) -> Csr:
         """Documents × labels: 1 where a rule of the label holds."""
-        if self.is_learned and hasattr(self, "words_"):
+        if self.is_learned:
             present = Csr((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
             named = Csr((np.ones(self.words_.nnz), self.words_.indices, self.words_.indptr), shape=self.words_.shape)
             held = Csr(present @ named.T)

@@ -122,7 +122,7 @@ class LinearSVM(MultiLabelModel):
         """
         former = initial
         if former is None and self.warm_start:
-            former = vars(self).get("dual_coef_")
+            former = self.learned_state().get("dual_coef_")
         features, targets = self.check_training(X, y if Y is None else Y)
         weights = _check_weights(sample_weight, features.shape[0])
         fits = former is not None and _fits(former, targets.Y.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,7 @@ class ParametricMixture(MultiLabelModel):
     """J at the start and after each step."""
     n_iter_: int
     converged_: bool
+    _words: WordTable | None = None
 
     def __init__(
         self,
@@ -122,6 +123,7 @@ class ParametricMixture(MultiLabelModel):
         mixture = self.learn_mixture(grouped)
         cells = Csr((mixture.theta, grouped.cells.labels, grouped.cells.starts), shape=(X.shape[1], Y.shape[1]))
         self.theta_, self.background_ = cells, mixture.background
+        self._words = None
 
     def _labelled(self, X: Csr, Y: Csr, sizes: Any) -> tuple[Csr, Csr]:
         rows = np.flatnonzero(sizes)
@@ -187,13 +189,16 @@ class ParametricMixture(MultiLabelModel):
         return None
 
     def _word_table(self) -> WordTable:
-        """The mixture as the kernel reads it, made once for each `fit`."""
-        made: tuple[Csr, WordTable] | None = vars(self).get("_made")
-        if made is None or made[0] is not self.theta_:
+        """The learned mixture in the form the kernel reads; built on first use after `fit` or `restore`."""
+        if self._words is None:
             allowed = self.label_documents_ > 0
-            made = (self.theta_, word_table(self.theta_, self.background_, alpha=self._alpha(), allowed=allowed))
-            self._made = made
-        return made[1]
+            self._words = word_table(self.theta_, self.background_, alpha=self._alpha(), allowed=allowed)
+        return self._words
+
+    def restore(self, state: Mapping[str, Any]) -> Self:
+        """Put back what `learned_state` gave; a table of another mixture is dropped."""
+        self._words = None
+        return super().restore(state)
 
     def _table(self, X: Csr) -> Table:
         """θ of each stored word of X under every label."""
