@@ -6,7 +6,7 @@ import pytest
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.models.binary_nb import BinaryNaiveBayes
-from manylabel.models.counting import count
+from manylabel.models.count_model import count
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.smoothing import counts_of_counts, discount
 from manylabel.strategies.label_powerset import LabelPowerset

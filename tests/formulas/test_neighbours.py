@@ -6,8 +6,7 @@ import pytest
 from manylabel.estimator import Csr
 from manylabel.models.knn import NearestNeighbours
 from manylabel.models.ml_knn import MLkNN, log_odds_of_counts, neighbour_tables
-from manylabel.models.negative_zones import negative_zones
-from manylabel.models.rocchio import Rocchio
+from manylabel.models.rocchio import Rocchio, negative_zones
 
 CENTROID_X, CENTROID_Y = np.array([[0.6, 0.8], [1, 0], [0, 1]]), np.array([[1, 0], [1, 0], [0, 1]])
 STORED = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [0, 1]])

@@ -10,10 +10,10 @@ import pytest
 from manylabel.decisions.natural import Natural
 from manylabel.estimator import Csr
 from manylabel.evaluation.significance import t_test
-from manylabel.models.forced_labels import forced_labels
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.tuned_svm import TunedSVM, usual_cost
+from manylabel.models.tuning import forced_labels
 from manylabel.strategies.band import band_negatives, in_band
 from manylabel.strategies.band_svm import BandSVM
 from manylabel.strategies.conf_mat import ConfMat

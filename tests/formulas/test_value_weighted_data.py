@@ -11,9 +11,8 @@ from manylabel.data import read
 from manylabel.data.labels import label_matrix
 from manylabel.estimator import Csr
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.models.value_cells import count_values, learn_coder
-from manylabel.models.value_class_scores import class_value_weights
-from manylabel.models.value_table import tabulate
+from manylabel.models.value_counts import count_values, learn_coder, tabulate
+from manylabel.models.value_scores import class_value_weights
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 
 REFERENCE: dict[str, Any] = {"event": "categorical", "norm": "global", "refine": "none", "target": "classes"}

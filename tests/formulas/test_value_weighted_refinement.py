@@ -7,11 +7,9 @@ import pytest
 from scipy.optimize import check_grad
 
 from manylabel.estimator import Csr
-from manylabel.models.value_cells import ValueCounts, count_values, learn_coder
-from manylabel.models.value_class_scores import class_log_probabilities, class_value_weights
-from manylabel.models.value_label_scores import label_values
+from manylabel.models.value_counts import ValueCounts, count_values, learn_coder, tabulate
 from manylabel.models.value_refinement import Ascent, ClassProblem, LabelProblems, refine_classes, refine_labels
-from manylabel.models.value_table import tabulate
+from manylabel.models.value_scores import class_log_probabilities, class_value_weights, label_values
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 
 TOY = Csr(np.array([[1, 0], [2, 0], [0, 1], [0, 2], [1, 1], [0, 0]], dtype=float))

@@ -8,8 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from manylabel.estimator import Csr, Floats
-from manylabel.models.count_model import CountModel
-from manylabel.models.counting import LabelTermCounts
+from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior

@@ -7,8 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from manylabel.models.count_model import CountModel
-from manylabel.models.counting import LabelTermCounts
+from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, Constraint, Number, OneOf

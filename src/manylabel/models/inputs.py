@@ -1,4 +1,4 @@
-"""The check at the door: what users hand in becomes a canonical CSR X and a 0/1 CSR Y, or an error.
+"""Checks of what users pass to `fit`, `partial_fit`, `merge` and `predict`: X becomes canonical CSR, Y 0/1 CSR.
 
 Sparse input is checked here, without scikit-learn; dense input is checked the way scikit-learn checks it.
 """
@@ -6,16 +6,20 @@ Sparse input is checked here, without scikit-learn; dense input is checked the w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Estimator
+from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 
+if TYPE_CHECKING:
+    from manylabel.models.base import MultiLabelModel
+
 LabelForm = Literal["sparse", "dense", "single"]
+AnyModel = TypeVar("AnyModel", bound="MultiLabelModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class Targets:
     form: LabelForm
 
 
-def check_features(owner: Estimator, X: object, *, reset: bool, non_negative: bool) -> Csr:
+def check_features(owner: MultiLabelModel, X: object, *, reset: bool, non_negative: bool) -> Csr:
     """X as canonical CSR of finite float64; `reset` learns its width, otherwise it is compared."""
     checked = _check_sparse(owner, X, reset) if sparse.issparse(X) else _check_dense(owner, X, reset)
     if non_negative and checked.nnz and checked.data.min() < 0:
@@ -41,13 +45,13 @@ def check_features(owner: Estimator, X: object, *, reset: bool, non_negative: bo
     return checked
 
 
-def _check_dense(owner: Estimator, X: object, reset: bool) -> Csr:
+def _check_dense(owner: MultiLabelModel, X: object, reset: bool) -> Csr:
     from sklearn.utils.validation import validate_data
 
     return Csr(validate_data(owner, X, reset=reset, accept_sparse="csr", dtype=np.float64))
 
 
-def _check_sparse(owner: Estimator, X: Any, reset: bool) -> Csr:
+def _check_sparse(owner: MultiLabelModel, X: Any, reset: bool) -> Csr:
     name = type(owner).__name__
     if X.ndim != 2:
         raise DataError(f"{name} needs a documents × terms matrix, not an array of {X.ndim} dimensions.")
@@ -57,9 +61,11 @@ def _check_sparse(owner: Estimator, X: Any, reset: bool) -> Csr:
     if reset:
         if X.shape[0] == 0 or X.shape[1] == 0:
             raise DataError(f"Nothing to learn from: {name} was given {X.shape[0]} documents of {X.shape[1]} terms.")
-        owner.n_features_in_ = X.shape[1]  # type: ignore[attr-defined]
-    elif X.shape[1] != (expected := getattr(owner, "n_features_in_", X.shape[1])):
-        raise DataError(f"X has {X.shape[1]} features, but {name} is expecting {expected} features as input.")
+        owner.n_features_in_ = X.shape[1]
+    elif X.shape[1] != owner.n_features_in_:
+        raise DataError(
+            f"X has {X.shape[1]} features, but {name} is expecting {owner.n_features_in_} features as input."
+        )
     return canonical(Csr(X, dtype=np.float64), name)
 
 
@@ -77,7 +83,7 @@ def canonical(X: Csr, name: str = "X") -> Csr:
     return X
 
 
-def check_targets(owner: Estimator, Y: Any, n_documents: int, classes: npt.NDArray[Any] | None = None) -> Targets:
+def check_targets(owner: MultiLabelModel, Y: Any, n_documents: int, classes: npt.NDArray[Any] | None = None) -> Targets:
     """Y as 0/1 CSR with its form; `classes` fixes the columns of a 1-D `y` when it comes in pieces."""
     name = type(owner).__name__
     if Y is None:
@@ -139,3 +145,52 @@ def _indicator(Y: Csr, name: str) -> Csr:
     Y.eliminate_zeros()
     Y.data[:] = 1
     return Y
+
+
+def check_piece(
+    model: MultiLabelModel, X: object, Y: object, classes: npt.ArrayLike | None, *, first: bool
+) -> tuple[Csr, Targets]:
+    """Checked documents and labels of one piece; the first also notes the shape of the problem.
+
+    `classes` names all classes of a 1-D `y` and is needed with the first piece only.
+    """
+    if first:
+        model.check_parameters()
+    features = check_features(model, X, reset=first, non_negative=model.needs_counts)
+    if classes is None and not first and model.label_form_ == "single":
+        classes = model.classes_
+    known = None if classes is None else np.unique(np.asarray(classes))
+    targets = check_targets(model, Y, features.shape[0], known)
+    if first:
+        if targets.form == "single" and classes is None:
+            raise DataError("classes must be passed on the first call to partial_fit when y is one class a document.")
+        model.note_targets(targets)
+    elif not np.array_equal(targets.classes, model.classes_):
+        raise DataError(
+            "`classes` is not the same as on the last call to partial_fit: "
+            f"{targets.classes!r}, not {model.classes_!r}."
+        )
+    return features, targets
+
+
+def merged_shell(model: AnyModel, other: AnyModel) -> AnyModel:
+    """A model of the same parameters and labels as both, which has yet to learn what they know."""
+    model.check_fitted()
+    other.check_fitted()
+    same_width = model.n_features_in_ == other.n_features_in_
+    if not same_width or model.get_params() != other.get_params() or not np.array_equal(model.classes_, other.classes_):
+        raise DataError("Only models with the same parameters, labels and vocabulary can be merged.")
+    merged = type(model)(**model.get_params(deep=False))
+    merged.n_features_in_, merged.n_labels_ = model.n_features_in_, model.n_labels_
+    merged.classes_, merged.label_form_ = model.classes_, model.label_form_
+    return merged
+
+
+def single_precision(X: Csr) -> Csr:
+    """X in single precision; what is beyond its range is cut to the range.
+
+    >>> single_precision(Csr(np.array([[0.5, 1e300]]))).toarray().tolist()
+    [[0.5, 3.4028234663852886e+38]]
+    """
+    limit = float(np.finfo(np.float32).max)
+    return Csr((np.clip(X.data, -limit, limit).astype(np.float32), X.indices, X.indptr), shape=X.shape)

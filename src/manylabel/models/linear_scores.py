@@ -1,10 +1,12 @@
-"""Scores as background plus sparse difference, so that a label costs only the words it was seen with.
+"""Linear scores s = intercept + X · W of documents, with the weights W (terms × labels) stored in few numbers.
 
-Naive Bayes is linear in the counts, s = intercept + X W, but W (terms × labels) has no zeros. It is, though,
-a matrix of very low rank (what every label says of a word it never saw) plus a sparse one (the words it did
-see):
+The weights of naive Bayes have no zeros. They are, though, the sum of a matrix of very low rank (the weights of terms
+that never occurred with a label) and a sparse one (the terms that did). So the cost of a label depends on the terms it
+occurred with alone:
 
     W = background · loadings + difference
+
+`LinearScores` stores this form, `DenseScores` a dense W.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ class LinearScores:
     """A linear model of documents × labels scores whose weights are low-rank plus sparse."""
 
     intercept: Floats
-    """Per label; may be ±∞ for a label never or always given."""
+    """One number per label; ±∞ for a label that is never or always predicted."""
     background: Floats | Csr
-    """Terms × a few; sparse where each term has its place in one of many groups."""
+    """Terms × components, of which there are few; sparse where each term belongs to one of many groups."""
     loadings: Floats
-    """A few × labels."""
+    """Components × labels."""
     difference: Csr
-    """Terms × labels; stored only where a label was seen with a term."""
+    """Terms × labels; stored only where the term occurred with the label."""
 
     def __call__(self, X: Csr) -> Floats:
         """The scores intercept + X · (background · loadings + difference), documents × labels."""
@@ -49,7 +51,7 @@ class LinearScores:
         return scores
 
     def _add_thin(self, scores: Floats, part: Floats) -> None:
-        """Add part · loadings + intercept: a product too thin to wake BLAS for, on stretches that stay in the cache."""
+        """Add part · loadings + intercept in blocks that stay in the cache; with few columns BLAS is slower."""
         step = max(1, CELLS_AT_ONCE // max(1, len(self.intercept)))
         for begin in range(0, len(scores), step):
             rows = scores[begin : begin + step]
@@ -78,6 +80,39 @@ class LinearScores:
     def from_learned(cls, state: Any) -> LinearScores:
         """The arrays a model keeps, as attributes; the reverse of `as_learned`."""
         return cls(**{item.name: getattr(state, f"{item.name}_") for item in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class DenseScores:
+    """A linear model of documents × labels scores, intercept + X · W, whose weights W are dense."""
+
+    intercept: Floats
+    dense_weights: Floats
+    """Terms × labels."""
+
+    def __call__(self, X: Csr) -> Floats:
+        """The scores, documents × labels."""
+        return np.asarray(X @ self.dense_weights + self.intercept, dtype=np.float64)
+
+    def of_document(self, terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+        """The scores of one document given as its terms and values, by gathering the rows of its terms."""
+        scores = np.zeros(len(self.intercept))
+        score_one(terms, values, None, None, self.dense_weights, scores)
+        scores += self.intercept
+        return scores
+
+    def weights(self, terms: Ints, labels: Ints) -> Floats:
+        """The weights of some terms for some labels."""
+        return np.asarray(self.dense_weights[np.ix_(terms, labels)])
+
+    def as_learned(self) -> dict[str, Any]:
+        """The arrays under the names a model keeps them by."""
+        return {"intercept_": self.intercept, "dense_weights_": self.dense_weights}
+
+    @classmethod
+    def from_learned(cls, state: Any) -> DenseScores:
+        """The arrays a model keeps, as attributes; the reverse of `as_learned`."""
+        return cls(state.intercept_, state.dense_weights_)
 
 
 def by_term(values: Floats, pattern: Csr) -> Csr:

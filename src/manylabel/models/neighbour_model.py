@@ -1,8 +1,9 @@
-"""Models that keep their training documents and ask the nearest ones."""
+"""Models that store their training documents as unit vectors and compare new documents with the nearest ones."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,6 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.nearest import NearestIndex, Neighbours, nearest, nearest_index
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.unit_vectors import unit_vectors
 from manylabel.parameters import AnyOf, Number, OneOf
 
 K = Number(low=1, whole=True)
@@ -21,7 +21,7 @@ class NeighbourModel(MultiLabelModel):
     """Unit vectors of the training documents with their label sets, and the k nearest of them by cosine.
 
     Only documents of positive cosine are neighbours, so there may be fewer than k; ties go to the lowest document. The
-    index is made of the stored vectors, again after loading, and is no part of the model file.
+    index over the stored vectors is not part of the model file: it is built in `fit`, or on first use after `restore`.
     """
 
     needs_counts: ClassVar[bool] = False
@@ -31,20 +31,25 @@ class NeighbourModel(MultiLabelModel):
     documents_: Csr
     label_sets_: Csr
     label_documents_: Ints
+    _index: NearestIndex | None = None
 
     def keep(self, X: Csr, Y: Csr) -> None:
         """Store the training documents."""
         self.documents_, self.label_sets_ = unit_vectors(X), Y
         self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
-        self._index = (self.documents_, nearest_index(self.documents_))
+        self._index = nearest_index(self.documents_)
+
+    def restore(self, state: Mapping[str, Any]) -> Self:
+        """Put back what `learned_state` gave; an index over other documents is dropped."""
+        self._index = None
+        return super().restore(state)
 
     @property
     def index(self) -> NearestIndex:
-        """The stored documents by term; made when it is first asked for after loading."""
-        kept: tuple[Csr, NearestIndex] | None = getattr(self, "_index", None)
-        if kept is None or kept[0] is not self.documents_:
-            kept = self._index = (self.documents_, nearest_index(self.documents_))
-        return kept[1]
+        """The stored documents by term."""
+        if self._index is None:
+            self._index = nearest_index(self.documents_)
+        return self._index
 
     def neighbours(self, X: Csr, skip: npt.ArrayLike | None = None) -> Neighbours:
         """The k nearest training documents of each document, `skip` naming one to leave out for each."""
@@ -64,3 +69,24 @@ class NeighbourModel(MultiLabelModel):
         parts = Csr((stored.data * query[stored.indices] * share[rows], stored.indices, stored.indptr), stored.shape)
         parts.eliminate_zeros()
         return parts, self.label_sets_[near].astype(np.float64)
+
+
+def lengths(X: Csr) -> Floats:
+    """The Euclidean length of each document, ‖x‖.
+
+    >>> lengths(Csr(np.array([[3.0, 4.0], [0.0, 0.0]]))).tolist()
+    [5.0, 0.0]
+    """
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.sqrt(np.bincount(rows, weights=X.data * X.data, minlength=X.shape[0]))
+
+
+def unit_vectors(X: Csr) -> Csr:
+    """Each document divided by its length; one without terms stays zero.
+
+    >>> unit_vectors(Csr(np.array([[3.0, 4.0], [0.0, 0.0]]))).toarray().tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    found = lengths(X)
+    scale = np.repeat(np.where(found > 0, found, 1.0), np.diff(X.indptr))
+    return Csr((X.data / scale, X.indices, X.indptr), shape=X.shape)

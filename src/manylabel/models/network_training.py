@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import WORKING_MEMORY
-from manylabel.models.single_precision import single_precision
+from manylabel.models.inputs import single_precision
 from manylabel.progress import track
 
 BATCH = 200

@@ -1,4 +1,4 @@
-"""Rocchio: each label is the mean of its documents, and a document is near it or not."""
+"""Rocchio: each label is a prototype, the mean of its documents; documents are scored by their nearness to it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
-from manylabel.kernels.label_tables import count_terms_by
+from manylabel.kernels.label_tables import count_terms_by, documents_by_label
+from manylabel.kernels.nearest import nearest, nearest_index
+from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer
-from manylabel.models.count_model import CountModel
-from manylabel.models.counting import LabelTermCounts
+from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.evidence import asked_for, linear_evidence
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
-from manylabel.models.negative_zones import negative_zones
+from manylabel.models.neighbour_model import lengths, unit_vectors
 from manylabel.models.score_kinds import Bools, ScoreKind, best_label
-from manylabel.models.unit_vectors import lengths, unit_vectors
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 
 
@@ -97,8 +97,7 @@ class Rocchio(CountModel):
         prototypes.sort_indices()
         self.label_documents_ = n_l
         linear = self._linear(prototypes, np.zeros((X.shape[1], 0)), np.zeros((0, len(n_l))), lengths(prototypes), n_l)
-        for name, value in linear.as_learned().items():
-            setattr(self, name, value)
+        self.restore(linear.as_learned())
 
     def count(self, X: Csr, Y: Csr) -> LabelTermCounts:
         """Sums of unit vectors by label."""
@@ -200,3 +199,34 @@ def _counts(Y: Csr) -> Ints:
 def _scaled(table: Csr, scale: Floats) -> Csr:
     """A labels × terms table, each row multiplied by its own number."""
     return Csr((table.data * scale[rows_of(table)], table.indices, table.indptr), shape=table.shape)
+
+
+def negative_zones(X: Csr, Y: Csr, centroids: Csr, size: int, n_jobs: int | None = None) -> Csr:
+    """Documents × labels, 1 for the `size` documents without the label that are most similar to its centroid.
+
+    Similarity is the inner product with the row of `centroids` (labels × terms, in any scale), ties by lowest document;
+    documents that share no term with it are in no zone, and a label without documents has none. Source: Singhal, Mitra
+    & Buckley 1997.
+
+    >>> X = Csr(np.array([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0]]))
+    >>> Y = Csr(np.array([[1], [0], [0], [0]]))
+    >>> negative_zones(X, Y, X[:1], 2).toarray().ravel().tolist()
+    [0, 1, 1, 0]
+    """
+    index = nearest_index(X)
+    starts, positives = documents_by_label(Y)
+
+    def zone(label: int) -> Ints:
+        own = positives[starts[label] : starts[label + 1]]
+        if not len(own) or len(own) == X.shape[0]:
+            return np.zeros(0, dtype=np.int64)
+        # The label's own documents are among the nearest, so as many more are looked for.
+        found = nearest(index, centroids[[label]], size + len(own), n_jobs=1)
+        ranked = found.ids[0, : found.counts[0]].astype(np.int64)
+        return np.sort(ranked[~np.isin(ranked, own)][:size])
+
+    zones = in_threads(zone, range(Y.shape[1]), n_jobs)
+    sizes = [len(found) for found in zones]
+    documents = np.concatenate([np.zeros(0, dtype=np.int64), *zones])
+    by_label = Csr((np.ones(len(documents), dtype=np.int8), documents, np.cumsum([0, *sizes])), Y.shape[::-1])
+    return Csr(by_label.T.tocsr())

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import DocumentScorer, MultiLabelModel, row_batches
-from manylabel.models.counting import LabelTermCounts, count
+from manylabel.models.count_model import LabelTermCounts, count
 from manylabel.models.evidence import asked_for, linear_evidence
 from manylabel.models.linear_scores import LinearScores, rows_of
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
@@ -103,8 +103,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         if not self.converged_ or not reached:
             reached.append(self._known_objective(linear, known) + self._evidence_of(linear, others))
         self.objective_, self.n_iter_ = np.array(reached), len(reached)
-        for name, value in linear.as_learned().items():
-            setattr(self, name, value)
+        self.restore(linear.as_learned())
 
     def _formula(self, table: LabelTermCounts) -> LinearScores:
         """The M-step is the formula of `MultinomialNaiveBayes`, on counts that need not be whole."""

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import WORKING_MEMORY
-from manylabel.models.single_precision import single_precision
+from manylabel.models.inputs import single_precision
 
 Int32s = npt.NDArray[np.int32]
 Nodes = npt.NDArray[np.int64]

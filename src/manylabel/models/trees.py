@@ -1,4 +1,4 @@
-"""Decision trees: one a label, or one for all labels."""
+"""Decision trees, one per label or one for all labels, and what trees of any kind share."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from manylabel.features.term_weights import presence_weights
 from manylabel.kernels.label_tables import label_term_table
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import MultiLabelModel
+from manylabel.models.evidence import asked_for
+from manylabel.models.inputs import single_precision
 from manylabel.models.score_kinds import ScoreKind
-from manylabel.models.single_precision import single_precision
 from manylabel.models.tree_arrays import GrownTree, TreeArrays
-from manylabel.models.tree_evidence import path_evidence
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
 
 LARGEST_TABLE = 1 << 30
 """Bytes that scikit-learn's dense documents × labels table may take where one tree is grown for all labels."""
+
+CERTAIN = 1e-9
+"""A probability this near to 0 or 1 is as certain as evidence gets: log-odds of ±20.7 instead of ±∞."""
 
 Item = TypeVar("Item")
 
@@ -59,7 +62,7 @@ class TreeModel(MultiLabelModel):
 
     prior_: Floats
     """Each label's share of the training documents."""
-    trees_a_label_: Ints
+    trees_per_label_: Ints
 
     def grow(self, X: Any, Y: Csr, labels: Ints) -> list[GrownTree]:
         """Grow trees on X (CSC, single precision) for `labels`, those that some documents have and some have not."""
@@ -72,10 +75,9 @@ class TreeModel(MultiLabelModel):
         labels = np.flatnonzero((n_l > 0) & (n_l < X.shape[0]))
         trees = self.grow(_narrow(single_precision(X[:, columns]).tocsc()), Y, labels) if len(labels) else []
         self.prior_ = n_l / X.shape[0]
-        self.trees_a_label_ = self.votes(len(trees), labels, Y.shape[1])
+        self.trees_per_label_ = self.votes(len(trees), labels, Y.shape[1])
         grown = TreeArrays.of(trees or [_stump(Y.shape[1])], columns, float(self.m))
-        for name, value in grown.as_learned().items():
-            setattr(self, name, value)
+        self.restore(grown.as_learned())
 
     def votes(self, n_trees: int, labels: Ints, n_labels: int) -> Ints:
         """How many trees speak of each label."""
@@ -98,8 +100,8 @@ class TreeModel(MultiLabelModel):
 
     def _averaged(self, shares: Floats) -> Floats:
         """The mean over the trees; a label no tree speaks of has its prior, which is 0 or 1."""
-        known = self.trees_a_label_ > 0
-        mean = np.clip(shares / np.maximum(self.trees_a_label_, 1), 0.0, 1.0)
+        known = self.trees_per_label_ > 0
+        mean = np.clip(shares / np.maximum(self.trees_per_label_, 1), 0.0, 1.0)
         return np.where(known, mean, self.prior_)
 
     def score_batch(self, X: Csr) -> Floats:
@@ -115,7 +117,23 @@ class TreeModel(MultiLabelModel):
         the word the node asks for (Saabas 2014). The changes of the probability are scaled to add up to the change of
         the log-odds from the roots to the leaves.
         """
-        return path_evidence(self, x, labels)
+        document, wanted = asked_for(self, x, labels)
+        arrays, prior = self.arrays, self.shared_prior[wanted]
+        moves = [(before[0], after[0]) for before, after in arrays.steps(document)]
+        before, after = (np.concatenate(part) for part in zip(*moves, strict=True))
+        moved = before != after
+        before, after = before[moved], after[moved]
+        change = arrays.values[after][:, wanted] - arrays.values[before][:, wanted]
+        n_terms, steps = document.shape[1], np.arange(len(before))
+        asked = arrays.terms[arrays.feature[before]] if len(before) else np.zeros(0, dtype=np.int64)
+        step_of = Csr((np.ones(len(before)), (asked, steps)), shape=(n_terms, len(before)))
+        gained = (step_of @ change).toarray()
+        gained += np.multiply.outer(step_of @ (arrays.rest[after] - arrays.rest[before]), prior)
+        roots = arrays.at(arrays.roots[np.newaxis], self.shared_prior)[:, wanted]
+        leaves = arrays.at(arrays.leaves(document), self.shared_prior)[:, wanted]
+        table = Csr(gained.T * _scale(roots[0], leaves[0], self.trees_per_label_[wanted])[:, np.newaxis])
+        table.eliminate_zeros()
+        return table
 
     def in_parallel(self, what: str, work: Callable[[Item], GrownTree], items: Sequence[Item]) -> list[GrownTree]:
         """Grow a tree for each item on several threads, reporting each."""
@@ -247,3 +265,13 @@ def _stump(n_labels: int) -> GrownTree:
     """A tree of one leaf that says nothing."""
     leaf = np.array([-1], dtype=np.int32)
     return GrownTree(leaf, leaf, np.zeros(1, dtype=np.int32), np.zeros(1), Csr((1, n_labels)), np.ones(1))
+
+
+def _scale(roots: Floats, leaves: Floats, n_trees: npt.NDArray[np.int64]) -> Floats:
+    """(logit P − logit P₀)/(P − P₀) per tree; the slope of the logit where nothing changed."""
+    n = np.maximum(n_trees, 1)
+    P0, P = (np.clip(sums / n, CERTAIN, 1 - CERTAIN) for sums in (roots, leaves))
+    same = np.abs(P - P0) < CERTAIN
+    logits = np.log(P / (1 - P)) - np.log(P0 / (1 - P0))
+    scale = np.where(same, 1 / (P * (1 - P)), logits / np.where(same, 1.0, P - P0))
+    return np.where(n_trees > 0, scale / n, 0.0)

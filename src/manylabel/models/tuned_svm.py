@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.forced_labels import forced_labels
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.over_linear_svm import LINEAR, OverLinearSVM
 from manylabel.models.score_kinds import Bools, ManylabelWarning, natural_decisions
-from manylabel.models.tuning import TUNED_FOR, VALIDATION, Trials, try_settings, validation_splits
+from manylabel.models.tuning import TUNED_FOR, VALIDATION, Trials, forced_labels, try_settings, validation_splits
 from manylabel.parameters import FLAG, Constraint, Number, Satisfies
 
 GRID_C = (0.1, 0.3, 1.0, 3.0)

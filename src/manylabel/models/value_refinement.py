@@ -23,7 +23,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import row_batches
 from manylabel.models.linear_scores import LinearScores
 from manylabel.models.score_kinds import posteriors, sigmoid
-from manylabel.models.value_class_scores import weighted
+from manylabel.models.value_scores import weighted
 from manylabel.progress import stage
 
 GROWTH = 1.2

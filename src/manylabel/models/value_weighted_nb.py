@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,17 +13,31 @@ from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.discretize import Scope
 from manylabel.features.value_weights import Norm, ValueWeight
 from manylabel.models.base import DocumentScorer, MultiLabelModel
-from manylabel.models.dense_scores import DenseScores
 from manylabel.models.evidence import asked_for, evidence_table
-from manylabel.models.linear_scores import LinearScores
-from manylabel.models.pieces import check_piece, merged_shell
+from manylabel.models.inputs import check_piece, merged_shell
+from manylabel.models.linear_scores import DenseScores, LinearScores
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior
-from manylabel.models.value_cells import Event, Frequency, ValueCoder, ValueCounts, count_values, learn_coder
-from manylabel.models.value_class_scores import class_log_probabilities, class_value_weights, weighted
-from manylabel.models.value_label_scores import LabelValues, entries_of, label_values, own_entries
+from manylabel.models.value_counts import (
+    Event,
+    Frequency,
+    ValueCoder,
+    ValueCounts,
+    ValueTable,
+    count_values,
+    learn_coder,
+    tabulate,
+)
 from manylabel.models.value_refinement import BLOCK, Ascent, ClassProblem, LabelProblems, refine_classes, refine_labels
-from manylabel.models.value_table import ValueTable, tabulate
+from manylabel.models.value_scores import (
+    LabelValues,
+    class_log_probabilities,
+    class_value_weights,
+    entries_of,
+    label_values,
+    own_entries,
+    weighted,
+)
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 from manylabel.progress import stage
 
@@ -101,6 +115,10 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     high_: Floats
     cells_: npt.NDArray[np.int32]
     intercept_: Floats
+    dense_weights_: Floats | None = None
+    """Cells × labels, where every cell of every label was refined."""
+    table_values_: Csr | None = None
+    """The values of the kept table of counts; None where counts were not kept."""
 
     def __init__(
         self,
@@ -182,11 +200,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         self.low_, self.high_, self.cells_ = coder.low, coder.high, coder.cells
         counts = count_values(table, coder, self._skips, self.skip_later)
         learned = self._learn_labels if self.target == "labels" else self._learn_classes
-        self._keep(learned(X, Y, coder, counts).as_learned())
-
-    def _keep(self, learned: Mapping[str, Any]) -> None:
-        for name, value in learned.items():
-            setattr(self, name, value)
+        self.restore(learned(X, Y, coder, counts).as_learned())
 
     # --- learning in pieces -----------------------------------------------------------------------------------
 
@@ -210,7 +224,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
 
     def _partial_fit(self, X: object, Y: object, classes: npt.ArrayLike | None = None) -> Self:
         first = not self.is_fitted
-        if not first and not hasattr(self, "table_values_"):
+        if not first and self.table_values_ is None:
             raise DataError(f"{type(self).__name__} has kept no counts to add to. Fit it with keep_counts=True.")
         features, targets = check_piece(self, X, Y, classes, first=first)
         self._check_columns(features.shape[1], targets.Y.shape[1])
@@ -220,13 +234,13 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         return self
 
     def _learn_kept(self, table: ValueTable, X: Csr, Y: Csr) -> None:
-        self._keep(table.as_learned())
+        self.restore(table.as_learned())
         self._learn_table(table, X, Y)
 
     def merge(self, other: Self) -> Self:
         """A new model that knows what both know, as if it had been fitted on the documents of both."""
         merged = merged_shell(self, other)
-        if not all(hasattr(model, "table_values_") for model in (self, other)):
+        if self.table_values_ is None or other.table_values_ is None:
             raise DataError(
                 f"{type(self).__name__}: only models that kept their counts can be merged. Fit both with "
                 "keep_counts=True and refine='none'."
@@ -341,7 +355,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     def linear(self) -> LinearScores | DenseScores:
         """The learned scores as a linear model over coded documents."""
         self.check_fitted()
-        return DenseScores.from_learned(self) if hasattr(self, "dense_weights_") else LinearScores.from_learned(self)
+        return LinearScores.from_learned(self) if self.dense_weights_ is None else DenseScores.from_learned(self)
 
     def log_joint(self, X: object) -> Floats:
         """Scores before they become posteriors: log P(c) + Σ w log P(a|c), or the log-odds of each label."""

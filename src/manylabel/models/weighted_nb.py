@@ -11,8 +11,7 @@ from scipy import sparse
 from manylabel.estimator import Csr, Floats
 from manylabel.features.term_weights import TermWeight, presence_weights
 from manylabel.models.bernoulli_nb import presence
-from manylabel.models.count_model import CountModel
-from manylabel.models.counting import LabelTermCounts
+from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
 from manylabel.models.smoothing import Prior, class_log_prior

@@ -17,8 +17,8 @@ from manylabel.features.select import TermSelector
 from manylabel.metrics import compute_metrics
 from manylabel.metrics.counts import document_counts
 from manylabel.metrics.set_sizes import set_size_table
-from manylabel.models.forced_labels import forced_labels
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.tuning import forced_labels
 from manylabel.strategies.band_svm import BandSVM
 from manylabel.strategies.conf_mat import ConfMat
 from manylabel.strategies.svm_hf import SVMHF

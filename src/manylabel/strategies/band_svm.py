@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
-from manylabel.models.forced_labels import forced_sets
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.over_linear_svm import LINEAR, OverLinearSVM
-from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, Trials, try_settings, validation_splits
+from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, Trials, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.strategies.band import Distance, Side, Unit, band_negatives
 

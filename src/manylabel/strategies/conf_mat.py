@@ -12,11 +12,10 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
-from manylabel.models.forced_labels import forced_sets
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.over_linear_svm import LINEAR, OverLinearSVM
-from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, try_settings, validation_splits
+from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.confusion import (
     Hierarchy,

@@ -12,11 +12,10 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
-from manylabel.models.count_model import CountModel
-from manylabel.models.counting import LabelTermCounts, merge
+from manylabel.models.count_model import CountModel, LabelTermCounts, merge
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.neighbour_model import unit_vectors
 from manylabel.models.score_kinds import Bools
-from manylabel.models.unit_vectors import unit_vectors
 from manylabel.resampling.amounts import generator
 from manylabel.resampling.cluster_under_sampling import cluster_rows
 from manylabel.resampling.instance_weights import sample_weights

@@ -13,11 +13,18 @@ from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for
-from manylabel.models.forced_labels import forced_labels, forced_sets
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.over_linear_svm import LINEAR
 from manylabel.models.score_kinds import ScoreKind
-from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, try_settings, validation_splits
+from manylabel.models.tuning import (
+    GRID,
+    TUNED_FOR,
+    VALIDATION,
+    forced_labels,
+    forced_sets,
+    try_settings,
+    validation_splits,
+)
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
 from manylabel.strategies.label_block import Scaling, ZeroText, block_scales, haar_basis, heterogeneous
