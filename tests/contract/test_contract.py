@@ -4,6 +4,8 @@ Every method of the catalogue is held to it, and the further settings in `ESTIMA
 down with their reasons.
 """
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -183,6 +185,25 @@ def test_what_was_learned_can_be_stored(estimator: Any, X: np.ndarray, Y: np.nda
 def test_learning_twice_is_learning_once(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     twice = clone(estimator).fit(X[:, :5], Y[:, :2]).fit(X, Y)
     np.testing.assert_array_equal(twice.scores(X), clone(estimator).fit(X, Y).scores(X))
+
+
+@each
+def test_fit_depends_on_the_values_alone(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    """Copies of the data give the same bits, and so does fitting the same object again."""
+    X, Y = sparse.csr_array(X), sparse.csr_array(Y)
+    fitted = clone(estimator).fit(X, Y)
+    scores = fitted.scores(X)
+    np.testing.assert_array_equal(clone(estimator).fit(X.copy(), Y.copy()).scores(X.copy()), scores)
+    np.testing.assert_array_equal(fitted.fit(X, Y).scores(X), scores)
+
+
+@each
+def test_copies_and_pickles_predict_the_same(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    fitted = clone(estimator).fit(X, Y)
+    scores, predicted = fitted.scores(X), fitted.predict(X)
+    for copied in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(copied.scores(X), scores)
+        np.testing.assert_array_equal(copied.predict(X), predicted)
 
 
 @each
