@@ -144,7 +144,7 @@ class TextClassifier(DocumentFeatures):
         check_same_length(documents, Y)
         rules = recipe.read_rules()
         if rules is not None and form != "matrix":
-            from manylabel.features.keyword_rules_file import with_rule_labels
+            from manylabel.features.keyword_rules import with_rule_labels
 
             names, Y = with_rule_labels(rules, names, Y)
         decided = DecidedModel(

@@ -200,7 +200,7 @@ class Recipe:
 
     def read_rules(self) -> str | None:
         """The text of the hand-written keyword rules, checked; None where there are none."""
-        from manylabel.features.keyword_rules_file import rules_text
+        from manylabel.features.keyword_rules import rules_text
 
         given = self.features.get("rules")
         return None if given is None else rules_text(given)

@@ -145,7 +145,7 @@ def test_k_and_threshold() -> None:
     assert TermSelector(k=99).fit(X, Y).kept_.tolist() == [0, 1, 2, 3]
     assert TermSelector(threshold=2.0).fit(X, Y).kept_.tolist() == [0, 1]
     assert TermSelector(threshold=1.0, k=3).fit(X, Y).kept_.tolist() == [0, 1, 2]
-    with pytest.raises(DataError, match="No term is left of 4: none is with chi2 above 4"):
+    with pytest.raises(DataError, match="None of the 4 terms is kept: none is with chi2 above 4"):
         TermSelector(threshold=4.0).fit(X, Y)
 
 
@@ -188,7 +188,7 @@ def test_wrong_use_is_answered_with_a_sentence() -> None:
         find_function("chi")
     with pytest.raises(UnknownNameError, match="Did you mean 'max'"):
         global_scores(two_labels(), "chi2", "maximum")
-    with pytest.raises(ParameterError, match="say how much to keep"):
+    with pytest.raises(ParameterError, match="set how much to keep"):
         TermSelector().fit(X, Y)
     with pytest.raises(ParameterError, match="Did you mean 'chi2'"):
         TermSelector(function="chi", k=1).fit(X, Y)

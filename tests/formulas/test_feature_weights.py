@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from manylabel.estimator import Csr
-from manylabel.features.term_weights import (
+from manylabel.features.information_weights import (
     kl_feature_weights,
+    kl_value_weights,
     mean_one,
     mutual_information,
     presence_weights,
     split_information,
 )
-from manylabel.features.value_weights import kl_value_weights
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.weighted_nb import WeightedNaiveBayes
 

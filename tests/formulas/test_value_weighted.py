@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.features.value_weights import (
+from manylabel.features.information_weights import (
     kl_value_weights,
     normalise,
     two_class_weights,

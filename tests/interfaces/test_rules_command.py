@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from manylabel.cli.run import run
-from manylabel.features.keyword_rules_file import parse_rules
+from manylabel.features.keyword_rules import parse_rules
 
 ROWS = '"the bus was late",buses\n"a hole in the road",roads\n"late bus, bad road",buses;roads\n"nothing",\n'
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from manylabel.features.discretize import bin_numbers
-from manylabel.features.value_weights import kl_value_weights, normalise, value_log_probabilities
+from manylabel.features.information_weights import kl_value_weights, normalise, value_log_probabilities
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from manylabel.estimator import Csr
 from manylabel.features.discretize import FrequencyBins
-from manylabel.features.term_weights import presence_weights
+from manylabel.features.information_weights import presence_weights
 from manylabel.features.weighting import Weighting
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
 from manylabel.models.complement_nb import ComplementNaiveBayes

@@ -6,9 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manylabel.exceptions import DataError
-from manylabel.features.keyword_parser import DEEPEST, parse_query
-from manylabel.features.keyword_queries import And, Not, Or, Phrase, Prefix, Query, Word, atoms, holds
-from manylabel.features.keyword_rules_file import parse_rules, write_rules
+from manylabel.features.keyword_queries import (
+    DEEPEST,
+    And,
+    Not,
+    Or,
+    Phrase,
+    Prefix,
+    Query,
+    Word,
+    atoms,
+    holds,
+    parse_query,
+)
+from manylabel.features.keyword_rules import parse_rules, write_rules
 from manylabel.features.keywords import KeywordMatcher
 
 letters = st.characters(exclude_categories=["Cs"]).filter(lambda sign: not sign.isspace())

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from corpora import corpora
 from manylabel.features.discretize import FrequencyBins
-from manylabel.features.value_weights import kl_value_weights, normalise
+from manylabel.features.information_weights import kl_value_weights, normalise
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
 from manylabel.models.complement_nb import ComplementNaiveBayes
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features import Vectorizer, Weighting
-from manylabel.features.stop_words import LANGUAGES, stop_words
+from manylabel.features.languages import LANGUAGES, stop_words
 from manylabel.features.terms import stem
 from manylabel.kernels import text as kernels
 

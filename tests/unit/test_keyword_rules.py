@@ -8,10 +8,8 @@ from scipy import sparse
 
 from manylabel import TextClassifier
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
-from manylabel.features.keyword_parser import parse_query
-from manylabel.features.keyword_queries import And, Not, Or, Phrase, Prefix, Query, Word
-from manylabel.features.keyword_rules_file import UnknownRuleLabelWarning, parse_rules, rules_text
-from manylabel.features.keyword_suggestions import suggest_keywords
+from manylabel.features.keyword_queries import And, Not, Or, Phrase, Prefix, Query, Word, parse_query
+from manylabel.features.keyword_rules import UnknownRuleLabelWarning, parse_rules, rules_text, suggest_keywords
 from manylabel.features.keywords import KeywordMatcher
 from manylabel.models.keyword_rules import KeywordRules
 from manylabel.models.linear_svm import LinearSVM
@@ -52,10 +50,10 @@ def test_queries(text: str, query: Query) -> None:
         ("wheat) corn", 6, r"There is \) at column 6 where AND, OR, a further word or the end was expected"),
         ('wheat "interest rate', 7, "The quote opened at column 7 is never closed"),
         ('wheat " "', 7, "The quotes at column 7 are empty"),
-        ("wh*at", 3, "a star stands inside a word"),
+        ("wh*at", 3, "is inside a word"),
         ("wheat *", 7, "The star at column 7 has no word before it"),
-        ("wheat \\", 7, "The backslash at column 7 stands alone"),
-        ("wheat or corn", 7, "stands 'or': write OR for the operator, or \"or\" for the word"),
+        ("wheat \\", 7, "The backslash at column 7 is alone"),
+        ("wheat or corn", 7, "has 'or': write OR for the operator, or \"or\" for the word"),
     ],
 )
 def test_errors_show_the_place(text: str, column: int, sentence: str) -> None:
@@ -92,15 +90,19 @@ def test_errors_of_a_file_name_the_line(text: str, line: int, sentence: str, tmp
     assert str(caught.value).startswith(f"{path}, line {line}: ")
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_not_keyword_rules(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# nothing\n")
     (tmp_path / "latin").write_bytes("wheat: blé".encode("latin-1"))
-    for name, sentence in (("empty", "There is no rule"), ("latin", "no text in UTF-8"), ("gone", "There is no file")):
+    for name, sentence in (
+        ("empty", "There is no keyword rule"),
+        ("latin", "not UTF-8 text"),
+        ("gone", "There is no file"),
+    ):
         with pytest.raises(DataError, match=sentence):
             rules_text(tmp_path / name)
     with pytest.raises(ParameterError, match="not int"):
         rules_text(3)
-    with pytest.raises(ParameterError, match="must be a query, or a list"):
+    with pytest.raises(ParameterError, match="must be a query or a list"):
         rules_text({"wheat": 3})
     assert parse_rules(rules_text({"wheat": ["wheat", "durum"]})) == {"wheat": Or((wheat, Word("durum")))}
 
@@ -121,9 +123,9 @@ def test_words_are_matched_as_texts_are_split() -> None:
     assert matches("exporte*", "exported", "exporting", stemmer="english") == [True, False]
     assert matches("one two", "one two", "two 2 one", "one", tokens="letters") == [True, True, False]
     assert matches("NOT one", "one", "") == [False, True]
-    with pytest.raises(DataError, match="looks for x, but texts are split"):
+    with pytest.raises(DataError, match="contains x, which would never be found"):
         matches("x", "x")
-    with pytest.raises(DataError, match=r"looks for \+x\*, but"):
+    with pytest.raises(DataError, match=r"contains \+x\*, which"):
         matches("+x*", "x", tokens="nothing")
 
 
@@ -132,7 +134,7 @@ def test_ready_made_counts_are_matched_by_the_names_of_their_terms() -> None:
     terms = ["Wheat", "corn", "interest rate"]
     rules = 'a: wheat\nb: cor* OR "interest rate"'
     assert KeywordMatcher(rules).fit(["a", "b"], terms).transform(X).toarray().tolist() == [[1, 0], [0, 1], [0, 1]]
-    with pytest.raises(DataError, match="terms have no names"):
+    with pytest.raises(DataError, match="counts of terms without names"):
         KeywordMatcher(rules).fit(["a", "b"]).transform(X)
     with pytest.raises(DataError, match='phrase "wheat corn" cannot be looked up'):
         KeywordMatcher('a: "wheat corn"').fit(["a"], terms).transform(X)
@@ -217,7 +219,7 @@ def test_a_required_rule_holds_labels_back() -> None:
 
 def test_rules_may_give_labels_that_training_never_saw() -> None:
     model = TextClassifier("svm", features={"rules": {"trams": "tram*", "road": "avenue"}})
-    with pytest.warns(UnknownRuleLabelWarning, match=r"trams, road \(is roads meant\?\)"):
+    with pytest.warns(UnknownRuleLabelWarning, match=r"trams, road \(did you mean roads\?\)"):
         model.fit(TEXTS, LABELS)
     assert model.labels_ == ["buses", "roads", "trams", "road"]
     assert model.predict(["a tram stop"])[0][-1] == "trams"

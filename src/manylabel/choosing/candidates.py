@@ -12,7 +12,7 @@ from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_me
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.decisions.best_rule import in_words
 from manylabel.decisions.table import find_rule
-from manylabel.features.language import guess_language
+from manylabel.features.languages import guess_language
 from manylabel.features.texts import strings
 from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe

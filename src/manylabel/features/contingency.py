@@ -1,13 +1,13 @@
-"""The contingency tables of terms and labels, from one pass over the documents.
+"""Contingency tables of terms and labels, counted in one pass over the documents.
 
-Of a term t and a label c, over N documents:
+The table of a term t and a label c, over N documents:
 
-===========  ===========  ==================
-             with c       without c
-===========  ===========  ==================
-with t       n11          n10 = df_t − n11
-without t    n01 = n_c − n11   n00 = the rest
-===========  ===========  ==================
+===========  ===============  ====================
+             with c           without c
+===========  ===============  ====================
+with t       n11              n10 = df_t − n11
+without t    n01 = n_c − n11  n00 = N − df_t − n01
+===========  ===============  ====================
 
 Only n11 is counted, sparse; the rest follows from the margins. Source: Sebastiani 2002, section 5.4.
 """
@@ -27,7 +27,7 @@ from manylabel.kernels.label_tables import label_term_table
 
 
 class Cells(NamedTuple):
-    """The four cells of any number of tables, as arrays of one shape."""
+    """The four cells of any number of 2 × 2 tables, as arrays of the same shape."""
 
     n11: Floats
     n10: Floats
@@ -45,7 +45,7 @@ class Cells(NamedTuple):
 
     @property
     def n(self) -> Floats:
-        """N, all documents."""
+        """N, the number of documents."""
         return np.asarray(self.n11 + self.n10 + self.n01 + self.n00)
 
     def plus(self, eps: float) -> Cells:
@@ -55,7 +55,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contingency:
-    """Tables of all labels and terms; tables of parts of a corpus add up to the tables of the corpus.
+    """The tables of all labels and terms; the tables of batches add up to the tables of a corpus.
 
     >>> X = Csr(np.array([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]))
     >>> Y = Csr(np.array([[1, 0], [0, 1], [1, 1], [0, 0]]))
@@ -76,7 +76,7 @@ class Contingency:
         if self.together.shape != other.together.shape:
             raise DataError(
                 f"Tables of {self.together.shape} and {other.together.shape} labels × terms cannot be added.",
-                remedy="Count both parts over the same labels and the same terms.",
+                remedy="Count both corpora over the same labels and the same terms.",
             )
         return Contingency(
             canonical(self.together + other.together),
@@ -111,14 +111,14 @@ class Contingency:
         """The tables of one label with terms that occur in `df` documents, `n11` of them with the label."""
         n_c = int(self.label_documents[label])
         both = np.asarray(n11, dtype=np.float64)
-        # n00 below zero belongs to a df that cannot go with this n11, which term_scores asks for and then throws away
+        # n00 is negative for a df that is impossible with this n11; term_scores computes such cells and discards them
         return Cells(both, df - both, n_c - both, np.maximum(self.n_documents - n_c - df + both, 0.0))
 
 
 def contingency(X: Any, Y: Any, *, n_jobs: int | None = None) -> Contingency:
     """Count documents by term and label: n11 = Yᵀ(X > 0) and the margins.
 
-    X is documents × terms, 0 or above; Y documents × labels of 0 and 1, or one class a document.
+    X is documents × terms, 0 or above; Y documents × labels of 0 and 1, or one class per document.
     """
     X, Y = canonical(_matrix(X)), indicator_of(Y)
     if len(X.data) and not X.data.min() >= 0:  # written so that nan is refused too
@@ -128,7 +128,7 @@ def contingency(X: Any, Y: Any, *, n_jobs: int | None = None) -> Contingency:
 
 
 def indicator_of(Y: Any) -> Csr:
-    """Y as CSR; one class a document becomes one column a class, in sorted order.
+    """Y as CSR; a list of one class per document becomes one column per class, in sorted order.
 
     >>> indicator_of(["b", "a", "b"]).toarray().tolist()
     [[0, 1], [1, 0], [0, 1]]

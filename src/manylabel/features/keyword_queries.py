@@ -1,26 +1,32 @@
-"""Boolean queries over words: what a keyword rule says, as a tree that can be printed and asked.
+"""Boolean queries over words: their syntax, parsed into a tree that can be printed and evaluated.
 
-query   word | prefix | phrase | NOT query | query AND query … | query OR query …
+alternatives   conjunction (OR conjunction)*
+conjunction    negation ([AND] negation)*
+negation       NOT negation | primary
+primary        ( alternatives ) | word | word* | "a phrase of words"
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+
+from manylabel.exceptions import DataError
 
 Bools = npt.NDArray[np.bool_]
 
 OPERATORS = ("AND", "OR", "NOT")
 SPECIAL = '\\()"*'
-"""Signs that mean something in a query; a backslash before one makes it a letter like others."""
+"""Characters with a meaning in a query; after a backslash they are ordinary characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The word occurs."""
+    """True for documents that contain the word."""
 
     text: str
 
@@ -30,7 +36,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """A word with this beginning occurs."""
+    """True for documents that contain a word with this prefix."""
 
     text: str
 
@@ -40,7 +46,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The words (or words with these beginnings) follow one another; at least two."""
+    """True for documents in which the words (or prefixes), at least two, follow one another."""
 
     words: tuple[Word | Prefix, ...]
 
@@ -50,7 +56,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The query does not hold."""
+    """True for documents for which the inner query is false."""
 
     part: Query
 
@@ -60,7 +66,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All parts hold; at least two."""
+    """True for documents for which all inner queries, at least two, are true."""
 
     parts: tuple[Query, ...]
 
@@ -70,7 +76,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Any part holds; at least two."""
+    """True for documents for which any of the inner queries, at least two, is true."""
 
     parts: tuple[Query, ...]
 
@@ -83,7 +89,7 @@ Query = Atom | Not | And | Or
 
 
 def escaped(text: str) -> str:
-    r"""The text with a backslash before each sign that means something in a query.
+    r"""The text with a backslash before each character that has a meaning in a query.
 
     >>> print(escaped("f(x)*"))
     f\(x\)\*
@@ -102,7 +108,7 @@ def atoms(query: Query) -> Iterator[Atom]:
 
 
 def signed_atoms(query: Query, sign: bool = True) -> Iterator[tuple[Atom, bool]]:
-    """The atoms of a query, each with whether it speaks for it (an even number of NOTs stands before it)."""
+    """The atoms of a query, each with True if an even number of NOTs applies to it."""
     if isinstance(query, Not):
         yield from signed_atoms(query.part, not sign)
     elif isinstance(query, (And, Or)):
@@ -113,7 +119,7 @@ def signed_atoms(query: Query, sign: bool = True) -> Iterator[tuple[Atom, bool]]
 
 
 def holds(query: Query, occurs: Callable[[Atom], Bools]) -> Bools:
-    """For which documents a query holds, given for which each atom occurs.
+    """For each document, whether the query is true; `occurs` returns the same for an atom.
 
     >>> table = {Word("a"): np.array([True, True, False]), Word("b"): np.array([False, True, False])}
     >>> holds(And((Word("a"), Not(Word("b")))), table.__getitem__).tolist()
@@ -126,3 +132,201 @@ def holds(query: Query, occurs: Callable[[Atom], Bools]) -> Bools:
     if isinstance(query, Or):
         return np.asarray(np.logical_or.reduce([holds(part, occurs) for part in query.parts]))
     return occurs(query)
+
+
+# ---- parsing ---------------------------------------------------------------------------------------------------------
+
+DEEPEST = 100
+"""The deepest nesting of parentheses and NOTs."""
+
+Kind = Literal["AND", "OR", "NOT", "(", ")", "term", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a query: an operator, a parenthesis, a word or phrase, or the end."""
+
+    kind: Kind
+    start: int
+    stop: int
+    term: Word | Prefix | Phrase | None = None
+
+
+def parse_query(text: str, start: int = 0) -> Query:
+    r"""The tree of the query that begins at `start` of the text; error messages show the whole text.
+
+    AND binds more tightly than OR, and NOT most tightly; adjacent words must all occur. Operators are written in
+    capital letters; the case of words does not matter. A star at the end of a word matches any ending, quotes enclose
+    words that follow one another, and a backslash makes the next character an ordinary one.
+
+    >>> parse_query('(wheat OR corn) AND NOT weather')
+    And(parts=(Or(parts=(Word(text='wheat'), Word(text='corn'))), Not(part=Word(text='weather'))))
+    >>> print(parse_query('trad* "interest rate" OR (bank)'))
+    trad* AND "interest rate" OR bank
+    >>> parse_query('wheat OR')
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.DataError: The query ends at column 9 where a word, a phrase in quotes, NOT or ( was expected:
+        wheat OR
+                ^
+    """
+    return _Parser(text, start).query()
+
+
+def query_problem(text: str, position: int, problem: str) -> DataError:
+    """A `DataError` that shows the query with a caret under the position."""
+    shown = "".join(" " if sign.isspace() else sign for sign in text)
+    return DataError(f"{problem}:\n    {shown}\n    {' ' * position}^")
+
+
+def tokens_of(text: str, start: int = 0) -> list[Token]:
+    """The tokens of a query, including the end."""
+    found: list[Token] = []
+    at = start
+    while at < len(text):
+        sign = text[at]
+        if sign.isspace():
+            at += 1
+            continue
+        if sign == "(":
+            token = Token("(", at, at + 1)
+        elif sign == ")":
+            token = Token(")", at, at + 1)
+        else:
+            token = _quoted(text, at) if sign == '"' else _bare(text, at)
+        found.append(token)
+        at = token.stop
+    return [*found, Token("end", len(text), len(text))]
+
+
+def _bare(text: str, start: int) -> Token:
+    """The word without quotes, or the operator, that begins at `start`."""
+    term, stop = _word(text, start, '()"')
+    raw = text[start:stop]
+    for kind in OPERATORS:
+        if raw == kind:
+            return Token(kind, start, stop)  # type: ignore[arg-type]
+        if raw.upper() == kind:
+            raise query_problem(
+                text,
+                start,
+                f'Column {start + 1} has {raw!r}: write {kind} for the operator, or "{raw}" for the word',
+            )
+    return Token("term", start, stop, term)
+
+
+def _quoted(text: str, start: int) -> Token:
+    """The quoted word or phrase that begins at `start`."""
+    words: list[Word | Prefix] = []
+    at = start + 1
+    while at < len(text) and text[at] != '"':
+        if text[at].isspace():
+            at += 1
+            continue
+        word, at = _word(text, at, '"')
+        words.append(word)
+    if at >= len(text):
+        raise query_problem(
+            text, start, f'The quote opened at column {start + 1} is never closed; another " was expected'
+        )
+    if not words:
+        raise query_problem(text, start, f"The quotes at column {start + 1} are empty; a word was expected")
+    return Token("term", start, at + 1, words[0] if len(words) == 1 else Phrase(tuple(words)))
+
+
+def _word(text: str, start: int, ends: str) -> tuple[Word | Prefix, int]:
+    """The word that begins at `start`, and the position after it; a blank or a character of `ends` ends it."""
+    letters: list[str] = []
+    at = start
+    while at < len(text) and not text[at].isspace() and text[at] not in ends:
+        if text[at] == "*":
+            after = at + 1
+            if after < len(text) and not text[after].isspace() and text[after] not in ends:
+                raise query_problem(
+                    text, at, f"The star at column {at + 1} is inside a word; it may only end one (or write \\*)"
+                )
+            if not letters:
+                raise query_problem(
+                    text, at, f"The star at column {at + 1} has no word before it; letters were expected"
+                )
+            return Prefix("".join(letters)), after
+        if text[at] == "\\":
+            at += 1
+            if at == len(text) or text[at].isspace():
+                raise query_problem(
+                    text, at - 1, f"The backslash at column {at} is alone; the character it escapes was expected"
+                )
+        letters.append(text[at])
+        at += 1
+    return Word("".join(letters)), at
+
+
+class _Parser:
+    """Recursive descent: one method per rule of the grammar."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.tokens = tokens_of(text, start)
+        self.place = 0
+        self.depth = 0
+
+    def next(self) -> Token:
+        return self.tokens[self.place]
+
+    def take(self) -> Token:
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def query(self) -> Query:
+        found = self.alternatives()
+        if self.next().kind != "end":  # only ) can follow: everything else begins a conjunction's next part
+            self.complain("AND, OR, a further word or the end")
+        return found
+
+    def alternatives(self) -> Query:
+        parts = [self.conjunction()]
+        while self.next().kind == "OR":
+            self.take()
+            parts.append(self.conjunction())
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def conjunction(self) -> Query:
+        parts = [self.negation()]
+        while self.next().kind in ("AND", "NOT", "(", "term"):
+            if self.next().kind == "AND":
+                self.take()
+            parts.append(self.negation())
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def negation(self) -> Query:
+        if self.next().kind not in ("NOT", "("):
+            return self.primary()
+        opened = self.take()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise query_problem(self.text, opened.start, f"The query is nested more than {DEEPEST} deep")
+        found: Query
+        if opened.kind == "NOT":
+            found = Not(self.negation())
+        else:
+            found = self.alternatives()
+            if self.next().kind != ")":
+                self.complain(f") for the ( at column {opened.start + 1}")
+            self.take()
+        self.depth -= 1
+        return found
+
+    def primary(self) -> Query:
+        if self.next().kind != "term":
+            self.complain("a word, a phrase in quotes, NOT or (")
+        term = self.take().term
+        assert term is not None
+        return term
+
+    def complain(self, expected: str) -> NoReturn:
+        token = self.next()
+        place = f"at column {token.start + 1}"
+        if token.kind == "end":
+            raise query_problem(self.text, token.start, f"The query ends {place} where {expected} was expected")
+        given = self.text[token.start : token.stop]
+        raise query_problem(self.text, token.start, f"There is {given} {place} where {expected} was expected")

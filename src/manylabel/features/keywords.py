@@ -1,4 +1,4 @@
-"""Texts → hits: which documents the hand-written keyword rules hold for."""
+"""Texts → matches: the documents for which each keyword rule is true (`KeywordMatcher`)."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from scipy import sparse
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.features.keyword_queries import Atom, Bools, Phrase, Prefix, Query, Word, atoms, holds, signed_atoms
-from manylabel.features.keyword_rules_file import parse_rules
+from manylabel.features.keyword_rules import parse_rules
 from manylabel.features.terms import Analysis, Terms, stem
 from manylabel.features.texts import Text, strings
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 
 _ENDING = "zz"
-"""Any letters: with them a tokeniser that drops short words keeps the beginning of one."""
+"""Letters appended to a prefix, so that a tokeniser that drops short words keeps it."""
 
 TEXT = Satisfies("a text", lambda value: isinstance(value, str))
 Alternatives = npt.NDArray[np.int32]
-"""The numbers of the words that may stand at one place of a phrase."""
+"""The numbers of the words that are allowed at one position of a phrase."""
 
 
 class KeywordMatcher(Estimator):
-    """Documents × rules: 1 where the query of a label holds for a document.
+    """Match documents against keyword rules: documents × rules, 1 if the query is true for the document.
 
-    Words are found in the texts themselves, so that a rule may name words that no training document has. Texts are
-    split as `Vectorizer` splits them (`tokens`, `strip_accents`), always in lower case and without leaving out stop
-    words, and a query's words in the same way: one that falls into several (``oil-price``) is a phrase of them. With a
-    `stemmer` a word stands for all words of its stem; a prefix is compared with the words as they are written. The
-    fields of a document count as one text.
+    Words are looked up in the texts themselves, so that a rule may contain words that no training document has. Texts
+    and the words of queries are split as `Vectorizer` splits texts (`tokens`, `strip_accents`), always in lower case
+    and without removing stop words; a word of a query that is split into several (``oil-price``) is a phrase. With a
+    `stemmer`, a word matches all words with the same stem; a prefix is compared with the words as written. The fields
+    of a document count as one text.
 
-    Ready-made counts have no texts: with the names of their terms, words and prefixes are looked up there, and a
-    phrase is found where it is itself a term.
+    Documents that are given as counts have no texts: words and prefixes are looked up among the names of the terms, and
+    a phrase is found if it is itself a term.
 
-    `rules` is the text of the rules (`manylabel.features.keyword_rules_file`), and so is stored with a model.
+    `rules` is the text of the rules (`manylabel.features.keyword_rules`), which is stored with a model.
 
     >>> matcher = KeywordMatcher("grain: (wheat OR corn) NOT weather\\ntrade: trad* OR \\"current account\\"")
     >>> texts = ["Wheat and weather.", "Corn trading", "on the current account", "account current"]
@@ -54,9 +54,9 @@ class KeywordMatcher(Estimator):
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
     labels_: Ints
-    """The label of each rule."""
+    """The label (column of Y) of each rule."""
     terms_: list[str] | None
-    """The names of the columns, where documents come as counts."""
+    """The names of the columns if documents are given as counts, else None."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class KeywordMatcher(Estimator):
         self.n_jobs = n_jobs
 
     def fit(self, labels: Sequence[str], terms: Sequence[str] | None = None) -> Self:
-        """Find the labels of the rules among those of the corpus; `terms` names the columns of ready-made counts."""
+        """Look up the labels of the rules among `labels`; `terms` names the columns of documents given as counts."""
         self.check_parameters()
         columns = {name: column for column, name in enumerate(labels)}
         queries = self.queries()
@@ -95,14 +95,14 @@ class KeywordMatcher(Estimator):
             for atom in atoms(query):
                 if not pieces[atom]:
                     raise DataError(
-                        f"The rule of {label!r} looks for {atom}, but texts are split into words without any such "
-                        f"(tokens = {self.tokens!r}), so it would never be found."
+                        f"The keyword rule of {label!r} contains {atom}, which would never be found: it is not a "
+                        f"word as texts are split here (tokens = {self.tokens!r})."
                     )
 
     # --- matching ---------------------------------------------------------------------------------------------
 
     def transform(self, documents: Iterable[Text] | Csr) -> Csr:
-        """Documents × rules, 1 where a rule holds, of texts or of counts of the terms given to `fit`."""
+        """Documents × rules, 1 if the rule is true, for texts or for counts of the terms given to `fit`."""
         self.check_fitted()
         queries = list(self.queries().values())
         wanted = list(dict.fromkeys(atom for query in queries for atom in atoms(query)))
@@ -122,15 +122,15 @@ class KeywordMatcher(Estimator):
 
     def _in_texts(self, texts: Iterable[Text], wanted: list[Atom]) -> tuple[int, Callable[[Atom], Bools]]:
         terms = self._analysis().terms(strings(texts), available_threads(self.n_jobs))
-        places = _Places(terms)
+        positions = _Positions(terms)
         alternatives = self._alternatives(wanted, terms.names)
-        return terms.n_documents, lambda atom: places.documents(alternatives[atom])
+        return terms.n_documents, lambda atom: positions.documents(alternatives[atom])
 
     def _in_counts(self, X: Csr, wanted: list[Atom]) -> tuple[int, Callable[[Atom], Bools]]:
         if self.terms_ is None:
             raise DataError(
-                "Keyword rules look for words, and these documents are ready-made counts whose terms have no names.",
-                remedy="Give texts, or data that name their terms.",
+                "Keyword rules contain words, but these documents are counts of terms without names.",
+                remedy="Use texts, or data that name their terms.",
             )
         names = [name.lower() for name in self.terms_]
         columns = {name: column for column, name in enumerate(names)}
@@ -144,9 +144,9 @@ class KeywordMatcher(Estimator):
                 chosen = np.array([columns.get(whole, -1)], dtype=np.int32)
                 if chosen[0] < 0:
                     raise DataError(
-                        f"The phrase {atom} cannot be looked up in ready-made counts, which do not say what follows "
-                        "what; it could if it were one of their terms.",
-                        remedy="Give texts, or write a rule without phrases.",
+                        f"The phrase {atom} cannot be looked up in counts, which do not keep the order of words, "
+                        "unless it is one of their terms.",
+                        remedy="Use texts, or write a rule without phrases.",
                     )
             present = np.zeros(X.shape[0], dtype=np.bool_)
             for column in chosen.tolist():
@@ -156,14 +156,14 @@ class KeywordMatcher(Estimator):
         return X.shape[0], occurs
 
     def words(self, terms: Sequence[str]) -> Csr:
-        """Rules × terms: 1 for the terms of a vocabulary that speak for a rule, those of its phrases among them."""
+        """Rules × terms: 1 for the terms of a vocabulary that support a rule, including those of its phrases."""
         self.check_fitted()
         queries = list(self.queries().values())
         alternatives = self._alternatives([atom for query in queries for atom in atoms(query)], list(terms))
         table = sparse.lil_array((len(queries), len(terms)), dtype=np.int8)
         for row, query in enumerate(queries):
-            for atom, speaks_for in signed_atoms(query):
-                if speaks_for:
+            for atom, positive in signed_atoms(query):
+                if positive:
                     for chosen in alternatives[atom]:
                         table[[row], chosen] = 1
         return Csr(table)
@@ -171,7 +171,7 @@ class KeywordMatcher(Estimator):
     # --- words of queries -------------------------------------------------------------------------------------
 
     def _pieces(self, wanted: Sequence[Atom]) -> dict[Atom, list[Word | Prefix]]:
-        """What each atom looks for one after the other, split as texts are."""
+        """The words and prefixes of each atom, in order, split as texts are."""
         parts = {atom: atom.words if isinstance(atom, Phrase) else (atom,) for atom in wanted}
         distinct = list(dict.fromkeys(part for words in parts.values() for part in words))
         texts = [part.text + _ENDING if isinstance(part, Prefix) else part.text for part in distinct]
@@ -180,7 +180,7 @@ class KeywordMatcher(Estimator):
         return {atom: [piece for part in words for piece in split[part]] for atom, words in parts.items()}
 
     def _alternatives(self, wanted: Sequence[Atom], names: list[str]) -> dict[Atom, list[Alternatives]]:
-        """For each place of each atom, the numbers of the words that may stand there."""
+        """For each position of each atom, the numbers of the words that are allowed there."""
         pieces = self._pieces(wanted)
         distinct = list(dict.fromkeys(piece for found in pieces.values() for piece in found))
         stems = names if self.stemmer is None else stem(names, self.stemmer)
@@ -200,7 +200,7 @@ class KeywordMatcher(Estimator):
 
 
 def _as_words(part: Word | Prefix, found: list[str]) -> list[Word | Prefix]:
-    """The tokens of a word as words; those of a prefix, which was split with an ending, with a prefix at the end."""
+    """The tokens of a word as words; those of a prefix, which was split with an ending, end in a prefix."""
     if isinstance(part, Word):
         return [Word(text) for text in found]
     if not found or not found[-1].endswith(_ENDING) or found[-1] == _ENDING:
@@ -208,19 +208,19 @@ def _as_words(part: Word | Prefix, found: list[str]) -> list[Word | Prefix]:
     return [*(Word(text) for text in found[:-1]), Prefix(found[-1].removesuffix(_ENDING))]
 
 
-class _Places:
-    """Where each word stands in a list of documents."""
+class _Positions:
+    """The positions of each word in a list of documents."""
 
     def __init__(self, terms: Terms) -> None:
-        self.ids = np.concatenate([part.terms for part in terms.parts])
-        lengths = np.concatenate([np.diff(part.indptr) for part in terms.parts])
+        self.ids = np.concatenate([batch.terms for batch in terms.batches])
+        lengths = np.concatenate([np.diff(batch.indptr) for batch in terms.batches])
         self.n_documents, self.n_words = terms.n_documents, len(terms.names)
         self.document = np.repeat(np.arange(len(lengths)), lengths)
         self.order = np.argsort(self.ids, kind="stable")
         self.starts = np.searchsorted(self.ids[self.order], np.arange(self.n_words + 1))
 
     def documents(self, phrase: list[Alternatives]) -> Bools:
-        """The documents in which words of a phrase follow one another, each one of some alternatives."""
+        """The documents that contain the phrase, whose words are each one of some alternatives."""
         here = np.concatenate(
             [
                 np.zeros(0, dtype=np.int64),
@@ -243,15 +243,15 @@ def _tokens(analysis: Analysis, texts: list[str]) -> list[list[str]]:
     """The words of each text, in order."""
     terms = analysis.terms(texts) if texts else None
     found: list[list[str]] = []
-    for part in terms.parts if terms else []:
-        named = [terms.names[number] for number in part.terms.tolist()]  # type: ignore[union-attr]
-        found.extend(named[start:stop] for start, stop in zip(part.indptr[:-1], part.indptr[1:], strict=True))
+    for batch in terms.batches if terms else []:
+        named = [terms.names[number] for number in batch.terms.tolist()]  # type: ignore[union-attr]
+        found.extend(named[start:stop] for start, stop in zip(batch.indptr[:-1], batch.indptr[1:], strict=True))
     return found
 
 
 def keyword_matcher(
     rules: str, features: Mapping[str, Any], labels: Sequence[str], terms: Sequence[str] | None, n_jobs: int | None
 ) -> KeywordMatcher:
-    """The matcher of a text of rules that splits texts as the settings of a `Vectorizer` say."""
-    alike = {name: features[name] for name in ("tokens", "strip_accents", "stemmer") if name in features}
-    return KeywordMatcher(rules, n_jobs=n_jobs, **alike).fit(labels, terms)
+    """A fitted `KeywordMatcher` that splits texts as a `Vectorizer` with these settings does."""
+    shared = {name: features[name] for name in ("tokens", "strip_accents", "stemmer") if name in features}
+    return KeywordMatcher(rules, n_jobs=n_jobs, **shared).fit(labels, terms)

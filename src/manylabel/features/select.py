@@ -1,4 +1,4 @@
-"""Keep the terms that say most of the labels."""
+"""Selection of the terms that are most informative about the labels (`TermSelector`)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 class TermSelector(Estimator):
     """Keep the k best terms, or all above a threshold, by a function of the 2 × 2 tables of terms and labels.
 
-    Selection works on counts, before weighting: idf and norms are then those of the terms that are left. A document may
-    be left without terms. Ties go to the lowest column; `k` beyond the number of terms keeps all.
+    Selection works on counts, before weighting: idf and norms are then those of the kept terms. A document may have no
+    kept term. Ties go to the lowest column; a `k` larger than the number of terms keeps all.
 
     Parameters
     ----------
     function : a name of `manylabel.features.term_scores.FUNCTIONS`: "df", "dia", "ig", "mi", "chi2", "ngl", "rs",
         "rs_printed", "or" or "gss".
-    k : how many terms to keep; with scope "label", how many for each label.
-    threshold : keep terms whose score is above it. With `k` too, the k best of these.
-    scope : "global" scores each term once, combined over the labels; "label" keeps the union of what each label keeps.
-    combine : "sum", "weighted" (with P(c)) or "max" over the labels; None takes the function's own way, the sum for
-        "ig" and the largest for the others.
-    min_df : terms of fewer documents are left out first. The rule "drop words with df ≤ m" is ``min_df = m + 1``.
-    base, eps, d : the base of logarithms; what is added to each cell in "mi" and "or"; the d of "rs" and "rs_printed".
-    n_jobs : threads for counting.
+    k : the number of terms to keep; with scope "label", the number per label.
+    threshold : keep the terms whose score is above it; with `k`, the k best of them.
+    scope : "global" scores each term once, combined over the labels; "label" keeps the union of the terms
+        kept for each label.
+    combine : "sum", "weighted" (with P(c)) or "max" over the labels; None uses the default of the function, the sum
+        for "ig" and the maximum for the others.
+    min_df : leave out terms of fewer documents first. The rule "drop words with df ≤ m" is ``min_df = m + 1``.
+    base, eps, d : the base of logarithms; the number added to each cell in "mi" and "or"; d of "rs" and "rs_printed".
+    n_jobs : the number of threads for counting.
 
     Source: Sebastiani 2002, sections 5.3 and 5.4.
 
@@ -57,7 +58,9 @@ class TermSelector(Estimator):
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
     kept_: Ints
+    """The columns of the kept terms, in ascending order."""
     n_features_in_: int
+    """The number of terms before the selection."""
 
     def __init__(
         self,
@@ -90,7 +93,7 @@ class TermSelector(Estimator):
         return self.fit_table(contingency(X, Y, n_jobs=self.n_jobs))
 
     def fit_table(self, table: Contingency) -> Self:
-        """Learn from tables counted elsewhere, for example added up over the pieces of a corpus."""
+        """Learn from contingency tables, for example the sum of the tables of several batches."""
         self.check_parameters()
         if table.n_documents == 0:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
@@ -106,26 +109,26 @@ class TermSelector(Estimator):
                 kept |= self._kept(scores, candidates)
         if not kept.any():
             raise DataError(
-                f"No term is left of {table.n_terms}: {self._reason()}.",
-                remedy="Lower threshold or min_df, or give k instead.",
+                f"None of the {table.n_terms} terms is kept: {self._reason()}.",
+                remedy="Lower threshold or min_df, or set k instead.",
             )
         self.kept_ = np.flatnonzero(kept).astype(np.int64)
         self.n_features_in_ = table.n_terms
         return self
 
     def transform(self, X: Any) -> Csr:
-        """The documents with the kept terms alone."""
+        """The columns of the kept terms."""
         self.check_fitted()
         matrix = X if isinstance(X, Csr) else Csr(X if hasattr(X, "tocsr") else np.atleast_2d(X))
         if matrix.shape[1] != self.n_features_in_:
             raise DataError(
                 f"X has {matrix.shape[1]} columns, but the selection was made among {self.n_features_in_}.",
-                remedy="Give documents with the same terms.",
+                remedy="Use documents counted with the same vocabulary.",
             )
         return select_columns(matrix, self.mask)
 
     def fit_transform(self, X: Any, Y: Any) -> Csr:
-        """Learn which terms to keep, then keep them."""
+        """Learn which terms to keep, then return their columns."""
         return self.fit(X, Y).transform(X)
 
     @property
@@ -136,16 +139,16 @@ class TermSelector(Estimator):
         return mask
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """The names of the kept columns, given those of all."""
+        """The names of the kept columns, selected from the names of all columns."""
         self.check_fitted()
         names = [f"x{i}" for i in range(self.n_features_in_)] if input_features is None else list(input_features)
         return np.array([names[column] for column in self.kept_.tolist()], dtype=object)
 
     def check_parameters(self) -> None:
-        """Check the parameters one by one, then that they select anything."""
+        """Check each parameter, then that at least one of them selects terms."""
         super().check_parameters()
         if self.k is None and self.threshold is None and self.min_df == 0:
-            raise ParameterError("TermSelector: say how much to keep: k=1000 terms, a threshold, or min_df.")
+            raise ParameterError("TermSelector: set how much to keep: k (for example 1000 terms), threshold or min_df.")
 
     @property
     def _options(self) -> Options:

@@ -1,6 +1,6 @@
-"""Functions that score how much a term says of a label, from a 2 × 2 table of documents, and their averages.
+"""Functions that score how informative a term is about a label, from 2 × 2 tables, and their averages over labels.
 
-Source: Sebastiani 2002, Table I. Logarithms are to base 2 unless told otherwise; the base does not change ranks.
+Source: Sebastiani 2002, Table I. Logarithms are to base 2 by default; the base does not change ranks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.features.contingency import Cells, Contingency
-from manylabel.features.term_weights import mutual_information
+from manylabel.features.information_weights import mutual_information
 from manylabel.progress import track
 
 Combine = Literal["sum", "weighted", "max"]
@@ -24,7 +24,7 @@ COMBINE: tuple[Combine, ...] = ("sum", "weighted", "max")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What some functions can be told: the base of logarithms, eps added to every cell (mi, or), d of rs."""
+    """Options of some functions: the base of logarithms, `eps` added to every cell (mi, or), `d` of rs."""
 
     base: float = 2.0
     eps: float = 0.0
@@ -35,7 +35,7 @@ DEFAULTS = Options()
 
 
 def document_frequency(cells: Cells, options: Options = DEFAULTS) -> Floats:
-    """n11 + n10, the documents that have the term, whatever the label."""
+    """n11 + n10, the number of documents that contain the term, with or without the label."""
     return np.asarray(cells.n11 + cells.n10)
 
 
@@ -49,7 +49,7 @@ def association_factor(cells: Cells, options: Options = DEFAULTS) -> Floats:
 
 
 def information_gain(cells: Cells, options: Options = DEFAULTS) -> Floats:
-    """Σ over the four cells of P(t,c) log P(t,c)/(P(t)P(c)); an empty cell adds 0, and what rounds below 0 is 0.
+    """Σ over the four cells of P(t,c) log P(t,c)/(P(t)P(c)); an empty cell adds 0; rounding below 0 gives 0.
 
     >>> float(information_gain(Cells.of([20, 10, 30, 40])).round(6))
     0.034852
@@ -60,9 +60,9 @@ def information_gain(cells: Cells, options: Options = DEFAULTS) -> Floats:
 
 
 def pointwise_information(cells: Cells, options: Options = DEFAULTS) -> Floats:
-    """The logarithm of P(t,c)/(P(t)P(c)), there called mutual information.
+    """The logarithm of P(t,c)/(P(t)P(c)), called mutual information in the source.
 
-    −∞ where term and label never meet (unless `eps` is added to the cells); 0 where the term or the label never occurs.
+    −∞ where term and label never occur together (unless `eps` is added to the cells); 0 where one of them never occurs.
 
     >>> pointwise_information(Cells.of([[20, 10, 30, 40], [0, 10, 20, 70]])).round(6)
     array([0.415037,     -inf])
@@ -133,7 +133,7 @@ def odds_ratio(cells: Cells, options: Options = DEFAULTS) -> Floats:
 
 
 def gss_coefficient(cells: Cells, options: Options = DEFAULTS) -> Floats:
-    """P(t,c) P(¬t,¬c) − P(t,¬c) P(¬t,c): the heart of χ², with its sign. Source: Galavotti et al. 2000.
+    """P(t,c) P(¬t,¬c) − P(t,¬c) P(¬t,c): the difference that χ² squares, with its sign. Source: Galavotti et al. 2000.
 
     >>> gss_coefficient(Cells.of([20, 10, 30, 40]))
     array(0.05)
@@ -144,7 +144,7 @@ def gss_coefficient(cells: Cells, options: Options = DEFAULTS) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class TermFunction:
-    """A function of the table. `signed`: it tells a term that speaks for the label from one that speaks against it."""
+    """A scoring function; a `signed` one distinguishes evidence for the label from evidence against it."""
 
     name: str
     title: str
@@ -167,8 +167,8 @@ _TABLE = (
 )
 
 FUNCTIONS: Mapping[str, TermFunction] = {function.name: function for function in _TABLE}
-"""Every function by name, with how its values are combined over labels by default: the sum for information gain, since
-the gains of the labels add up, and the largest for the others."""
+"""Every function by name, with the default way to combine its values over labels: the sum for information gain, because
+the gains of the labels add up, and the maximum for the others."""
 
 
 def find_function(name: str) -> TermFunction:
@@ -187,17 +187,17 @@ def find_function(name: str) -> TermFunction:
 def label_scores(
     table: Contingency, function: str, options: Options = DEFAULTS, labels: npt.ArrayLike | None = None
 ) -> Iterator[tuple[int, Floats]]:
-    """Each label that has documents (of those in `labels`, if given), with the scores of all terms.
+    """Yield each label that has documents (of `labels`, if given), with the scores of all terms.
 
-    A term that never meets the label has a table that depends on its document frequency alone, and there are few
-    distinct frequencies: the function is computed once for each, and once for every term that does meet the label.
+    The table of a term that never occurs with the label depends on its document frequency alone, and there are few
+    distinct frequencies: the function is computed once for each, and once for every term that occurs with the label.
     """
     compute = find_function(function).compute
     levels, level = np.unique(table.term_documents, return_inverse=True)
-    nothing = np.zeros(len(levels))
+    never_together = np.zeros(len(levels))
     chosen = np.arange(table.n_labels) if labels is None else np.asarray(labels, dtype=np.int64)
     for label in track(f"Scoring terms by {function}", chosen[table.label_documents[chosen] > 0].tolist()):
-        scores = compute(table.cells_of(label, nothing, levels), options)[level]
+        scores = compute(table.cells_of(label, never_together, levels), options)[level]
         terms, together = table.row(label)
         scores[terms] = compute(table.cells_of(label, together, table.term_documents[terms]), options)
         yield label, scores
@@ -206,10 +206,10 @@ def label_scores(
 def global_scores(
     table: Contingency, function: str, combine: Combine | None = None, options: Options = DEFAULTS
 ) -> Floats:
-    """One score per term: the sum over labels, the sum weighted with P(c), or the largest.
+    """One score per term: the sum over labels, the sum weighted by P(c), or the maximum.
 
-    Labels without documents are left out. −∞ is left out of sums (a term that is −∞ for every label stays −∞) and takes
-    part in the largest. Source: Sebastiani 2002, section 5.4. Default: see `FUNCTIONS`.
+    Labels without documents are left out. Sums leave out −∞ (a term that is −∞ for every label stays −∞); the maximum
+    does not. Source: Sebastiani 2002, section 5.4. Default: see `FUNCTIONS`.
 
     >>> from manylabel.estimator import Csr
     >>> table = Contingency(Csr(np.array([[20], [8]])), np.array([50, 10]), np.array([30]), 100)
@@ -220,7 +220,7 @@ def global_scores(
     if how not in COMBINE:
         raise UnknownNameError("way to combine labels", how, COMBINE)
     if not table.label_documents.any():
-        raise DataError("No document has a label, so that no term can be scored.")
+        raise DataError("No document has a label, so no term can be scored.")
     total = np.full(table.n_terms, -np.inf)
     for label, scores in label_scores(table, function, options):
         if how == "max":
@@ -233,7 +233,7 @@ def global_scores(
 
 
 def best_terms(scores: npt.ArrayLike, k: int | None = None) -> Ints:
-    """The terms by falling score, equal ones by rising index; the first `k` of them.
+    """The terms by descending score, ties by ascending index; the first `k` of them.
 
     >>> best_terms([0.5, 2.0, -np.inf, 2.0], 3)
     array([1, 3, 0])

@@ -1,7 +1,7 @@
 """From texts to numbered terms: tokens, stop words, stems, n-grams and fields.
 
-Words become numbers once, in the kernel; everything after that works on the list of distinct words (stop
-words, stems, names) or on arrays of numbers (n-grams, fields, counts).
+The kernel numbers the words once. Everything after that works on the list of distinct words (stop words, stems, names)
+or on arrays of numbers (n-grams, fields, counts).
 """
 
 from __future__ import annotations
@@ -26,27 +26,30 @@ from manylabel.progress import track
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
-PIECE = 1 << 25  # characters a kernel reads at a stretch; between pieces the user may interrupt
-SPLIT = 1 << 18  # below this many characters a second thread costs more than it brings
+MAX_CHARACTERS = 1 << 25  # read by a kernel in one call; between calls the user may interrupt
+MIN_CHARACTERS = 1 << 18  # per thread: with fewer, a second thread costs more time than it saves
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A stretch of documents: token numbers, where each document begins, the term (or -1) of a number.
+class TermBatch:
+    """The tokens of a batch of consecutive documents.
 
-    Without `term_of`, tokens are numbered as terms are.
+    Without `term_of`, token numbers are term numbers.
     """
 
     ids: Int32s
+    """The number of each token, document after document."""
     indptr: Int64s
+    """The position of the first token of each document, and the number of tokens."""
     term_of: Int32s | None = None
+    """The term of each token number; -1 leaves the token out."""
 
-    def renumbered(self, new: Int32s) -> Part:
+    def renumbered(self, new: Int32s) -> TermBatch:
         """The same documents where term t has become ``new[t]``; -1 leaves a term out."""
-        return Part(self.ids, self.indptr, self.columns(new))
+        return TermBatch(self.ids, self.indptr, self.columns(new))
 
     def columns(self, columns: Int32s) -> Int32s:
-        """What each token number stands for when term t stands for ``columns[t]``."""
+        """The column of each token number, given the column of each term."""
         if self.term_of is None:
             return columns
         return np.append(columns, np.int32(-1))[self.term_of]  # term -1 reads the appended -1
@@ -59,9 +62,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a list of documents: parts that follow one another, over one list of distinct names."""
+    """The terms of a list of documents: consecutive batches, numbered by one list of distinct names."""
 
-    parts: list[Part]
+    batches: list[TermBatch]
     names: list[str]
     n_threads: int = 1
     is_sorted: bool = False
@@ -70,11 +73,11 @@ class Terms:
     @property
     def n_documents(self) -> int:
         """The number of documents."""
-        return sum(len(part.indptr) - 1 for part in self.parts)
+        return sum(len(batch.indptr) - 1 for batch in self.batches)
 
     def counts(self, columns: Int32s, n_columns: int) -> Csr:
-        """Documents × columns, how often each term occurs; ``columns[term]`` is -1 for one to leave out."""
-        pieces = _in_threads(partial(_count, columns, n_columns), self.parts, self.n_threads, "Counting terms")
+        """How often each term occurs, documents × columns; ``columns[term]`` is -1 for a term to leave out."""
+        pieces = _in_threads(partial(_count, columns, n_columns), self.batches, self.n_threads, "Counting terms")
         if len(pieces) == 1:
             data, indices, indptr = pieces[0]
         else:
@@ -89,13 +92,13 @@ class Terms:
         else:
             indices = indices.astype(np.int64)
         X = Csr((data, indices, indptr), shape=(len(indptr) - 1, n_columns))
-        X.has_canonical_format = True  # also says sorted; spares SciPy the check
+        X.has_canonical_format = True  # implies sorted indices; SciPy need not check
         return X
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """How texts become terms: what `Vectorizer` was asked for, resolved."""
+    """The resolved settings of a `Vectorizer` that decide how texts become terms."""
 
     tokens: str = "words"
     lowercase: bool = True
@@ -108,30 +111,30 @@ class Analysis:
 
     def terms(self, texts: list[str], n_threads: int = 1) -> Terms:
         """The terms of the texts; with fields, the texts of one document follow one another."""
-        groups = _stretches(texts, n_threads)
+        groups = _batches_of_texts(texts, n_threads)
         n_threads = min(n_threads, len(groups))
-        parts, names = _merge(_in_threads(self._split, groups, n_threads, "Reading texts"))
+        batches, names = _merge(_in_threads(self._split, groups, n_threads, "Reading texts"))
         if self.analyzer == "word":
-            parts, names = self._stop_and_stem(parts, names)
+            batches, names = self._stop_and_stem(batches, names)
             if self.ngram_range != (1, 1):
-                parts, names = _word_ngrams(parts, names, *self.ngram_range)
+                batches, names = _word_ngrams(batches, names, *self.ngram_range)
         if self.fields:
-            parts, names = _by_field(parts, names, self.fields)
+            batches, names = _by_field(batches, names, self.fields)
         if self._names_may_repeat:
-            parts, names = _distinct(parts, names)
-        return Terms(parts, names, n_threads, self._keeps_order)
+            batches, names = _distinct(batches, names)
+        return Terms(batches, names, n_threads, self._keeps_order)
 
     @property
     def _keeps_order(self) -> bool:
-        """Whether terms are the tokens themselves, which come in alphabetical order."""
+        """Whether terms are the tokens themselves, which the kernel returns in alphabetical order."""
         return not self.fields and (self.analyzer != "word" or (self.stemmer is None and self.ngram_range == (1, 1)))
 
     @property
     def _names_may_repeat(self) -> bool:
         """Whether two terms may share a name: token "a b" and tokens "a", "b"; "y:z" in "x" and "z" in "x:y"."""
         own_pattern = self.analyzer == "word" and self.tokens not in ("words", "letters")
-        signs_beside_words = self.analyzer != "word" and WHOLE in (self.fields or ())
-        return own_pattern or signs_beside_words or any(":" in name for name in self.fields or ())
+        characters_beside_words = self.analyzer != "word" and WHOLE in (self.fields or ())
+        return own_pattern or characters_beside_words or any(":" in name for name in self.fields or ())
 
     def _split(self, texts: list[str]) -> Tokens:
         lowercase = self.lowercase
@@ -149,10 +152,10 @@ class Analysis:
             return kernels.intern_tokens(find(text.lower()) for text in texts)
         return kernels.intern_tokens(find(text) for text in texts)
 
-    def _stop_and_stem(self, parts: list[Part], names: list[str]) -> tuple[list[Part], list[str]]:
+    def _stop_and_stem(self, batches: list[TermBatch], names: list[str]) -> tuple[list[TermBatch], list[str]]:
         """Drop stop words, stem the list of distinct words, and merge the words that became one."""
         if not self.stop_words and self.stemmer is None:
-            return parts, names
+            return batches, names
         stems = names if self.stemmer is None else stem(names, self.stemmer)
         index: dict[str, int] = {}
         new = np.array(
@@ -162,7 +165,7 @@ class Analysis:
             ],
             dtype=np.int32,
         )
-        return [part.renumbered(new) for part in parts], list(index)
+        return [batch.renumbered(new) for batch in batches], list(index)
 
 
 @lru_cache(maxsize=8)
@@ -190,24 +193,24 @@ def stem(words: list[str], language: str) -> list[str]:
     return [stemmed if word == sent else word for word, sent, stemmed in zip(words, clean, stems)]
 
 
-def _stretches(texts: list[str], n_threads: int) -> list[list[str]]:
-    """Cut the texts into stretches of about equally many characters.
+def _batches_of_texts(texts: list[str], n_threads: int) -> list[list[str]]:
+    """Divide the texts into batches of about equally many characters.
 
-    There are as many stretches as threads, or more where a stretch would become too long to wait for.
+    There are as many batches as threads, or more if a batch would take too long to interrupt.
     """
     n_characters = sum(map(len, texts))
-    n_stretches = max(1, min(n_threads, n_characters // SPLIT))
-    n_stretches *= -(-n_characters // (n_stretches * PIECE)) or 1
-    if n_stretches == 1:
+    n_batches_of_texts = max(1, min(n_threads, n_characters // MIN_CHARACTERS))
+    n_batches_of_texts *= -(-n_characters // (n_batches_of_texts * MAX_CHARACTERS)) or 1
+    if n_batches_of_texts == 1:
         return [texts]
     ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
-    cuts = np.searchsorted(ends, np.arange(1, n_stretches) * (n_characters / n_stretches))
-    bounds = sorted({0, *cuts.tolist(), len(texts)})
+    ends_of_batches = np.searchsorted(ends, np.arange(1, n_batches_of_texts) * (n_characters / n_batches_of_texts))
+    bounds = sorted({0, *ends_of_batches.tolist(), len(texts)})
     return [texts[start:end] for start, end in pairwise(bounds)]
 
 
 def _in_threads(work: Callable[[Any], Any], items: Sequence[Any], n_threads: int, what: str) -> list[Any]:
-    """The results of `work` on each item, in order; `what` names the stage to who watches the progress."""
+    """The results of `work` on each item, in order; `what` names the stage in the progress report."""
     if len(items) == 1:
         return [work(items[0])]
     if n_threads < 2:
@@ -216,16 +219,16 @@ def _in_threads(work: Callable[[Any], Any], items: Sequence[Any], n_threads: int
         return list(track(what, pool.map(work, items), len(items)))
 
 
-def _merge(stretches: Sequence[Tokens]) -> tuple[list[Part], list[str]]:
-    """Number the words of all stretches together, in alphabetical order."""
-    names, places = kernels.merge_words([words for _, _, words in stretches])
-    return [Part(ids, indptr, place) for (ids, indptr, _), place in zip(stretches, places)], names
+def _merge(tokens: Sequence[Tokens]) -> tuple[list[TermBatch], list[str]]:
+    """Number the words of all batches by one list, in alphabetical order."""
+    names, numbers = kernels.merge_words([words for _, _, words in tokens])
+    return [TermBatch(ids, indptr, term_of) for (ids, indptr, _), term_of in zip(tokens, numbers)], names
 
 
-def _joined(parts: list[Part]) -> tuple[Int32s, Int64s]:
-    """The term numbers of all parts in one array, without those left out, and where each document begins."""
-    terms = np.concatenate([part.terms for part in parts])
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+def _joined(batches: list[TermBatch]) -> tuple[Int32s, Int64s]:
+    """The term numbers of all batches in one array, without those left out, and the start of each document."""
+    terms = np.concatenate([batch.terms for batch in batches])
+    lengths = np.concatenate([np.diff(batch.indptr) for batch in batches])
     indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=indptr[1:])
     kept = terms >= 0
@@ -236,9 +239,11 @@ def _joined(parts: list[Part]) -> tuple[Int32s, Int64s]:
     return terms[kept], before[indptr]
 
 
-def _word_ngrams(parts: list[Part], words: list[str], n_min: int, n_max: int) -> tuple[list[Part], list[str]]:
+def _word_ngrams(
+    batches: list[TermBatch], words: list[str], n_min: int, n_max: int
+) -> tuple[list[TermBatch], list[str]]:
     """Runs of `n_min` to `n_max` words: an n-gram is numbered as the pair of an (n-1)-gram and a word."""
-    ids, indptr = _joined(parts)
+    ids, indptr = _joined(batches)
     lengths = np.diff(indptr)
     document = np.repeat(np.arange(len(lengths)), lengths)
     runs = {n: np.maximum(lengths - n + 1, 0) for n in range(n_min, n_max + 1)}
@@ -257,27 +262,27 @@ def _word_ngrams(parts: list[Part], words: list[str], n_min: int, n_max: int) ->
             terms[place + shift[document[place]]] = grams + np.int32(len(all_names))
             shift = shift + runs[n]
             all_names += names
-    return [Part(terms, starts)], all_names
+    return [TermBatch(terms, starts)], all_names
 
 
-def _by_field(parts: list[Part], names: list[str], fields: tuple[str, ...]) -> tuple[list[Part], list[str]]:
-    """Tell the fields' terms apart as ``field:term`` (those of the whole document are plain), a row a document."""
-    ids, indptr = _joined(parts)
+def _by_field(batches: list[TermBatch], names: list[str], fields: tuple[str, ...]) -> tuple[list[TermBatch], list[str]]:
+    """Name the terms of fields ``field:term`` (those of the whole document keep their names); one row per document."""
+    ids, indptr = _joined(batches)
     n_fields = len(fields)
     field = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32) % n_fields, np.diff(indptr)).astype(np.int32)
     terms, left, right = kernels.intern_pairs(ids, field)
     own = [names[a] if fields[b] == WHOLE else f"{fields[b]}:{names[a]}" for a, b in zip(left.tolist(), right.tolist())]
-    return [Part(terms, np.ascontiguousarray(indptr[::n_fields]))], own
+    return [TermBatch(terms, np.ascontiguousarray(indptr[::n_fields]))], own
 
 
-def _distinct(parts: list[Part], names: list[str]) -> tuple[list[Part], list[str]]:
-    """Merge terms of the same name: a token with a blank in it may read like two tokens."""
+def _distinct(batches: list[TermBatch], names: list[str]) -> tuple[list[TermBatch], list[str]]:
+    """Merge terms of the same name: a token that contains a blank may equal two tokens joined."""
     index = {name: term for term, name in enumerate(dict.fromkeys(names))}
     if len(index) == len(names):
-        return parts, names
+        return batches, names
     new = np.array([index[name] for name in names], dtype=np.int32)
-    return [part.renumbered(new) for part in parts], list(index)
+    return [batch.renumbered(new) for batch in batches], list(index)
 
 
-def _count(columns: Int32s, n_columns: int, part: Part) -> tuple[Int64s, Int32s, Int64s]:
-    return kernels.count_terms(part.ids, part.indptr, part.columns(columns), n_columns)
+def _count(columns: Int32s, n_columns: int, batch: TermBatch) -> tuple[Int64s, Int32s, Int64s]:
+    return kernels.count_terms(batch.ids, batch.indptr, batch.columns(columns), n_columns)

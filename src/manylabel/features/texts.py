@@ -1,24 +1,28 @@
-"""What a document may look like when it comes in, and the changes made to its letters before it is split."""
+"""Input texts: documents as strings or fields, accents, and checks of the settings of `Vectorizer`."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
+import numpy as np
+
 from manylabel.exceptions import DataError
+from manylabel.parameters import Number
 
 Text = str | Mapping[str, str]
+"""A document: one string, or strings by field name."""
 WHOLE = "*"
-"""The field that stands for the whole document, all its fields joined."""
+"""The name of the field that is the whole document, all its fields joined."""
 
 
 def strings(texts: Iterable[Text], fields: Sequence[str] | None = None) -> list[str]:
-    r"""The documents as strings: one a document, or with `fields` one for each document and field in turn.
+    r"""The documents as strings: one per document, or with `fields` one per document and field in turn.
 
-    Without `fields`, the parts of a document that comes in fields are joined by a line end. With `fields`, a
-    missing field is empty, and a document that is one string counts as the last field. The field "*" is the
-    whole document.
+    Without `fields`, the fields of a document are joined by line breaks. With `fields`, a missing field is empty, and
+    a document that is one string counts as the last field. The field "*" is the whole document.
 
     >>> strings(["one", {"title": "A", "body": "b"}])
     ['one', 'A\nb']
@@ -37,14 +41,14 @@ def strings(texts: Iterable[Text], fields: Sequence[str] | None = None) -> list[
         if all(issubclass(kind, str) for kind in set(map(type, documents))):
             return cast("list[str]", documents)
         return [_joined(document, position) for position, document in enumerate(documents)]
-    return [part for position, document in enumerate(documents) for part in _parts(document, position, fields)]
+    return [text for position, document in enumerate(documents) for text in _by_field(document, position, fields)]
 
 
 def without_accents(text: str, how: str) -> str:
     """The text with accented letters replaced by plain ones.
 
-    "unicode" takes the combining marks off the decomposed text (NFKD), "ascii" drops whatever ASCII has no
-    sign for: scikit-learn's `strip_accents_unicode` and `strip_accents_ascii`.
+    "unicode" removes the combining marks of the decomposed text (NFKD); "ascii" removes every character that ASCII
+    does not have: scikit-learn's `strip_accents_unicode` and `strip_accents_ascii`.
 
     >>> without_accents("Señor Çelik, Łódź", "unicode"), without_accents("Señor Çelik, Łódź", "ascii")
     ('Senor Celik, Łodz', 'Senor Celik, odz')
@@ -54,7 +58,35 @@ def without_accents(text: str, how: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text)
     if how == "ascii":
         return decomposed.encode("ascii", "ignore").decode("ascii")
-    return "".join([sign for sign in decomposed if not unicodedata.combining(sign)])
+    return "".join([character for character in decomposed if not unicodedata.combining(character)])
+
+
+def is_pattern(value: object) -> bool:
+    """Whether the value is "words", "letters" or a regular expression with at most one group."""
+    if not isinstance(value, str):
+        return False
+    try:
+        return value in ("words", "letters") or re.compile(value).groups <= 1
+    except re.error:
+        return False
+
+
+def is_range(value: object) -> bool:
+    """Whether the value is a pair of whole numbers, both at least 1, the smaller first."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        return False
+    whole = Number(low=1, whole=True)
+    return whole.allows(value[0]) and whole.allows(value[1]) and value[0] <= value[1]
+
+
+def is_share(value: object) -> bool:
+    """Whether the value is a float from 0.0 to 1.0; a whole number would be a number of documents."""
+    return isinstance(value, float) and 0.0 <= value <= 1.0
+
+
+def is_words(value: object) -> bool:
+    """Whether the value is a list of strings."""
+    return isinstance(value, (list, tuple, set, frozenset, np.ndarray)) and all(isinstance(word, str) for word in value)
 
 
 def _joined(document: object, position: int) -> str:
@@ -65,7 +97,7 @@ def _joined(document: object, position: int) -> str:
     raise _not_a_text(document, position)
 
 
-def _parts(document: object, position: int, fields: Sequence[str]) -> list[str]:
+def _by_field(document: object, position: int, fields: Sequence[str]) -> list[str]:
     if isinstance(document, str):
         return [""] * (len(fields) - 1) + [document]
     if isinstance(document, Mapping):

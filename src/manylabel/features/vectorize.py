@@ -1,4 +1,4 @@
-"""Texts → X: documents × terms, how often each term occurs."""
+"""Texts → X: documents × terms, how often each term occurs (`Vectorizer`)."""
 
 from __future__ import annotations
 
@@ -11,43 +11,42 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
-from manylabel.features.hashing import hashed_columns
-from manylabel.features.language import guess_language
-from manylabel.features.stop_words import LANGUAGES, stop_words
+from manylabel.features.languages import LANGUAGES, guess_language, stop_words
 from manylabel.features.terms import Analysis, Terms, stemmer_languages
-from manylabel.features.text_settings import is_pattern, is_range, is_share, is_words
-from manylabel.features.texts import Text, strings
-from manylabel.features.vocabulary import TermTable, alphabetical, select_columns
+from manylabel.features.texts import Text, is_pattern, is_range, is_share, is_words, strings
+from manylabel.features.vocabulary import TermTable, alphabetical, hashed_columns, select_columns
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 
 GUESS = "auto"
+"""The value of `stemmer` that chooses the language of the texts."""
 
 
 class Vectorizer(Estimator):
     r"""Count the terms of each document: X, documents × terms, a CSR matrix of whole numbers.
 
-    A document is a string, or a mapping from field names to strings. Columns are sorted by term. With the
-    same settings the result is that of scikit-learn's `CountVectorizer`, on every script.
+    A document is a string, or a mapping from field names to strings. Columns are sorted by term. With the same settings
+    the result equals that of scikit-learn's `CountVectorizer`, for every script.
 
     Parameters
     ----------
-    tokens : "words" (runs of two or more word characters, ``\b\w\w+\b``), "letters" (``[a-z]+``, the reading
-        used for Vilar, Castro & Sanchis 2004), or a regular expression with at most one group.
-    lowercase : lower-case first.
+    tokens : "words" (runs of two or more word characters, ``\b\w\w+\b``), "letters" (``[a-z]+``, used for
+        Vilar, Castro & Sanchis 2004), or a regular expression with at most one group.
+    lowercase : convert texts to lower case first.
     strip_accents : None, "unicode" or "ascii".
     analyzer : "word"; "char" for runs of characters; "char_wb" for runs of characters inside words.
-    ngram_range : the shortest and the longest run of words (or characters) that is a term.
-    stop_words : None, a language with a built-in list, or a list of words. They go before n-grams are formed.
-    stemmer : None or a language of Snowball ("english", "german", ...; "porter" for Porter 1980); "auto" takes the
-        language of the texts where their function words tell it, and stems nothing elsewhere: see `stemmer_`.
-    min_df, max_df : keep terms that occur in at least, at most so many documents; an int, or a share (float).
-    max_features : keep so many terms, the most frequent ones; among equals the first in the alphabet.
-    fields : tell fields apart: the terms of each are columns of their own, named ``field:term``. The field "*" is the
-        whole document, its terms named as they are: ``("title", "*")`` adds the words of the title to all words.
-    n_hashes : no vocabulary: the column of a term is its MurmurHash3 modulo this number, as in
+    ngram_range : the lengths of the shortest and the longest run of words (or characters) that is a term.
+    stop_words : None, a language with a built-in list, or a list of words. They are removed before n-grams
+        are formed.
+    stemmer : None or a language of Snowball ("english", "german", ...; "porter" for Porter 1980); "auto" detects the
+        language of the texts by their stop words, and does not stem if it finds none: see `stemmer_`.
+    min_df, max_df : the least and the largest number of documents of a term that is kept; an int, or a share (float).
+    max_features : the largest number of terms; the most frequent ones are kept, ties in alphabetical order.
+    fields : count the terms of each field in columns of their own, named ``field:term``. The field "*" is the whole
+        document, whose terms keep their names: ``("title", "*")`` adds the words of the title to all words.
+    n_hashes : use no vocabulary: the column of a term is its MurmurHash3 modulo this number, as in scikit-learn's
         `HashingVectorizer`.
-    n_jobs : threads; None or -1 takes all cores. The result does not depend on it.
+    n_jobs : the number of threads; None or -1 uses all cores. The result does not depend on it.
 
     >>> vectorizer = Vectorizer(min_df=2)
     >>> X = vectorizer.fit_transform(["the bus was late", "a hole in the road", "late bus, bad road"])
@@ -84,12 +83,16 @@ class Vectorizer(Estimator):
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
 
-    # All terms ever counted; those kept, lazily: (terms, document frequencies, documents); and their columns.
     _table: TermTable | None = None
+    """The counts of all terms, before pruning; None after `keep` and `restore`."""
     _learned: tuple[list[str], Ints, int] | None = None
+    """The kept terms, their document frequencies and the number of documents; None until they are asked for."""
     _columns: dict[str, int] | None = None
+    """The column of each kept term; None until it is asked for."""
     _narrowed: bool = False
+    """Whether `keep` chose among the terms."""
     _language: str | None = None
+    """The detected language; None without ``stemmer="auto"`` or if no known language was found."""
 
     def __init__(
         self,
@@ -123,19 +126,18 @@ class Vectorizer(Estimator):
         self.n_jobs = n_jobs
 
     def fit(self, texts: Iterable[Text], y: object = None) -> Self:
-        """Learn the vocabulary. `y` is not looked at."""
+        """Learn the vocabulary; `y` is ignored."""
         self.fit_transform(texts)
         return self
 
     def fit_transform(self, texts: Iterable[Text], y: object = None) -> Csr:
-        """Learn the vocabulary and count it: ``prune(count(texts))``."""
+        """Learn the vocabulary and return the counts of its terms: ``prune(count(texts))``."""
         return self.prune(self.count(texts))
 
     def count(self, texts: Iterable[Text]) -> Csr:
-        """Learn the vocabulary and count all of it, nothing pruned; columns are sorted by term.
+        """Learn the vocabulary and return the counts of all terms, before pruning; columns are sorted by term.
 
-        Counts of counts (how many terms occur once, twice ...) must be taken before pruning: take them from
-        this matrix, then hand it to `prune`.
+        Counts of counts (how many terms occur once, twice ...) must be taken from this matrix; then pass it to `prune`.
         """
         terms = self._terms_of(texts, at_least_one=True)
         table = self._forget()
@@ -152,20 +154,20 @@ class Vectorizer(Estimator):
         return X
 
     def prune(self, X: Csr) -> Csr:
-        """Learn what to keep (`min_df`, `max_df`, `max_features`); `count`'s matrix without the rest."""
+        """Learn which terms to keep (`min_df`, `max_df`, `max_features`); return their columns of `count`'s matrix."""
         table = self._all_terms()
         if self.n_hashes is None and X.shape[1] != len(table.names):
             raise ParameterError(
-                f"Vectorizer: prune was given {X.shape[1]} columns, but count found {len(table.names)} "
-                "terms. Give it the matrix that count returned, before anything else is learned."
+                f"Vectorizer: the matrix to prune has {X.shape[1]} columns, but count found {len(table.names)} "
+                "terms. Pass the matrix that count returned, before anything else is learned."
             )
         mask = self.finish()
         return X if mask is None else select_columns(X, mask)
 
     def keep(self, columns: Ints) -> Self:
-        """Forget every term but those of the given columns, rising: what a selection with the labels at hand chose.
+        """Keep only the terms of the given columns, in ascending order: those a selection by the labels chose.
 
-        What is left cannot go on learning: it would not know the terms it gave up from new ones.
+        Afterwards `partial_fit` raises an error: it could not distinguish the removed terms from new ones.
         """
         if self.n_hashes is not None:
             raise ParameterError("Vectorizer: with n_hashes there are no terms to choose from. Leave out n_hashes.")
@@ -175,7 +177,7 @@ class Vectorizer(Estimator):
         return self
 
     def partial_fit(self, texts: Iterable[Text], y: object = None) -> Self:
-        """Learn from some more documents. A corpus cut into any pieces teaches what `fit` learns at once."""
+        """Learn from further documents; the batches of a corpus give the same result as `fit` on all of it."""
         table = self._all_terms()
         terms = self._terms_of(texts, at_least_one=False)
         if self.n_hashes is None:
@@ -187,9 +189,9 @@ class Vectorizer(Estimator):
         return self
 
     def finish(self) -> npt.NDArray[np.bool_] | None:
-        """Prune what was learned so far; called by itself when something learned is asked for.
+        """Prune the terms learned so far; return which are kept (None with hashing, which has no vocabulary).
 
-        Returns which terms of the table are kept (None with hashing, where there is no table).
+        It is called automatically when a learned attribute is read.
         """
         table = self._all_terms()
         if table.n_documents == 0:
@@ -201,7 +203,7 @@ class Vectorizer(Estimator):
         mask = table.kept(self.min_df, self.max_df, self.max_features)
         if not mask.any():
             raise DataError(
-                f"No term is left of the {len(table.names)} terms found in {table.n_documents} documents.",
+                f"None of the {len(table.names)} terms found in {table.n_documents} documents is kept.",
                 remedy="Check that the documents are not empty; relax tokens, stop_words, min_df or max_df.",
             )
         names = list(compress(table.names, mask.tolist()))
@@ -210,7 +212,7 @@ class Vectorizer(Estimator):
         return mask
 
     def transform(self, texts: Iterable[Text]) -> Csr:
-        """Count the learned terms in each document; terms never seen in training are left out."""
+        """The counts of the learned terms in each document; terms never seen in training are left out."""
         self.check_fitted()
         terms = self._terms_of(texts, at_least_one=False)
         if self.n_hashes is not None:
@@ -226,7 +228,7 @@ class Vectorizer(Estimator):
 
     @property
     def stemmer_(self) -> str | None:
-        """The stemmer at work: the one asked for, or for "auto" that of the language the texts seemed to be in.
+        """The stemmer in use: the parameter, or with "auto" that of the language detected in the training texts.
 
         >>> Vectorizer(stemmer="auto").fit(["the holes in the roads", "a hole in the road"]).stemmer_
         'english'
@@ -235,12 +237,12 @@ class Vectorizer(Estimator):
 
     @property
     def stopped_(self) -> frozenset[str]:
-        """The words that are left out before they are stemmed."""
+        """The stop words, which are removed before stemming."""
         return stop_words(self.stop_words) if isinstance(self.stop_words, str) else frozenset(self.stop_words or ())
 
     @property
     def document_frequency_(self) -> Ints:
-        """In how many training documents each term occurs."""
+        """The number of training documents that contain each term."""
         return self._finished()[1]
 
     @property
@@ -273,7 +275,7 @@ class Vectorizer(Estimator):
         return self._learned is not None or (self._table is not None and self._table.n_documents > 0)
 
     def learned_state(self) -> dict[str, Any]:
-        """The terms, their document frequencies and the number of documents, without what was pruned."""
+        """The kept terms, their document frequencies and the number of documents."""
         if not self.is_fitted:
             return {}
         terms, frequency, n_documents = self._finished()
@@ -285,10 +287,10 @@ class Vectorizer(Estimator):
         return state
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Put back what `learned_state` gave."""
+        """Set the learned attributes to what `learned_state` returned."""
         names = ("terms_", "document_frequency_", "n_documents_")
         if missing := [name for name in names if name not in state]:
-            raise ParameterError(f"Vectorizer: the learned attribute {missing[0]!r} is missing from what was stored.")
+            raise ParameterError(f"Vectorizer: the learned attribute {missing[0]!r} is missing from the stored state.")
         self._table, self._columns = None, None
         terms = [str(term) for term in state["terms_"]]
         frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
@@ -306,7 +308,7 @@ class Vectorizer(Estimator):
         return tags
 
     def _forget(self) -> TermTable:
-        """Start anew with an empty table of all terms, and no terms kept."""
+        """Drop everything learned; return the new, empty table of terms."""
         self._table, self._learned, self._columns, self._narrowed = TermTable(), None, None, False
         return self._table
 
@@ -318,31 +320,31 @@ class Vectorizer(Estimator):
 
     @property
     def _prunes(self) -> bool:
-        """Whether the settings can take terms away; 1 is a document, 1.0 a share: all documents."""
+        """Whether the settings can remove terms; 1 means one document, 1.0 all documents."""
         all_rare = self.min_df == 0 or (self.min_df == 1 and not isinstance(self.min_df, float))
         all_common = self.max_df == 1 and isinstance(self.max_df, float)
         return not all_rare or not all_common or self.max_features is not None
 
     def _all_terms(self) -> TermTable:
-        """The table of all terms, also ready to go on counting after `restore`."""
+        """The table of all terms, rebuilt after `restore` if nothing was pruned."""
         if self._table is not None:
             return self._table
         if self._learned is None:
             return self._forget()
         if self._narrowed:
             raise DataError(
-                "The terms of this Vectorizer were selected by what they say of the labels; the others are gone, so "
-                "that it cannot go on learning.",
+                "The terms of this Vectorizer were selected by the labels and the others removed, so it cannot go on "
+                "learning.",
                 remedy="Fit again.",
             )
         if self._prunes:
             raise DataError(
-                "This Vectorizer was restored from a file, where the terms it pruned are not stored, so that "
-                "it cannot go on learning.",
+                "This Vectorizer was restored from a file, which does not store the terms it pruned, so it cannot go "
+                "on learning.",
                 remedy="Learn the vocabulary without min_df, max_df and max_features, or fit again.",
             )
         terms, frequency, n_documents = self._learned
-        # without max_features the number of occurrences is never asked for
+        # without max_features the frequencies are never read
         self._table = TermTable(list(terms), frequency.copy(), np.zeros_like(frequency), n_documents)
         return self._table
 

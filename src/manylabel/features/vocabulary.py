@@ -1,4 +1,4 @@
-"""The table behind a vocabulary: of each term seen, in how many documents, how often; and what to keep."""
+"""Terms → columns: the counts behind a vocabulary, which terms to keep, and hashing without a vocabulary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from manylabel.kernels import text as kernels
 
 @dataclass(slots=True)
 class TermTable:
-    """Additive counts of terms: tables of pieces of a corpus add up to the table of the corpus.
+    """Document frequencies and frequencies of terms; the tables of batches add up to the table of a corpus.
 
     >>> table = TermTable()
     >>> table.add(["a", "b"], Csr(np.array([[1, 2], [0, 1]])))
@@ -55,7 +55,7 @@ class TermTable:
         self.frequency[rows] += tf
 
     def sort(self) -> None:
-        """Put the terms in alphabetical order (of code points)."""
+        """Sort the terms by code points."""
         if self.is_sorted:
             return
         order, self.names = alphabetical(self.names)
@@ -64,7 +64,7 @@ class TermTable:
         self._index, self.is_sorted = None, True
 
     def kept(self, min_df: float, max_df: float, max_features: int | None) -> npt.NDArray[np.bool_]:
-        """Which terms to keep; a float is a share of the documents, a whole number counts them.
+        """Which terms to keep; a float bound is a share of the documents, a whole number a number of documents.
 
         Among equally frequent terms `max_features` keeps the first of the table.
 
@@ -75,8 +75,8 @@ class TermTable:
         low, high = _documents(min_df, self.n_documents), _documents(max_df, self.n_documents)
         if high < low:
             raise ParameterError(
-                f"Vectorizer: max_df={max_df!r} allows at most {high:g} documents and min_df={min_df!r} asks "
-                f"for at least {low:g}, so that no term of the {self.n_documents} documents can be kept. "
+                f"Vectorizer: max_df={max_df!r} allows up to {high:g} documents and min_df={min_df!r} asks "
+                f"for at least {low:g}, so no term of the {self.n_documents} documents can be kept. "
                 "Lower min_df or raise max_df."
             )
         mask = (self.document_frequency >= low) & (self.document_frequency <= high)
@@ -115,6 +115,16 @@ def select_columns(X: Csr, mask: npt.NDArray[np.bool_]) -> Csr:
     picked = Csr((X.data[inside], new[X.indices[inside]], before[X.indptr]), shape=shape)
     picked.has_sorted_indices = X.has_sorted_indices
     return picked
+
+
+def hashed_columns(terms: list[str], n_hashes: int) -> npt.NDArray[np.int32]:
+    """The column of each term: abs(h) mod n, h its signed MurmurHash3, as in scikit-learn's `FeatureHasher`.
+
+    >>> hashed_columns(["bus", "road"], 16).tolist()
+    [11, 14]
+    """
+    hashes = np.abs(kernels.hash_terms(terms).astype(np.int64))
+    return np.asarray(hashes % n_hashes, dtype=np.int32)
 
 
 def _documents(bound: Any, n_documents: int) -> float:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.features.keyword_suggestions import suggest_keywords
+from manylabel.features.keyword_rules import suggest_keywords
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind

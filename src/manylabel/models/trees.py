@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.features.term_weights import presence_weights
+from manylabel.features.information_weights import presence_weights
 from manylabel.kernels.label_tables import label_term_table
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import MultiLabelModel

@@ -24,7 +24,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.features.value_weights import Norm, ValueWeight, kl_terms, normalise, two_class_weights, weigh_divergence
+from manylabel.features.information_weights import (
+    Norm,
+    ValueWeight,
+    kl_terms,
+    normalise,
+    two_class_weights,
+    weigh_divergence,
+)
 from manylabel.models.linear_scores import LinearScores
 from manylabel.models.value_counts import ValueCounts
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.discretize import Scope
-from manylabel.features.value_weights import Norm, ValueWeight
+from manylabel.features.information_weights import Norm, ValueWeight
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.inputs import check_piece, merged_shell
@@ -57,11 +57,12 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     multinomial   f_i log P(w_i|c), so that all weights 1 is multinomial naive Bayes
     categorical   log P(a_ij|c) = log (n_ijc + 1)/(N_c + B) of its bin, absence included
 
-    `weight` is how much the bin says of the class (`m` shrinks it; see `manylabel.features.value_weights`), scaled to
-    mean 1 over all bins that the reading uses (``norm="global"``), over those of each word (``"feature"``) or not at
-    all (``"none"``); ``"auto"`` is none for two classes and global for more. The frequency f is the number of the bin,
-    or the value itself (`frequency`), which matters where values are no counts. ``refine="cll"`` improves the weights
-    by `steps` steps up the conditional likelihood (`eta`, `l2`, `tolerance`; see `manylabel.models.value_refinement`).
+    `weight` measures the information of the bin about the class (`m` shrinks it; see
+    `manylabel.features.information_weights`), scaled to mean 1 over all bins that the reading uses (``norm="global"``),
+    over those of each word (``"feature"``) or not at all (``"none"``); ``"auto"`` is none for two classes and global
+    for more. The frequency f is the number of the bin, or the value itself (`frequency`), which matters where values
+    are no counts. ``refine="cll"`` improves the weights by `steps` steps up the conditional likelihood (`eta`, `l2`,
+    `tolerance`; see `manylabel.models.value_refinement`).
 
     ``target="labels"`` is one two-class problem a label, against all other documents, with log-odds as scores and
     weights for each label; ``"classes"`` is one problem of as many classes as labels, a document with several labels

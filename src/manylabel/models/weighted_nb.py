@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats
-from manylabel.features.term_weights import TermWeight, presence_weights
+from manylabel.features.information_weights import TermWeight, presence_weights
 from manylabel.models.bernoulli_nb import presence
 from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term
@@ -25,8 +25,8 @@ class WeightedNaiveBayes(CountModel):
 
     ω_w is the information gain of the term's presence (``weight="ig"``), that divided by the entropy of the presence
     (``"kl"``), or 1 (``"none"``: plain multinomial naive Bayes), scaled to mean 1 unless `normalise` is off; see
-    `manylabel.features.term_weights.presence_weights`. A document with several labels counts once for each. `prior` is
-    the share of documents, (N_c + 1)/(N + |C|) (``"add-one"``) or uniform.
+    `manylabel.features.information_weights`. A document with several labels counts once for each.
+    `prior` is the share of documents, (N_c + 1)/(N + |C|) (``"add-one"``) or uniform.
 
     Source: Lee 2018, section 2, after Kim, Han, Rim & Myaeng 2006 (ig) and Lee, Gutierrez & Dou 2011 (kl). The paper's
     formula is lost; this is the standard form its text names.

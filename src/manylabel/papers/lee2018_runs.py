@@ -11,7 +11,7 @@ from manylabel.data import load
 from manylabel.data.splits import k_fold
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features import Vectorizer, Weighting
-from manylabel.features.value_weights import ValueWeight
+from manylabel.features.information_weights import ValueWeight
 from manylabel.metrics import compute_metrics
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes

@@ -13,8 +13,7 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.features import Vectorizer
 from manylabel.features.keyword_queries import Atom, Or, Phrase, Query, Word
-from manylabel.features.keyword_rules_file import write_rules, written_label
-from manylabel.features.keyword_suggestions import suggest_keywords
+from manylabel.features.keyword_rules import suggest_keywords, write_rules, written_label
 from manylabel.tasks.corpora import Source, load_source, split_of
 
 HEAD = """\

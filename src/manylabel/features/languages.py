@@ -1,12 +1,15 @@
-"""Function words of several languages: frequent, and of no help to tell subjects apart.
+"""Stop words of several languages, and the language of texts as their stop words show it.
 
-The lists were written for manylabel. They hold articles, pronouns, prepositions, conjunctions, auxiliary
-verbs and the commonest adverbs, in lower case and, where the language has them, with accents. Pieces that
-an apostrophe leaves behind ("ll", "qu", "dell") are included, because tokens end at an apostrophe.
+The lists were written for manylabel. They contain articles, pronouns, prepositions, conjunctions, auxiliary verbs and
+the most common adverbs, in lower case and, where the language has them, with accents. Fragments before or after an
+apostrophe ("ll", "qu", "dell") are included, because tokens end at an apostrophe.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 from manylabel.exceptions import UnknownNameError
@@ -115,11 +118,17 @@ _WORDS = {
 }
 
 LANGUAGES = tuple(sorted(_WORDS))
+"""The languages with a list of stop words."""
+
+MIN_SHARE = 0.15
+"""The least share of stop words at which texts are taken to be in a language; in prose it is about 0.4."""
+MAX_TEXTS, MAX_CHARACTERS = 1000, 400
+"""The number of texts read to guess the language, evenly spread, and the number of characters read of each."""
 
 
 @lru_cache(maxsize=len(LANGUAGES))
 def stop_words(language: str) -> frozenset[str]:
-    """The function words of a language.
+    """The stop words of a language: frequent words that do not tell subjects apart.
 
     >>> sorted(stop_words("english") & {"the", "grain", "of"})
     ['of', 'the']
@@ -127,3 +136,23 @@ def stop_words(language: str) -> frozenset[str]:
     if language not in _WORDS:
         raise UnknownNameError("list of stop words for", language, LANGUAGES)
     return frozenset(_WORDS[language].split())
+
+
+def guess_language(texts: Sequence[str]) -> str | None:
+    """The language whose stop words are most frequent in the texts, or None if they are rare in all known languages.
+
+    >>> guess_language(["The bus was late again and nobody told us why."])
+    'english'
+    >>> guess_language(["Der Bus kam wieder zu spät, und niemand sagte uns, warum."])
+    'german'
+    >>> guess_language(["bus late hole road lamp"]) is None
+    True
+    """
+    found = Counter(
+        word
+        for text in texts[:: -(-len(texts) // MAX_TEXTS) or 1]
+        for word in re.findall(r"\b\w\w+\b", text[:MAX_CHARACTERS].lower())
+    )
+    matches = {language: sum(found[word] for word in stop_words(language)) for language in LANGUAGES}
+    best = max(LANGUAGES, key=matches.__getitem__)
+    return best if matches[best] >= MIN_SHARE * max(found.total(), 1) else None
