@@ -1,19 +1,18 @@
-"""Label hierarchies from names, files of parents and SKOS; wrong ones are told with file and line."""
+"""Label hierarchies from names, files of parents and SKOS; wrong ones are reported with file and line."""
 
 import gzip
+import socket
+import sys
+import urllib.request
+import warnings
 from pathlib import Path
 
 import pytest
 
-from manylabel.data.hierarchy import Hierarchy, find_separator
-from manylabel.data.hierarchy_files import find_hierarchy
-from manylabel.data.parent_files import read_parents
+from manylabel.data.hierarchy import Hierarchy, find_hierarchy, find_separator, read_parents
 from manylabel.data.problems import Problems
-from manylabel.data.rdf_xml import read_rdf_xml
-from manylabel.data.skos import read_skos
-from manylabel.data.triples import Literal
-from manylabel.data.turtle import read_turtle
-from manylabel.exceptions import DataError, MissingDataError
+from manylabel.data.skos import read_skos, read_thesaurus
+from manylabel.exceptions import DataError, MissingDataError, MissingExtraError
 
 TURTLE = '''
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -101,15 +100,15 @@ def test_a_name_that_begins_with_the_separator_is_a_root() -> None:
 
 
 def test_names_without_the_separator() -> None:
-    with pytest.raises(DataError, match="No label name has '::' between two parts"):
+    with pytest.raises(DataError, match="No label name has '::' between two levels"):
         find_hierarchy("names:::", ["a/b"])
     with pytest.raises(DataError, match="separator of a label hierarchy is empty"):
         find_hierarchy("names:", ["a/b"])
 
 
 @pytest.mark.parametrize("parents", [{"a": "b", "b": "a"}, {"a": "a"}, {"x": "a", "a": "b", "b": "c", "c": "a"}])
-def test_circles_are_refused(parents: dict[str, str]) -> None:
-    with pytest.raises(DataError, match="circle through"):
+def test_cycles_are_refused(parents: dict[str, str]) -> None:
+    with pytest.raises(DataError, match="cycle through"):
         Hierarchy(parents)
 
 
@@ -130,9 +129,9 @@ def test_a_file_of_parents(tmp_path: Path) -> None:
     ("text", "line", "problem"),
     [
         ("roads\tstreets\nparking streets\n", 2, "'parking streets'"),
-        ("roads\tstreets\tcity\n", 1, "A child and its parent are needed"),
-        ("roads\t\n", 1, "A child and its parent are needed"),
-        ("roads\tstreets\nroads\tcity\n", 2, "'roads' lies under 'city', but also under 'streets'"),
+        ("roads\tstreets\tcity\n", 1, "The line must hold a child and its parent"),
+        ("roads\t\n", 1, "The line must hold a child and its parent"),
+        ("roads\tstreets\nroads\tcity\n", 2, "'roads' has the parent 'city', but also 'streets'"),
         ("roads\troads\n", 1, "'roads' is its own parent"),
     ],
 )
@@ -151,9 +150,9 @@ def test_skipping_keeps_the_first_parent(tmp_path: Path) -> None:
 
 
 def test_files_that_hold_no_hierarchy(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"areas\.tsv: There is no child with a parent"):
+    with pytest.raises(DataError, match=r"areas\.tsv: The file has no child with a parent"):
         read_parents(_write(tmp_path, "areas.tsv", "# nothing\n"))
-    with pytest.raises(DataError, match=r"circle.*areas\.tsv|areas\.tsv.*circle"):
+    with pytest.raises(DataError, match=r"areas\.tsv.*cycle"):
         read_parents(_write(tmp_path, "areas.tsv", "a\tb\nb\ta\n"))
     with pytest.raises(MissingDataError):
         read_parents(tmp_path / "no-such-file.tsv")
@@ -177,13 +176,54 @@ def test_turtle(tmp_path: Path) -> None:
     assert find_hierarchy(str(path), ["lion", "dog.v2"]).parents["dog.v2"] == "animal"
 
 
-def test_turtle_statements_carry_their_lines() -> None:
-    triples = list(read_turtle(TURTLE, Path("animals.ttl")))
-    lion = [triple for triple in triples if triple.subject == "http://example.org/c/lion"]
-    assert {triple.line for triple in lion} == {10}
-    assert lion[1].object == Literal('a "big" lion', "en")
-    assert lion[2].object == Literal("Löwe", "de-at")
-    assert triples[-1].object == Literal("-1.5e3")
+def test_turtle_names_and_links_in_the_order_of_the_file(tmp_path: Path) -> None:
+    found = read_thesaurus(_write(tmp_path, "animals.ttl", TURTLE))
+    ex = "http://example.org/c/"
+    assert found.names["en"][f"{ex}lion"] == 'a "big" lion'
+    assert found.names["de-at"] == {f"{ex}lion": "Löwe"}
+    assert found.links == [(f"{ex}cat", f"{ex}animal"), (f"{ex}lion", f"{ex}cat"), (f"{ex}dog.v2", f"{ex}animal")]
+    assert found.concepts == {f"{ex}{name}" for name in ("animal", "cat", "lion", "dog.v2")}
+
+
+def test_addresses_stay_relative_where_the_file_names_no_base(tmp_path: Path) -> None:
+    broader = "<http://www.w3.org/2004/02/skos/core#broader>"
+    assert read_skos(_write(tmp_path, "x.ttl", f"<cat> {broader} <animal> .")).parents == {"cat": "animal"}
+
+
+def test_concepts_without_address_and_name_are_left_out(tmp_path: Path) -> None:
+    text = TURTLE + 'ex:cow skos:broader [ skos:prefLabel "cattle"@en ] . ex:pig skos:broader [ a skos:Concept ] .'
+    parents = read_skos(_write(tmp_path, "x.ttl", text), language="en").parents
+    assert parents["http://example.org/c/cow"] == "cattle"
+    assert "http://example.org/c/pig" not in parents
+
+
+def test_skos_without_rdflib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'manylabel\[skos\]'"):
+        read_skos(_write(tmp_path, "animals.ttl", TURTLE))
+
+
+def test_rdflib_prints_and_logs_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    odd = f'{TURTLE}\nex:cat skos:date "yesterday"^^<http://www.w3.org/2001/XMLSchema#date> ; skos:seeAlso <a|b> .'
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        read_skos(_write(tmp_path, "animals.ttl", odd), language="en")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_nothing_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("A connection was attempted.")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    doctype = '<!DOCTYPE rdf:RDF SYSTEM "http://example.org/rdf.dtd">\n<rdf:RDF '
+    assert read_skos(_write(tmp_path, "x.rdf", RDF.replace("<rdf:RDF ", doctype)), language="en").parents
+    imports = f"{TURTLE}\n<> <http://www.w3.org/2002/07/owl#imports> <http://example.org/more> ."
+    assert read_skos(_write(tmp_path, "x.ttl", imports), language="en").parents
+    context = '{"@context": "http://example.org/context.jsonld", "@id": "http://x/cat"}'
+    with pytest.raises(DataError, match="cannot be read as Turtle"):
+        read_skos(_write(tmp_path, "x.skos", context))
 
 
 def test_n_triples_packed(tmp_path: Path) -> None:
@@ -199,27 +239,34 @@ def test_rdf_xml(tmp_path: Path) -> None:
     assert read_skos(path, language="de").parents["Katze"] == "http://x/animal"
 
 
-def test_entities_are_refused_before_they_expand() -> None:
+def test_entities_are_refused_before_they_expand(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"bomb\.rdf, line 2: The file declares the entity 'a'"):
-        list(read_rdf_xml(BOMB.encode(), Path("bomb.rdf")))
+        read_thesaurus(_write(tmp_path, "bomb.rdf", BOMB))
     outside = BOMB.replace('"aaaaaaaaaa"', 'SYSTEM "file:///etc/hostname"')
     with pytest.raises(DataError, match="entities are not read"):
-        list(read_rdf_xml(outside.encode(), Path("bomb.rdf")))
+        read_thesaurus(_write(tmp_path, "bomb.rdf", outside))
 
 
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
         ("x.rdf", "<?xml version='1.0'?>\n<a><b></a>", "line 2: The file is not XML"),
-        ("x.ttl", "ex:cat ex:broader ex:animal .", "line 1: The prefix 'ex' is not declared"),
-        ("x.ttl", "<a> <b>\n<c>", "line 2: A statement ends in a full stop, but there is the end of the file"),
-        ("x.ttl", "<a> <b> <c>\n<d> <e> .", "A statement ends in a full stop, but there is '<d>'"),
-        ("x.ttl", "<a> <b>", "The file ends within a statement"),
-        ("x.ttl", '<a> <b> "open .\n', "line 1: '\"open .' cannot be read as Turtle"),
-        ("x.ttl", "@prefix ex <http://x/> .", "'ex' is no prefix"),
+        ("x.rdf", "<?xml version='1.0'?>\n<a", "line 2: The file is not XML"),
+        ("x.rdf", RDF.replace('rdf:about="animal"', 'rdf:bagID="x"'), "x.rdf"),
+        (
+            "x.ttl",
+            "ex:cat ex:broader ex:animal .",
+            'line 1: The file cannot be read as Turtle (Prefix "ex:" not bound)',
+        ),
+        ("x.ttl", "<a> <b>\n<c>", "line 2: The file ends within a statement"),
+        ("x.ttl", "<a> <b> <c>\n<d> <e> .", "line 2: "),
+        ("x.ttl", "<a> <b>", "line 1: The file ends within a statement"),
+        ("x.ttl", '<a> <b> "open .\n', "line 1: "),
+        ("x.ttl", "@prefix ex <http://x/> .", "line 1: "),
         ("x.ttl", "<a> <b> <c> .\n<d> [ <e> <f>", "line 2: The file ends within a statement"),
         ("x.ttl", "<a> <b> <c> .", "no skos:broader or skos:narrower"),
-        ("x.ttl", '<a> <b> "\\UFFFFFFFF" .', "There is no character"),
+        ("x.ttl", '<a> <b> "\\UFFFFFFFF" .', "x.ttl"),
+        ("x.ttl", '<a> <b> "a"@- .', "x.ttl"),
     ],
 )
 def test_wrong_thesauri(tmp_path: Path, name: str, text: str, problem: str) -> None:
@@ -238,7 +285,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 def test_languages_must_be_named_or_told_by_the_labels(tmp_path: Path) -> None:
     path = _write(tmp_path, "animals.ttl", TURTLE)
-    with pytest.raises(DataError, match="several languages; there are: 'de', 'de-at', 'en'"):
+    with pytest.raises(DataError, match=r"several languages\. Found: 'de', 'de-at', 'en'"):
         read_skos(path)
     with pytest.raises(DataError, match="no skos:prefLabel in the language 'fr'"):
         read_skos(path, language="fr")
@@ -249,17 +296,17 @@ def test_languages_must_be_named_or_told_by_the_labels(tmp_path: Path) -> None:
 def test_several_parents_are_refused_or_the_first_is_kept(tmp_path: Path) -> None:
     text = NTRIPLES + NTRIPLES.splitlines()[0].replace("animal", "pet") + "\n"
     path = _write(tmp_path, "pets.nt", text)
-    with pytest.raises(DataError, match=r"pets\.nt, line 4: 'cat' lies under 'http://x/pet', but also under"):
+    with pytest.raises(DataError, match=r"pets\.nt: 'cat' has the parent 'http://x/pet', but also 'http://x/animal'"):
         find_hierarchy(str(path), ["cat"])
     problems = Problems("skip")
     assert find_hierarchy(str(path), ["cat"], problems).parents == {"cat": "http://x/animal"}
     assert len(problems.skipped) == 1
 
 
-def test_a_circle_of_concepts(tmp_path: Path) -> None:
+def test_a_cycle_of_concepts(tmp_path: Path) -> None:
     turned = NTRIPLES.splitlines()[0].replace("/cat>", "/x>").replace("/animal>", "/cat>").replace("/x>", "/animal>")
-    path = _write(tmp_path, "circle.nt", NTRIPLES + turned + "\n")
-    with pytest.raises(DataError, match=r"circle\.nt: The label hierarchy runs in a circle"):
+    path = _write(tmp_path, "cycle.nt", NTRIPLES + turned + "\n")
+    with pytest.raises(DataError, match=r"cycle\.nt: The label hierarchy has a cycle"):
         find_hierarchy(str(path), ["cat"])
 
 

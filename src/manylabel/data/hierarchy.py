@@ -1,24 +1,29 @@
-"""Which label lies under which: a forest over label names."""
+"""Label hierarchies: which label is the parent of which, read off label names, from a file of parents, or from SKOS."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import numbered_lines
 from manylabel.estimator import Ints
 from manylabel.exceptions import DataError
 
 SEPARATORS = ("::", " > ", "--", " / ", "/", "|", "\\", ".")
-"""What may stand between the parts of a path; looked for in this order, the longer before what it contains."""
+"""Separators to look for in label names, in this order: a longer one before the shorter one it contains."""
+NAMES = "names"
+SKOS_SUFFIXES = (".ttl", ".nt", ".rdf", ".xml", ".owl", ".skos")
 
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """A forest given by each label's parent; labels without a parent are roots. A label has one parent at most.
+    """A forest given by each label's parent. A label has at most one parent; labels without one are roots.
 
     >>> tree = Hierarchy.from_paths(["streets/roads", "streets/parking"], separator="/")
     >>> tree.ancestors("streets/roads")
@@ -30,18 +35,18 @@ class Hierarchy:
     parents: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        above_are_fine: set[str] = set()
+        checked: set[str] = set()
         for label in self.parents:
-            line = [label]
-            while (label := self.parents.get(label, "")) in self.parents and label not in above_are_fine:
-                if label in line:
-                    raise DataError(f"The label hierarchy runs in a circle through {label!r}.")
-                line.append(label)
-            above_are_fine.update(line)
+            path = [label]
+            while (label := self.parents.get(label, "")) in self.parents and label not in checked:
+                if label in path:
+                    raise DataError(f"The label hierarchy has a cycle through {label!r}.")
+                path.append(label)
+            checked.update(path)
 
     @classmethod
     def from_paths(cls, names: Iterable[str], separator: str) -> Self:
-        """Read the hierarchy off names such as ``area/topic``: everything before the last separator is the parent."""
+        """The hierarchy in names such as ``area/topic``: everything before the last separator is the parent."""
         if not separator:
             raise DataError("The separator of a label hierarchy is empty.", remedy="Give one such as '/'.")
         parents: dict[str, str] = {}
@@ -56,14 +61,14 @@ class Hierarchy:
 
     def ancestors(self, label: str) -> list[str]:
         """The parent, its parent and so on up to a root."""
-        line: list[str] = []
+        found: list[str] = []
         while label in self.parents:
             label = self.parents[label]
-            line.append(label)
-        return line
+            found.append(label)
+        return found
 
     def children(self, label: str) -> list[str]:
-        """The labels directly below, sorted."""
+        """The labels whose parent is `label`, sorted."""
         return sorted(child for child, parent in self.parents.items() if parent == label)
 
     @property
@@ -72,7 +77,7 @@ class Hierarchy:
         return sorted(set(self.parents) | set(self.parents.values()))
 
     def close(self, names: Iterable[str]) -> list[str]:
-        """Some labels and all their ancestors, sorted: what a set says once the hierarchy is known.
+        """Some labels and all their ancestors, sorted.
 
         >>> Hierarchy.from_paths(["streets/roads"], "/").close(["streets/roads", "noise"])
         ['noise', 'streets', 'streets/roads']
@@ -81,9 +86,9 @@ class Hierarchy:
         return sorted(found.union(*(self.ancestors(name) for name in found)))
 
     def columns(self, names: Sequence[str]) -> tuple[list[str], Ints]:
-        """The forest over the labels of a matrix: nodes by name, and for each the number of its parent, −1 for a root.
+        """The forest over the labels of a matrix: the nodes' names, and for each the column of its parent (−1: root).
 
-        The first nodes are `names`; behind them, sorted, stand those of their ancestors that are no labels.
+        The first nodes are `names`; their ancestors that are not labels themselves follow, sorted.
 
         >>> nodes, parents = Hierarchy.from_paths(["a/x", "a/y"], "/").columns(["a/y", "b", "a/x"])
         >>> nodes, parents.tolist()
@@ -92,30 +97,30 @@ class Hierarchy:
         labels = set(names)
         groups = {above for name in labels for above in self.ancestors(name)} - labels
         nodes = [*names, *sorted(groups)]
-        place = {name: column for column, name in enumerate(nodes)}
-        found = (place[self.parents[name]] if name in self.parents else -1 for name in nodes)
+        column_of = {name: column for column, name in enumerate(nodes)}
+        found = (column_of[self.parents[name]] if name in self.parents else -1 for name in nodes)
         return nodes, np.fromiter(found, dtype=np.int64, count=len(nodes))
 
 
 def find_separator(names: Sequence[str]) -> str:
-    """What stands between the parts of names such as ``area/topic``, where that is beyond doubt.
+    """The separator in names such as ``area/topic``; `DataError` where none or several are possible.
 
-    A separator is in at least half of the names, and some parent it gives has two children or is a name itself. An
-    error where none or several are so.
+    A separator occurs in at least half of the names, and at least one parent it gives has two children or is itself
+    one of the names.
 
     >>> find_separator(["streets/roads", "streets/parking", "noise"])
     '/'
     """
     found = [separator for separator in SEPARATORS if _separates(names, separator)]
-    # "a / b" also holds "/": the longer one is meant.
+    # "a / b" also contains "/": the longer one is meant.
     found = [one for one in found if not any(one != other and one in other for other in found)]
     if len(found) == 1:
         return found[0]
     tried = " ".join(repr(separator) for separator in (found or SEPARATORS))
     how_many = "several" if found else "none"
     raise DataError(
-        f"The label names do not tell what separates their levels: {how_many} of {tried} would do.",
-        remedy="Name the separator, for example --hierarchy names:/",
+        f"The separator between the levels of the label names is not clear: {how_many} of {tried} would do.",
+        remedy="Give the separator, for example --hierarchy names:/",
     )
 
 
@@ -124,3 +129,87 @@ def _separates(names: Sequence[str], separator: str) -> bool:
     above = Counter(name.rpartition(separator)[0] for name in inside)
     known = set(names)
     return 2 * len(inside) >= max(len(names), 1) and any(n > 1 or parent in known for parent, n in above.items())
+
+
+def find_hierarchy(source: str, labels: Sequence[str], problems: Problems | None = None) -> Hierarchy:
+    """The hierarchy that ``--hierarchy`` asks for.
+
+    ``names:/`` reads it off the label names, separated by what follows the colon; ``names`` finds the separator where
+    only one is possible. Anything else is a file: SKOS (``.ttl``, ``.nt``, ``.rdf``, ``.xml``, ``.owl``), or one child
+    and its parent per line. It is an error if no label of the data occurs in it.
+
+    >>> find_hierarchy("names:/", ["streets/roads", "noise"]).parents
+    {'streets/roads': 'streets'}
+    """
+    kind, colon, separator = source.partition(":")
+    if kind == NAMES:
+        found = Hierarchy.from_paths(labels, separator if colon else find_separator(labels))
+        if not found.parents:
+            raise DataError(
+                f"No label name has {separator!r} between two levels, so there is no hierarchy in the names.",
+                remedy="Give another separator, or a file of parents.",
+            )
+        return found
+    path = Path(source)
+    problems = problems or Problems()
+    if path.name.lower().removesuffix(".gz").endswith(SKOS_SUFFIXES):
+        from manylabel.data.skos import read_skos
+
+        return read_skos(path, problems, labels=labels)
+    found = read_parents(path, problems)
+    if not set(labels).intersection(found.labels):
+        raise DataError(
+            f"None of the {len(set(labels)):,} labels of the data is in the hierarchy.",
+            path=path,
+            remedy=f"Its labels are, for example, {', '.join(map(repr, found.labels[:3]))}.",
+        )
+    return found
+
+
+def read_parents(path: str | Path, problems: Problems | None = None) -> Hierarchy:
+    """The hierarchy of a file with one child and its parent per line, separated by a tab; # begins a comment.
+
+    A child with a second parent is an error; where bad lines are skipped, the first parent is kept.
+    """
+    path, problems = Path(path), problems or Problems()
+    parents: dict[str, str] = {}
+    for number, line in numbered_lines(path, problems):
+        if line.startswith("#"):
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if len(cells) != 2 or not all(cells):
+            problems.report(
+                f"The line must hold a child and its parent, but is {line!r}.",
+                path=path,
+                line=number,
+                remedy="Write child, tab, parent.",
+            )
+            continue
+        child, parent = cells
+        add_parent(parents, child, parent, problems, path, number)
+    if not parents:
+        raise DataError("The file has no child with a parent.", path=path, remedy="Write child, tab, parent.")
+    return hierarchy_of_file(parents, path)
+
+
+def add_parent(
+    parents: dict[str, str], child: str, parent: str, problems: Problems, path: Path, line: int | None = None
+) -> None:
+    """Add a parent; report a label that is its own parent or already has another one."""
+    if child == parent:
+        problems.report(f"{child!r} is its own parent.", path=path, line=line, remedy="Remove the line.")
+    elif parents.setdefault(child, parent) != parent:
+        problems.report(
+            f"{child!r} has the parent {parent!r}, but also {parents[child]!r}.",
+            path=path,
+            line=line,
+            remedy="A label has at most one parent: remove one, or keep the first one with --on-error skip.",
+        )
+
+
+def hierarchy_of_file(parents: dict[str, str], path: Path) -> Hierarchy:
+    """The hierarchy of these parents; a cycle is reported with the file's name."""
+    try:
+        return Hierarchy(parents)
+    except DataError as error:
+        raise DataError(error.problem, path=path, remedy="Remove one of the links.") from None

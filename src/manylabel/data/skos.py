@@ -1,22 +1,47 @@
-"""Label hierarchies in SKOS, the W3C's vocabulary for thesauri: Turtle, N-Triples or RDF/XML."""
+"""Label hierarchies in SKOS, the W3C's vocabulary for thesauri: Turtle, N-Triples or RDF/XML, read by rdflib.
+
+Nothing is fetched: the format is always named, so that rdflib never guesses JSON-LD with a remote context; imports
+are not followed; and XML files that declare entities are refused before rdflib sees them.
+
+Only names and links of concepts are kept; all else is dropped while it is read. Reading takes up to eight times the
+size of the file in memory, and rdflib reads 25,000 to 50,000 statements per second of one core: a thesaurus of 500,000
+statements takes about 15 seconds. A file of parents (child, tab, parent) with the same hierarchy is read at once.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from xml.parsers import expat
 
-from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.parent_files import add_parent, in_file
+from manylabel.data.hierarchy import Hierarchy, add_parent, hierarchy_of_file
 from manylabel.data.problems import Problems
-from manylabel.data.rdf_xml import read_rdf_xml
 from manylabel.data.textfile import read_bytes
-from manylabel.data.triples import Literal, Triple
-from manylabel.data.turtle import read_turtle
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, MissingExtraError
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+NO_BASE = "http://relative.invalid/"
+"""What relative addresses are resolved against; it is removed again, so that they stay relative."""
 ADDRESSES, ENDS = "addresses", "ends of addresses"
+
+
+@dataclass(slots=True)
+class Thesaurus:
+    """The concepts of a file. Concepts are known by their address, nameless ones by ``_:`` and a number."""
+
+    concepts: set[str] = field(default_factory=set)
+    names: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By language (empty where none is given), the first prefLabel of each concept."""
+    links: list[tuple[str, str]] = field(default_factory=list)
+    """Child and parent, in the order of the file."""
 
 
 def read_skos(
@@ -28,56 +53,174 @@ def read_skos(
 ) -> Hierarchy:
     """The hierarchy of a thesaurus: ``skos:broader``, and ``skos:narrower`` the other way round.
 
-    Labels of the data may be the addresses of concepts (all of them, or what follows the last ``/`` or ``#``), or their
-    ``skos:prefLabel`` in a language. With `language` they are the latter; otherwise whatever most of `labels` are, or
-    else prefLabels in the one language there is. A concept without such a name goes by its address.
+    Labels of the data may be the addresses of concepts (the whole address, or what follows the last ``/`` or ``#``) or
+    their ``skos:prefLabel`` in one language. With `language` they are the latter; otherwise whatever most of `labels`
+    are, or else prefLabels in the only language there is. A concept without such a name is named by its address; a
+    link to a concept with neither is left out.
 
-    A concept with several broader ones is refused; where bad lines are skipped, the first one stays.
+    A concept with several broader concepts is an error; where bad lines are skipped, the first one is kept.
     """
     path, problems = Path(path), problems or Problems()
-    triples = list(_statements(path))
-    names = _chosen_names(triples, labels, language, path)
+    thesaurus = read_thesaurus(path)
+    names = _chosen_names(thesaurus, labels, language, path)
     parents: dict[str, str] = {}
-    for triple in triples:
-        if isinstance(triple.object, Literal) or triple.predicate not in (SKOS + "broader", SKOS + "narrower"):
-            continue
-        pair = (triple.subject, triple.object)
-        child, parent = pair if triple.predicate == SKOS + "broader" else pair[::-1]
-        add_parent(parents, names.get(child, child), names.get(parent, parent), problems, path, triple.line)
+    for pair in thesaurus.links:
+        child, parent = (names.get(concept, concept) for concept in pair)
+        if not child.startswith("_:") and not parent.startswith("_:"):
+            add_parent(parents, child, parent, problems, path)
     if not parents:
-        raise DataError("There is no skos:broader or skos:narrower in it, so no hierarchy.", path=path)
-    return in_file(parents, path)
+        raise DataError("The file has no skos:broader or skos:narrower, so there is no hierarchy.", path=path)
+    return hierarchy_of_file(parents, path)
 
 
-def _statements(path: Path) -> Iterable[Triple]:
+def read_thesaurus(path: Path) -> Thesaurus:
+    """The concepts of a Turtle, N-Triples or RDF/XML file; `DataError` with path and line where it is broken."""
     data = read_bytes(path)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<?xml") or b"<rdf:RDF" in data[:4096]:
-        return read_rdf_xml(data, path)
+        _refuse_entities(data, path)
+        return _parse(data, "xml", path)
     try:
-        return read_turtle(data.decode("utf-8-sig"), path)
+        return _parse(data.decode("utf-8-sig"), "turtle", path)  # every N-Triples file is Turtle
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError("The file is not UTF-8.", path=path, line=line, remedy="Save it as UTF-8.") from None
 
 
-def _chosen_names(triples: list[Triple], labels: Sequence[str], language: str | None, path: Path) -> dict[str, str]:
+def _parse(data: str | bytes, format: str, path: Path) -> Thesaurus:
+    found = Thesaurus()
+    with _silenced():
+        try:
+            from rdflib import Graph, Literal
+        except ImportError:
+            raise MissingExtraError("Reading SKOS", "skos") from None
+
+        class Collector(Graph):
+            """A graph that passes on what it is given instead of storing it."""
+
+            def add(self, triple: Any) -> Collector:
+                subject, predicate, value = triple
+                if isinstance(value, Literal):
+                    _collect_name(found, _address(subject), str(predicate), str(value), value.language or "")
+                else:
+                    _collect_link(found, _address(subject), str(predicate), _address(value))
+                return self
+
+        try:
+            Collector().parse(data=data, format=format, publicID=NO_BASE)
+        except Exception as error:  # rdflib raises errors of many classes for broken files
+            raise _broken(error, data, path) from None
+    return found
+
+
+def _address(node: Any) -> str:
+    from rdflib import BNode
+
+    return f"_:{node}" if isinstance(node, BNode) else str(node).removeprefix(NO_BASE)
+
+
+def _collect_name(found: Thesaurus, concept: str, predicate: str, name: str, language: str) -> None:
+    if predicate == SKOS + "prefLabel":
+        found.concepts.add(concept)
+        found.names.setdefault(language.lower(), {}).setdefault(concept, name)
+
+
+def _collect_link(found: Thesaurus, subject: str, predicate: str, value: str) -> None:
+    if predicate == SKOS + "broader":
+        found.links.append((subject, value))
+    elif predicate == SKOS + "narrower":
+        found.links.append((value, subject))
+    elif predicate != RDF_TYPE or value != SKOS + "Concept":
+        return
+    found.concepts |= {subject} if predicate == RDF_TYPE else {subject, value}
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """Keep rdflib's warnings and log messages (about odd addresses and values) from the user's terminal."""
+    logger = logging.getLogger("rdflib")
+    level = logger.level
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logger.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
+
+
+def _broken(error: Exception, data: str | bytes, path: Path) -> DataError:
+    """The error of rdflib in one sentence, with the line where its message has one."""
+    from xml.sax import SAXParseException
+
+    if isinstance(error, SAXParseException):
+        return DataError(f"The file is not XML ({error.getMessage()}).", path=path, line=error.getLineNumber())
+    if isinstance(error, IndexError) and isinstance(data, str):
+        return DataError(  # rdflib's Turtle parser reads past the end of the text
+            "The file ends within a statement.",
+            path=path,
+            line=data.rstrip().count("\n") + 1,
+            remedy="Copy the whole file again.",
+        )
+    what = "RDF/XML" if isinstance(data, bytes) else "Turtle"
+    text = str(error)
+    place = re.search(r"at line (\d+)", text)
+    reason = re.search(r"Bad syntax \((.*?)\) at \^", text, re.DOTALL)
+    message = (reason[1] if reason else text.strip().split("\n")[0]).rstrip(".") or type(error).__name__
+    return DataError(
+        f"The file cannot be read as {what} ({message}).",
+        path=path,
+        line=int(place[1]) if place else None,
+        remedy="Correct it, or copy the whole file again.",
+    )
+
+
+class _PrologEnd(Exception):  # noqa: N818
+    """The first element was reached, and entities can be declared only before it."""
+
+
+def _refuse_entities(data: bytes, path: Path) -> None:
+    """Raise `DataError` for a file that declares entities: they could expand to gigabytes or name another file."""
+    parser = expat.ParserCreate()
+
+    def refuse(name: str, *_: object) -> None:
+        raise DataError(
+            f"The file declares the entity {name!r}, and entities are not read.",
+            path=path,
+            line=parser.CurrentLineNumber,
+            remedy="Write the addresses out, or save the thesaurus as Turtle.",
+        )
+
+    def stop(*_: object) -> None:
+        raise _PrologEnd
+
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = stop
+    try:
+        parser.Parse(data, True)
+    except _PrologEnd:
+        return
+    except expat.ExpatError as error:
+        message = expat.errors.messages[error.code]
+        raise DataError(f"The file is not XML ({message}).", path=path, line=error.lineno) from None
+
+
+def _chosen_names(thesaurus: Thesaurus, labels: Sequence[str], language: str | None, path: Path) -> dict[str, str]:
     """The name of each concept that has one, of the kind the labels of the data are."""
-    named = _preferred(triples)
+    named = thesaurus.names
     if language is not None:
         if language.lower() not in named:
             raise _no_language(f"There is no skos:prefLabel in the language {language!r}", named, path)
         return _distinct(named[language.lower()])
-    concepts = {concept for t in triples for concept in (t.subject, t.object) if isinstance(concept, str)}
-    short = {concept: concept.rstrip("/#").replace("#", "/").rpartition("/")[2] for concept in concepts}
     if not labels:
         if len(named) > 1:
             raise _no_language("The concepts have names in several languages", named, path)
         return _distinct(next(iter(named.values()))) if named else {}
     wanted = set(labels)
+    short = {concept: concept.rstrip("/#").replace("#", "/").rpartition("/")[2] for concept in thesaurus.concepts}
     by_language = sorted(named.items(), key=lambda item: (item[0] not in ("", "en"), item[0]))
-    kinds: dict[str, dict[str, str]] = {ADDRESSES: {}, **dict(by_language), ENDS: short}  # of equals the first
+    kinds: dict[str, dict[str, str]] = {ADDRESSES: {}, **dict(by_language), ENDS: short}  # among equals the first wins
     hits = {kind: len(wanted & set(names.values())) for kind, names in kinds.items()}
-    hits[ADDRESSES] = len(wanted & concepts)
+    hits[ADDRESSES] = len(wanted & thesaurus.concepts)
     best = max(hits, key=lambda kind: hits[kind])
     if not hits[best]:
         raise DataError(
@@ -88,23 +231,12 @@ def _chosen_names(triples: list[Triple], labels: Sequence[str], language: str | 
     return _distinct(kinds[best])
 
 
-def _preferred(triples: Iterable[Triple]) -> dict[str, dict[str, str]]:
-    """By language, the first prefLabel of each concept."""
-    found: dict[str, dict[str, str]] = {}
-    for triple in triples:
-        if triple.predicate == SKOS + "prefLabel" and isinstance(triple.object, Literal):
-            found.setdefault(triple.object.language, {}).setdefault(triple.subject, triple.object.text)
-    return found
-
-
 def _distinct(names: dict[str, str]) -> dict[str, str]:
-    """Names that two concepts share stand for neither: such concepts go by their addresses."""
+    """The names without those that two concepts share: such concepts are named by their addresses."""
     shared = Counter(names.values())
     return {concept: name for concept, name in names.items() if shared[name] == 1}
 
 
 def _no_language(problem: str, named: dict[str, dict[str, str]], path: Path) -> DataError:
-    there = (
-        ", ".join(repr(language) if language else "none named" for language in sorted(named)) or "no prefLabels at all"
-    )
-    return DataError(f"{problem}; there are: {there}.", path=path, remedy="Name one of them.")
+    languages = ", ".join(repr(language) if language else "none given" for language in sorted(named))
+    return DataError(f"{problem}. Found: {languages or 'no prefLabels'}.", path=path, remedy="Choose one of them.")

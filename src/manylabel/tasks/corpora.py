@@ -12,7 +12,7 @@ import numpy as np
 from manylabel.classifier import Documents
 from manylabel.data import Corpus, load
 from manylabel.data.dates import read_dates
-from manylabel.data.hierarchy_files import find_hierarchy
+from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.near_duplicates import near_duplicates
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
