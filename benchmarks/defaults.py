@@ -36,7 +36,7 @@ from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe, with_metric
 from manylabel.tasks.compare import compare_splits
 from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
-from manylabel.tasks.train import fit_corpus
+from manylabel.tasks.models import fit_corpus
 
 SETS = ("townhall", "medical", "enron", "hallmarks", "rcv1-1", "goemotions", "bibtex", "reuters21578", "debtags")
 METHODS = (

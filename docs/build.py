@@ -15,8 +15,8 @@ from manylabel.catalog import DEFAULT_METHOD, METHODS
 from manylabel.cli.display import draw
 from manylabel.data.formats import FORMATS
 from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS
-from manylabel.reports.demo_page import demo_page
-from manylabel.tasks.demo import demo
+from manylabel.reports.result_page import demo_page
+from manylabel.tasks.built_in import demo
 
 DOCS = Path(__file__).parent
 PICTURE = """\

@@ -7,8 +7,7 @@ import pytest
 
 from manylabel.estimator import Csr
 from manylabel.evaluation.document_statistics import document_statistics
-from manylabel.evaluation.label_trends import label_trends
-from manylabel.evaluation.power_law import fit_power_laws
+from manylabel.evaluation.learning_trends import fit_power_laws, label_trends
 from manylabel.exceptions import DataError
 from manylabel.tasks.learning_curve import nested_subsets, step_sizes
 

@@ -9,7 +9,7 @@ import pytest
 
 from manylabel.decisions.natural import Natural
 from manylabel.estimator import Csr
-from manylabel.evaluation.significance import t_test
+from manylabel.evaluation.paired_tests import t_test
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.tuned_svm import TunedSVM, usual_cost

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.svm import LinearSVC
 
-from manylabel.evaluation.significance import t_test
+from manylabel.evaluation.paired_tests import t_test
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.tuned_svm import TunedSVM
 from manylabel.strategies.band_svm import BandSVM

@@ -14,8 +14,8 @@ from manylabel.estimator import Csr
 from manylabel.evaluation.findings import Verdict
 from manylabel.metrics import compute_metrics
 from manylabel.models.score_kinds import ScoreKind
-from manylabel.papers import beyond, beyond_reuters
-from manylabel.papers.beyond_reuters import METRICS, READINGS, RULES
+from manylabel.papers import beyond
+from manylabel.papers.beyond import METRICS, READINGS, RULES
 from manylabel.papers.jobs import Plan
 from manylabel.papers.numbers import numbers
 
@@ -27,15 +27,15 @@ def _label_sets(seed: int, n_documents: int = 60, n_labels: int = 5) -> Csr:
 def test_counts_of_parts_pool_to_the_measures_of_the_whole() -> None:
     truth, given = _label_sets(0), _label_sets(1)
     cuts = [slice(0, 13), slice(13, 14), slice(14, 60)]
-    found = beyond_reuters.pooled([beyond_reuters.counted(Csr(truth[rows]), Csr(given[rows])) for rows in cuts])
+    found = beyond.pooled([beyond.counted(Csr(truth[rows]), Csr(given[rows])) for rows in cuts])
     assert found == pytest.approx([100 * v for v in compute_metrics(truth, given, list(METRICS.values())).values()])
 
 
 def test_pooled_by_hand() -> None:
     # label 0: 2·1/(2 + 1); label 1: 0/(1 + 0); one of two documents wholly right
-    counts = beyond_reuters.counted(Csr(np.array([[1, 0], [1, 1]])), Csr(np.array([[1, 0], [0, 0]])))
+    counts = beyond.counted(Csr(np.array([[1, 0], [1, 1]])), Csr(np.array([[1, 0], [0, 0]])))
     assert counts == {"right": [1, 0], "given": [1, 0], "true": [2, 1], "exact": 1, "documents": 2}
-    assert beyond_reuters.pooled([counts]) == pytest.approx([100 * 2 / 4, 100 * (2 / 3) / 2, 50])
+    assert beyond.pooled([counts]) == pytest.approx([100 * 2 / 4, 100 * (2 / 3) / 2, 50])
 
 
 def test_thresholds_are_averaged_over_divisions() -> None:
@@ -44,15 +44,15 @@ def test_thresholds_are_averaged_over_divisions() -> None:
     # the middles of the gaps, 0.5 and 1.5, have the mean 1.0
     asked = np.array([[0.99], [1.0]])
     rule = PerLabelThreshold(shrinkage=0)
-    assert beyond_reuters.decided(rule, [first, second], Y, asked).toarray().tolist() == [[0], [1]]
-    assert beyond_reuters.decided(rule, [first], Y, asked).toarray().tolist() == [[1], [1]]
+    assert beyond.decided(rule, [first, second], Y, asked).toarray().tolist() == [[0], [1]]
+    assert beyond.decided(rule, [first], Y, asked).toarray().tolist() == [[1], [1]]
 
 
 def test_seen_sets_are_learned_on_the_first_division() -> None:
     rng = np.random.default_rng(0)
     Y, rule = _label_sets(2), SeenSets(metric="exact-match", dependence=0.25)
     first, second = (Y.toarray() + rng.normal(0, scale, Y.shape) for scale in (0.5, 5.0))
-    found = beyond_reuters.decided(rule, [first, second], Y, first)
+    found = beyond.decided(rule, [first, second], Y, first)
     alone = rule.fit(first, Y, ScoreKind.MARGIN).decide(first, ScoreKind.MARGIN)
     assert found.toarray().tolist() == alone.toarray().tolist()
 
@@ -62,7 +62,7 @@ def test_readings_stand_side_by_side_with_length_one_and_words_of_training_only(
     asked = Corpus(["2"], {"title": ["ship"], "body": ["unheard ships"]})
     one = ({"fields": ("title", "*")},)
     two = (*one, {"stemmer": "english"})
-    (narrow, _), (V, W) = (beyond_reuters.side_by_side(readings, train, asked, 1) for readings in (one, two))
+    (narrow, _), (V, W) = (beyond.side_by_side(readings, train, asked, 1) for readings in (one, two))
     assert np.sqrt(V.multiply(V).sum(axis=1)) == pytest.approx([1, 1])
     assert V[:, : narrow.shape[1]].toarray() == pytest.approx(narrow.toarray() / np.sqrt(2))
     assert W.shape[1] == V.shape[1]
@@ -75,7 +75,7 @@ def _outcomes(plan: Plan) -> dict[str, Any]:
     plain = {"right": [5] * n_labels, "given": [10] * n_labels, "true": [10] * n_labels, "exact": 5, "documents": 10}
     outcomes: dict[str, Any] = {}
     for reading in beyond._readings(plan):
-        for block in range(beyond_reuters.blocks(plan)):
+        for block in range(beyond.blocks(plan)):
             outcomes[f"beyond/reuters/{reading}/{block}"] = {rule: dict(plain) for rule in RULES}
         outcomes[f"beyond/reuters/{reading}/test"] = {
             rule: {"metrics": [99.0, 99.0, 99.0], "intervals": [[98.0, 100.0]] * 3} for rule in RULES

@@ -14,8 +14,12 @@ from manylabel.exceptions import UnknownNameError
 from manylabel.papers import PAPERS, find_paper
 from manylabel.papers.jobs import Job, Ledger, Plan, fingerprint, run_jobs
 from manylabel.papers.numbers import numbers
-from manylabel.reports.reproduction_html import reproduction_html
-from manylabel.reports.reproduction_page import reproduction_markdown, reproduction_page, summary_rows
+from manylabel.reports.reproduction_page import (
+    reproduction_html,
+    reproduction_markdown,
+    reproduction_page,
+    summary_rows,
+)
 
 NASTY = "</script><b>&'\""
 

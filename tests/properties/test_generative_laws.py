@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 
 from corpora import corpora, every_form
-from manylabel.catalog import mixtures, naive_bayes, value_weighting
+from manylabel.catalog import naive_bayes
 from manylabel.models.bernoulli_nb import BernoulliNaiveBayes
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.complement_nb import ComplementNaiveBayes
@@ -43,7 +43,7 @@ PLAIN = ValueWeightedNaiveBayes("categorical", refine="none", n_bins=3)
 def of_the_catalogue() -> list[Any]:
     """The models of all rows of the family, each once, with fewer folds, chains and steps."""
     found: dict[str, Any] = {}
-    for row in (*naive_bayes.ROWS, *value_weighting.ROWS, *mixtures.ROWS):
+    for row in naive_bayes.ROWS:
         model = Recipe.of(row.name).build_model()
         known = model.get_params()
         model.set_params(**{name: value for name, value in QUICK.items() if name in known})

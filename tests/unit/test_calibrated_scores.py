@@ -18,7 +18,7 @@ from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.recipe import Recipe
-from manylabel.tasks.inspect import inspect
+from manylabel.tasks.models import inspect
 
 MARGIN, SIMILARITY, POSTERIOR, LOG_ODDS, OWN = "svm", "rocchio", "nb-app", "nb-binary", "knn-majority"
 METHODS = (MARGIN, SIMILARITY, POSTERIOR, LOG_ODDS, OWN)

@@ -8,13 +8,12 @@ import pytest
 
 from manylabel.classifier import TextClassifier
 from manylabel.cli.display import _plain
-from manylabel.evaluation.comparability import check_comparable, check_same_conventions, fingerprint, same_training
 from manylabel.evaluation.experiment import evaluate
-from manylabel.evaluation.result import Result
+from manylabel.evaluation.result import Result, check_comparable, check_same_conventions, fingerprint, same_training
 from manylabel.exceptions import ComparisonError, DataError, ManylabelError
 from manylabel.reports.page import render_text
-from manylabel.reports.ranks_page import ranks_page
 from manylabel.reports.result_page import result_page
+from manylabel.reports.saved_results_page import ranks_page
 
 TEXTS = ["late bus", "bad road", "bus on the road", "the park"]
 LABELS = [["buses"], ["roads"], ["buses", "roads"], []]

@@ -10,7 +10,7 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import load as load_corpus
 from manylabel.data.splits import holdout
 from manylabel.evaluation.experiment import evaluate
-from manylabel.tasks.inspect import inspect
+from manylabel.tasks.models import inspect
 
 DECISION = {"rule": "guarantee", "level": 0.8}
 

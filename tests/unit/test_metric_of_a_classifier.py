@@ -14,7 +14,7 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.recipe import Recipe, with_metric
-from manylabel.tasks.inspect import inspect
+from manylabel.tasks.models import inspect
 
 LETTERS = load("townhall").corpus
 TRAIN, TEST = LETTERS.split("train"), LETTERS.split("test")

@@ -10,24 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
-from manylabel.catalog import (
-    combined,
-    hierarchies,
-    imbalance,
-    linear,
-    mixtures,
-    naive_bayes,
-    neighbours,
-    networks,
-    value_weighting,
-)
+from manylabel.catalog import combined, linear, naive_bayes, nonlinear
 from manylabel.catalog.method import Method
 from manylabel.decisions.table import RULES
 from manylabel.exceptions import UnknownNameError
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "OWN_RULE", "Method", "find_class", "find_method", "storable_classes"]
 
-_FAMILIES = (linear, naive_bayes, value_weighting, mixtures, neighbours, networks, imbalance, hierarchies, combined)
+_FAMILIES = (linear, naive_bayes, nonlinear, combined)
 
 METHODS: Mapping[str, Method] = {row.name: row for family in _FAMILIES for row in family.ROWS}
 DEFAULT_METHOD = "auto"

@@ -1,9 +1,112 @@
-"""Methods made of methods: pairs, ensembles, hierarchies, keyword rules."""
+"""Strategies over other methods: resampling for rare labels, label hierarchies, pairs, ensembles, keyword rules.
+
+Without a label hierarchy every label is a root.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from manylabel.catalog.method import MANNING, PER_LABEL, TFIDF, Cost, Method
 from manylabel.catalog.ranges import LINEAR, SHRINKAGE, WORDS, Choice, Log, Search, Whole
+
+_RESAMPLED = "manylabel.strategies.resampled:Resampled"
+_SVM = "manylabel.models.linear_svm:LinearSVM"
+
+IMBALANCE: tuple[Method, ...] = (
+    Method(
+        "svm-balanced",
+        "Linear SVMs; a label's positives weigh as much as its negatives; a learned threshold for each label",
+        _RESAMPLED,
+        "Morik, Brockhausen & Joachims 1999",
+        cost=Cost(cells=0.39, work=1.6),
+        settings={"sampler": "weights"},
+        inner=_SVM,
+        weighting=TFIDF,
+        search={**LINEAR, **SHRINKAGE},
+        **PER_LABEL,
+    ),
+    Method(
+        "svm-undersampled",
+        "Linear SVMs; each label against ten times as many other documents, drawn at random; learned thresholds",
+        _RESAMPLED,
+        "Batista, Prati & Monard 2004",
+        cost=Cost(start=0.029, words=0.18, cells=0.35),
+        settings={"sampler": "random", "ratio": 0.1},
+        inner=_SVM,
+        weighting=TFIDF,
+        search={**LINEAR, "model.ratio": Log(0.03, 1), **SHRINKAGE},
+        **PER_LABEL,
+    ),
+    Method(
+        "svm-cluster",
+        "Linear SVMs; each label against the documents that clusters put beside its own",
+        _RESAMPLED,
+        "after Yen & Lee 2009",
+        cost=Cost(cells=5.4, work=0.89),
+        settings={"sampler": "cluster"},
+        inner=_SVM,
+        weighting=TFIDF,
+        search=LINEAR,
+    ),
+    Method(
+        "svm-smote",
+        "Linear SVMs; rare labels get new documents on the lines between their own (SMOTE); learned thresholds",
+        _RESAMPLED,
+        "Chawla, Bowyer, Hall & Kegelmeyer 2002",
+        cost=Cost(start=0.31, words=0.28, cells=3.6),
+        settings={"sampler": "smote", "ratio": 0.1},
+        inner=_SVM,
+        weighting=TFIDF,
+        search={**LINEAR, "model.ratio": Log(0.03, 0.5), "model.neighbours": Choice(3, 5, 10), **SHRINKAGE},
+        **PER_LABEL,
+    ),
+)
+
+
+_OVER_SVM: Mapping[str, Any] = {
+    "inner": "manylabel.models.linear_svm:LinearSVM",
+    "weighting": TFIDF,
+    "decision": "natural",
+    "needs": ("hierarchy",),
+}
+_THRESHOLDS: Search = {
+    **LINEAR,
+    "model.shrinkage": Choice(0.0, 2.0, 5.0, 10.0, 20.0),
+    "model.floor": Choice(0.0, 0.1, 0.3),
+}
+
+HIERARCHIES: tuple[Method, ...] = (
+    Method(
+        "svm-closed",
+        "One linear support vector machine per label, a learned threshold for each; with a label come its ancestors",
+        "manylabel.strategies.closed_labels:ClosedLabels",
+        "manylabel",
+        cost=Cost(words=2.1, cells=1.6, work=0.34),
+        search=_THRESHOLDS,
+        **_OVER_SVM,
+    ),
+    Method(
+        "svm-top-down",
+        "Support vector machines among the children of each node; documents go down where a threshold is passed",
+        "manylabel.strategies.top_down:TopDown",
+        "Koller & Sahami 1997; Sun & Lim 2001",
+        cost=Cost(start=0.19, words=3.4),
+        search=_THRESHOLDS,
+        **_OVER_SVM,
+    ),
+    Method(
+        "svm-propagated",
+        "Flat and top-down support vector machines weighed together, so that no ancestor can block a label",
+        "manylabel.strategies.propagated:Propagated",
+        "manylabel",
+        cost=Cost(start=0.1, words=6),
+        search=_THRESHOLDS,
+        **_OVER_SVM,
+    ),
+)
+
 
 _ENSEMBLE = "manylabel.strategies.ensemble:Ensemble"
 _MEMBERS = ("svm", "nb", "knn")
@@ -12,7 +115,7 @@ _CHOICE: Search = {"model.members": Choice(_MEMBERS, ("svm", "nb"), ("svm", "knn
 COSTS = (1.0, 0.25, 0.0625)
 """Tried in this order for as long as each serves the metric better than the one before."""
 
-ROWS: tuple[Method, ...] = (
+COMBINED: tuple[Method, ...] = (
     Method(
         "auto",
         "Linear SVMs on stems, cost and rule chosen for what matters; on small data with value-weighted naive Bayes",
@@ -76,3 +179,5 @@ ROWS: tuple[Method, ...] = (
         search={**WORDS, "model.words": Whole(2, 15), "model.min_documents": Choice(1, 2, 3, 5)},
     ),
 )
+
+ROWS = (*IMBALANCE, *HIERARCHIES, *COMBINED)

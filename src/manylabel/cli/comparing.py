@@ -72,8 +72,7 @@ def compare(
     from manylabel.choosing.deadline import seconds_of
     from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.reports.compare_html import compare_html
-    from manylabel.reports.compare_page import compare_page, over_data_sets_page
+    from manylabel.reports.compare_page import compare_html, compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task
     from manylabel.tasks.corpora import Source
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
 from manylabel.cli.training import skipped_notes
-from manylabel.reports.describe_page import split_table
-from manylabel.reports.page import Block, Heading, Note
-
-if TYPE_CHECKING:
-    from manylabel.data.description import CorpusSizes
+from manylabel.reports.page import Note
 
 
 def convert(
@@ -38,7 +34,8 @@ def convert(
     json: o.Json = False,
 ) -> None:
     """Read data of any known format, say what is in them, and write them in another."""
-    from manylabel.tasks.convert import convert as task
+    from manylabel.reports.data_page import sizes_page
+    from manylabel.tasks.data_sets import convert as task
 
     source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
     with progress():
@@ -53,28 +50,6 @@ def convert(
     show(blocks)
 
 
-def sizes_page(sizes: CorpusSizes, format: str) -> list[Block]:
-    """What is in a corpus, as tables."""
-    shape = f"{sizes.documents:,} documents"
-    if sizes.labels is not None:
-        shape += f", {sizes.labels.names:,} labels"
-    if sizes.terms is not None:
-        shape += f", {sizes.terms:,} terms"
-    blocks: list[Block] = [Heading(f"{sizes.name or 'corpus'}: {shape} ({format})")]
-    if sizes.labels is not None:
-        mean = sizes.labels.per_labelled_document
-        blocks.append(
-            Note(
-                f"{sizes.labels.used:,} labels in use, {sizes.labels.assignments:,} assignments"
-                + (f", {mean:.3f} labels per labelled document." if mean else ".")
-            )
-        )
-    blocks.append(split_table(sizes.splits))
-    if sizes.licence:
-        blocks.append(Note(f"Terms: {sizes.licence}.", "quiet"))
-    return blocks
-
-
 def fetch(
     name: Annotated[
         str, typer.Argument(help="The data set to download, for example reuters21578.", show_default=False)
@@ -86,7 +61,7 @@ def fetch(
     json: o.Json = False,
 ) -> None:
     """Download a data set into the cache, checked by the sums of the files inside it."""
-    from manylabel.tasks.fetch import fetch as task
+    from manylabel.tasks.data_sets import fetch as task
 
     with progress():
         path = task(name, source)

@@ -22,8 +22,8 @@ def demo(
 ) -> None:
     """Train on the letters that come with manylabel, measure, and label three new letters."""
     from manylabel.catalog import DEFAULT_METHOD
-    from manylabel.reports.demo_page import demo_page
-    from manylabel.tasks.demo import demo as task
+    from manylabel.reports.result_page import demo_page
+    from manylabel.tasks.built_in import demo as task
 
     with progress():
         shown = task(model, method=method or DEFAULT_METHOD, seed=seed)

@@ -30,8 +30,8 @@ def describe(
 
     The JSON lists every label that is in use.
     """
-    from manylabel.reports.describe_page import describe_page
-    from manylabel.tasks.describe import describe as task
+    from manylabel.reports.data_page import describe_page
+    from manylabel.tasks.data_sets import describe as task
 
     source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)
     with progress():

@@ -59,9 +59,8 @@ def evaluate(
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.reports.duplicates_note import straddling_notes
-    from manylabel.reports.ranks_page import ranks_page
-    from manylabel.reports.result_page import result_page
+    from manylabel.reports.result_page import result_page, straddling_notes
+    from manylabel.reports.saved_results_page import ranks_page
     from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 
     if model is not None and (method or setting or rules or metric):

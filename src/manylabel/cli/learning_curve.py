@@ -75,7 +75,7 @@ def learning_curve(
             n_jobs=jobs,
         ).as_dict()
     if report is not None:
-        from manylabel.reports.learning_curve_html import learning_curve_html
+        from manylabel.reports.learning_curve_page import learning_curve_html
 
         write_page(report, learning_curve_html(found))
     if json:

@@ -9,8 +9,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import show, show_json
-from manylabel.reports.chosen_text import chosen_text
-from manylabel.reports.guarantee_text import guarantee_text
+from manylabel.reports.model_page import chosen_text, guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 
 
@@ -40,7 +39,7 @@ def inspect(
     json: o.Json = False,
 ) -> None:
     """Say what is in a model file: recipe, labels, thresholds, sizes, versions."""
-    from manylabel.tasks.inspect import inspect as task
+    from manylabel.tasks.models import inspect as task
 
     limit = o.label_limit(labels)
     found = task(model)

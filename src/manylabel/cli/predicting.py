@@ -19,7 +19,7 @@ from manylabel.cli.display import progress
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Text
-    from manylabel.tasks.predict import Answer
+    from manylabel.tasks.models import Answer
 
 
 class Output(StrEnum):
@@ -60,7 +60,7 @@ def predict(
     """Label documents with a model: one answer a line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
-    from manylabel.tasks.predict import predict_source, predict_stream
+    from manylabel.tasks.models import predict_source, predict_stream
 
     if output is not None:
         check_target(output, [model, data])

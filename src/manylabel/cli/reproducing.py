@@ -36,9 +36,8 @@ def reproduce(
     What is done is kept: after an interruption the same command goes on where it stopped.
     """
     from manylabel.data.atomic import check_target
-    from manylabel.reports.reproduction_html import reproduction_html
-    from manylabel.reports.reproduction_page import reproduction_markdown, reproduction_page
-    from manylabel.tasks.reproduce import reproduce as task
+    from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
+    from manylabel.tasks.built_in import reproduce as task
 
     for target in (report, markdown):
         if target is not None:

@@ -26,9 +26,8 @@ def results(
     Results of other documents, other true labels, another part or under other conventions are refused. Over several
     data sets average ranks are shown at the end.
     """
-    from manylabel.reports.ranks_page import ranks_page
-    from manylabel.reports.saved_results_page import saved_results_page
-    from manylabel.tasks.results import saved_results
+    from manylabel.reports.saved_results_page import ranks_page, saved_results_page
+    from manylabel.tasks.evaluate import saved_results
 
     limit = o.label_limit(labels)
     found = saved_results(files)

@@ -88,7 +88,7 @@ def select(
     from manylabel.exceptions import ParameterError
     from manylabel.features.term_scores import Options
     from manylabel.recipe import parse_settings
-    from manylabel.reports.select_page import select_page
+    from manylabel.reports.data_page import select_page
     from manylabel.tasks.select import select_terms
 
     source = o.make_source(data, format, text_column, label_column, label_separator, encoding, on_error, option)

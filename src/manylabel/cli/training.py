@@ -9,8 +9,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
-from manylabel.reports.chosen_text import chosen_text
-from manylabel.reports.guarantee_text import guarantee_text
+from manylabel.reports.model_page import chosen_text, guarantee_text
 from manylabel.reports.page import Block, Heading, Note
 
 
@@ -49,8 +48,8 @@ def train(
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
-    from manylabel.tasks.train import Trained
-    from manylabel.tasks.train import train as task
+    from manylabel.tasks.models import Trained
+    from manylabel.tasks.models import train as task
 
     source = o.make_source(
         data, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy

@@ -1,11 +1,11 @@
-"""Measure a fitted classifier on labelled documents."""
+"""Measure a classifier on labelled documents: every metric, every label, and how a stored guarantee held."""
 
 from __future__ import annotations
 
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +14,7 @@ from manylabel import __version__
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import LabelSets, label_matrix, stack
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.evaluation.comparability import fingerprint
-from manylabel.evaluation.guarantees import with_measured_guarantee
-from manylabel.evaluation.result import LabelRow, Result, SplitCounts
+from manylabel.evaluation.result import LabelRow, Result, SplitCounts, fingerprint
 from manylabel.metrics import (
     LabelRanks,
     compute_hierarchical_metrics,
@@ -28,6 +26,7 @@ from manylabel.metrics import (
     metrics_of_ranks,
     ranking_conventions,
 )
+from manylabel.metrics.counts import document_counts
 
 
 class Labeller(Protocol):
@@ -165,3 +164,28 @@ def _label_rows(classifier: Labeller, names: Sequence[str], T: Csr, S: Csr) -> l
             )
         )
     return rows
+
+
+def with_measured_guarantee(remarks: Mapping[str, Any], T: Csr, S: Csr) -> dict[str, Any]:
+    """The remarks, a guarantee among them with what was measured: the mean, and over how many documents.
+
+    ``recall``: the mean of |S∩T|/|T| over documents with a label. ``fdr``: the mean of |S∖T|/max(|S|, 1) over all. nan
+    over no documents. Labels that training never saw count as missed.
+
+    >>> T, S = Csr([[1, 1], [0, 1], [0, 0]]), Csr([[1, 0], [1, 1], [0, 0]])
+    >>> with_measured_guarantee({"guarantee": {"metric": "recall"}}, T, S)["guarantee"]
+    {'metric': 'recall', 'measured': 0.75, 'measured_on': 2}
+    >>> with_measured_guarantee({"guarantee": {"metric": "fdr"}}, T, S)["guarantee"]["measured"]
+    0.16666666666666666
+    """
+    guarantee = remarks.get("guarantee")
+    if guarantee is None:
+        return dict(remarks)
+    counts = document_counts(T, S)
+    if guarantee["metric"] == "recall":
+        rows = counts.true > 0
+        values = counts.right[rows] / counts.true[rows]
+    else:
+        values = (counts.predicted - counts.right) / np.maximum(counts.predicted, 1)
+    mean = float(values.mean()) if len(values) else float("nan")
+    return {**remarks, "guarantee": {**guarantee, "measured": mean, "measured_on": len(values)}}

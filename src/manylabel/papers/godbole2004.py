@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from manylabel.evaluation.findings import Claim, Entry, Experiment, Sheet, Verdict
-from manylabel.evaluation.significance import t_test
+from manylabel.evaluation.paired_tests import t_test
 from manylabel.papers import godbole2004_runs as runs
 from manylabel.papers.godbole2004_runs import FIXED_F, LOW_BETA, METHODS, MIXED, SMALL_BETA, WEAK_C
 from manylabel.papers.jobs import Job, Plan

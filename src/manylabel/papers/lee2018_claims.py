@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from manylabel.evaluation.findings import Claim, Verdict
-from manylabel.evaluation.significance import t_test
+from manylabel.evaluation.paired_tests import t_test
 from manylabel.metrics.ranks import average_ranks
 from manylabel.papers.lee2018_runs import (
     KL,

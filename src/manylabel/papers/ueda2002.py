@@ -10,15 +10,16 @@ from manylabel.evaluation.findings import Entry, Experiment, Sheet
 from manylabel.papers.jobs import Job, Plan
 from manylabel.papers.numbers import numbers
 from manylabel.papers.ueda2002_claims import reuters_claims, table_claims
-from manylabel.papers.ueda2002_results import RULES, Results
 from manylabel.papers.ueda2002_runs import (
     METHODS,
     NEIGHBOURS,
     PROBLEMS,
     QUICK_EPOCHS,
     REUTERS,
+    RULES,
     SIZES,
     VOTERS,
+    Results,
     compare_times,
     run,
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from manylabel.evaluation.findings import Claim, Verdict
-from manylabel.papers.ueda2002_results import Results
-from manylabel.papers.ueda2002_runs import METHODS, MIXTURES, PROBLEMS, REUTERS, SIZES
+from manylabel.papers.ueda2002_runs import METHODS, MIXTURES, PROBLEMS, REUTERS, SIZES, Results
 
 LARGE, SMALL = SIZES
 RULE_NAMES = ("unforced", "forced")

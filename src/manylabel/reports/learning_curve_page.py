@@ -1,12 +1,16 @@
-"""A learning curve as a page: the figures, a drawing, what more documents would give, and the labels."""
+"""The page of a learning curve, as text with a plot of characters and as HTML with charts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
-from manylabel.reports.text_plot import Point, text_plot
+import numpy as np
+
+from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, page_html
 
 Facts = Mapping[str, Any]
 HELPS, HARDLY = 0.02, 0.05
@@ -131,3 +135,131 @@ def _points(value: float) -> str:
 
 def _signed(value: float) -> str:
     return f"{100 * value:+.1f}"
+
+
+WIDTH, HEIGHT = 60, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value with a range, over a size; `sign` is drawn at the value."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    sign: str = "●"
+
+
+def text_plot(points: Sequence[Point], width: int = WIDTH, height: int = HEIGHT) -> str:
+    """The points over a logarithmic axis; ranges as vertical lines, values in percent on the left.
+
+    >>> print(text_plot([Point(1, 0.2, 0.1, 0.3), Point(10, 0.4, 0.4, 0.4)], width=20, height=4))
+     40.0 % │                   ●
+     30.0 % ││
+     20.0 % │●
+     10.0 % ││
+            └────────────────────
+             1                 10
+    """
+    low, high = min(point.low for point in points), max(point.high for point in points)
+    span = high - low or 1.0
+    first, last = math.log(points[0].x), math.log(max(point.x for point in points))
+    grid = [[" "] * width for _ in range(height)]
+
+    def line(value: float) -> int:
+        return round((high - value) / span * (height - 1))
+
+    places = [round((math.log(point.x) - first) / (last - first or 1.0) * (width - 1)) for point in points]
+    for point, place in zip(points, places, strict=True):
+        for row in range(line(point.high), line(point.low) + 1):
+            grid[row][place] = "│"
+        grid[line(point.y)][place] = point.sign
+    rows = [
+        f"{100 * (high - span * row / (height - 1)):5.1f} % │{''.join(cells).rstrip()}"
+        for row, cells in enumerate(grid)
+    ]
+    return "\n".join([*rows, f"        └{'─' * width}", f"         {_axis(points, places, width)}"])
+
+
+def _axis(points: Sequence[Point], places: Sequence[int], width: int) -> str:
+    """The sizes under their points; one that would run into another is left out, the last never."""
+    axis = [" "] * width
+    taken = width + 1
+    for point, place in sorted(zip(points, places, strict=True), key=lambda pair: -pair[1]):
+        text = f"{point.x:,.0f}"
+        start = max(0, min(place - len(text) // 2, width - len(text)))
+        if start + len(text) < taken:
+            axis[start : start + len(text)] = text
+            taken = start
+    return "".join(axis).rstrip()
+
+
+MOST_LINES = 15
+
+
+def learning_curve_html(facts: Facts) -> str:
+    """The page, with all labels in its tables."""
+    page = learning_curve_page(facts, None)
+    heading, where, table, _, *rest = page  # the drawing in characters gives way to the chart
+    blocks: list[Block | Chart] = [where, _curve(facts), table, *rest]
+    rising = labels_of(facts["labels"], "rising")[:MOST_LINES]
+    if rising:
+        blocks += [Heading("The labels that rise most"), _label_curves(facts, rising)]
+    blocks.append(Note(f"{facts['seconds']:.0f} seconds of work.", "quiet"))
+    return page_html(heading.text if isinstance(heading, Heading) else "Learning curve", blocks)
+
+
+def _curve(facts: Facts) -> Chart:
+    steps, ahead = facts["steps"], facts["outlook"]
+    sizes = [step["documents"] for step in steps]
+    means = [step["mean"] for step in steps]
+    measured = {
+        "name": "measured (least and most of the repeats)",
+        "x": sizes,
+        "y": means,
+        "mode": "markers",
+        "marker": {"size": 9},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [step["high"] - step["mean"] for step in steps],
+            "arrayminus": [step["mean"] - step["low"] for step in steps],
+        },
+    }
+    grid = np.geomspace(sizes[0], ahead["documents"], 60)
+    fitted = {
+        "name": "fitted curve",
+        "x": grid.tolist(),
+        "y": (ahead["a"] - ahead["b"] * grid ** -ahead["c"]).tolist(),
+        "mode": "lines",
+        "line": {"dash": "dot"},
+    }
+    foretold = {
+        "name": "twice the documents (95 % interval)",
+        "x": [ahead["documents"]],
+        "y": [ahead["value"]],
+        "mode": "markers",
+        "marker": {"size": 10, "symbol": "circle-open"},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [max(ahead["high"] - ahead["value"], 0.0)],
+            "arrayminus": [max(ahead["value"] - ahead["low"], 0.0)],
+        },
+    }
+    return Chart([measured, fitted, foretold], _axes(facts["title"], [*sizes, ahead["documents"]]))
+
+
+def _label_curves(facts: Facts, rows: list[Facts]) -> Chart:
+    sizes = [step["documents"] for step in facts["steps"]]
+    lines = [{"name": escape(row["label"]), "x": sizes, "y": row["f1"], "mode": "lines+markers"} for row in rows]
+    return Chart(lines, _axes("F1", sizes))
+
+
+def _axes(title: str, sizes: Sequence[int]) -> dict[str, Any]:
+    documents = {"title": {"text": "training documents (logarithmic)"}, "type": "log", "tickvals": list(sizes)}
+    return {
+        "xaxis": documents | {"ticktext": [f"{size:,}" for size in sizes]},
+        "yaxis": {"title": {"text": escape(title)}, "tickformat": ".0%"},
+    }

@@ -1,21 +1,14 @@
-"""The page of an evaluation: documents, metrics, labels, conventions."""
+"""The page of an evaluation (documents, metrics, labels, conventions) and that of the demonstration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
-from manylabel.evaluation.comparability import check_comparable, same_training
-from manylabel.evaluation.result import Result, SplitCounts
-from manylabel.metrics import (
-    HIERARCHICAL_METRICS,
-    METRICS,
-    RANKING_METRICS,
-    LabelCounts,
-    chosen_labels,
-)
-from manylabel.reports.chosen_text import chosen_text
-from manylabel.reports.guarantee_text import guarantee_text
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.evaluation.result import Result, SplitCounts, check_comparable, same_training
+from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS, LabelCounts, chosen_labels
+from manylabel.reports.model_page import chosen_text, guarantee_text
+from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table
 
 SHOWN = (
     "micro-precision", "micro-recall", "micro-f1", "macro-f1", "macro-f1-present", "sample-f1", "jaccard",
@@ -215,3 +208,106 @@ def per_label_tsv(result: Result) -> str:
             f"{row.precision:.6f}\t{row.recall:.6f}\t{row.f1:.6f}\t{threshold}"
         )
     return "\n".join(lines) + "\n"
+
+
+def straddling_notes(facts: Mapping[str, Any] | None) -> list[Block]:
+    """A warning where test documents have near-duplicates in training; a remark where these were left out.
+
+    >>> facts = {"documents": 8, "tested": 3299, "identical": 6, "first": ("14913", "14779"), "dropped": 0}
+    >>> print(straddling_notes(facts)[0].text[:92])
+    8 of 3,299 test documents are near-duplicates of training documents (6 word for word; first:
+    """
+    if facts is None:
+        return []
+    if facts["dropped"]:
+        count = facts["dropped"]
+        text = f"{count:,} training document{'s' * (count != 1)} that nearly equal a test document were left out."
+        return [Note(text.replace("were", "was") if count == 1 else text)]
+    if not facts["documents"]:
+        return []
+    count, (tested, trained) = facts["documents"], facts["first"]
+    are = "is a near-duplicate" if count == 1 else "are near-duplicates"
+    return [
+        Note(
+            f"{count:,} of {facts['tested']:,} test documents {are} of training documents "
+            f"({facts['identical']:,} word for word; first: {tested} ~ {trained}), so that figures may flatter. "
+            "--drop-duplicates leaves these out of training; --split-by duplicates keeps them together in a new split.",
+            "warning",
+        )
+    ]
+
+
+class Labelled(Protocol):
+    """A document's labels with their scores."""
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels given."""
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores of those labels and of the best others."""
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """The least score of each label."""
+
+
+def demo_page(
+    result: Result,
+    split: str,
+    letters: Sequence[tuple[dict[str, str], Labelled]],
+    model: str,
+    *,
+    probabilities: bool,
+) -> list[Block]:
+    """What was learned, how well, three letters labelled, and what to try next."""
+    summary = [block for block in result_page([result], split, labels=0) if not _is_empty_table(block)]
+    blocks: list[Block] = [
+        Note(
+            "Letters to a town hall, labelled with what they are about: the classifier learns from those of the first "
+            f"year and labels the {result.test.documents} that came later."
+        ),
+        *summary[:4],
+        *labels_blocks(result, None),
+        Heading("Three new letters"),
+    ]
+    for letter, answer in letters:
+        blocks.append(Note(f"“{letter['title']}” {letter['body']}"))
+        blocks.append(_score_table(answer, probabilities))
+    blocks.append(summary[-1])
+    blocks.append(Heading("What to try next"))
+    blocks.append(
+        Note(
+            f"manylabel inspect {model:<27} what the model is made of\n"
+            "manylabel evaluate townhall --method nb-app   another method on the same letters\n"
+            "manylabel train your.csv                      your own documents: a column text, a column labels\n"
+            f'echo "My bin was not emptied" | manylabel predict {model} --scores'
+        )
+    )
+    return blocks
+
+
+def _is_empty_table(block: Block) -> bool:
+    return isinstance(block, Table) and not block.rows
+
+
+def _score_table(answer: Labelled, probabilities: bool) -> Table:
+    kind: Kind = "share" if probabilities else "margin"
+    rows: list[list[Cell]] = [
+        [
+            "✓" if name in answer.labels else "",
+            name,
+            score,
+            score if probabilities else margin_bar(score),
+            answer.thresholds.get(name),
+        ]
+        for name, score in answer.scores.items()
+    ]
+    columns = [Column(""), Column("label"), Column("score", kind), Column("", "bar"), Column("needs", kind)]
+    return Table(columns, rows)
+
+
+def margin_bar(margin: float) -> float:
+    """A margin on the scale from −1, where a label is clearly out, to +1, where it is clearly in."""
+    return (margin + 1) / 2

@@ -31,17 +31,15 @@ from manylabel.data.labels import label_matrix
 from manylabel.data.problems import Problem
 from manylabel.data.splits import iterative_split
 from manylabel.estimator import Csr
-from manylabel.evaluation.comparability import fingerprint
 from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
-from manylabel.evaluation.result import SplitCounts
+from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import stage
-from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source, split_of
-from manylabel.tasks.later_splits import in_order_of_time
-from manylabel.tasks.train import fit_corpus
+from manylabel.tasks.corpora import Source, documents_of, folds_of, in_order_of_time, load_source, split_of
+from manylabel.tasks.models import fit_corpus
 
 FOLDS = 5
 FOR_RACE = 0.8

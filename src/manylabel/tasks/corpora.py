@@ -1,10 +1,10 @@
-"""The documents a task works on: loaded by name or path, and the part that is meant."""
+"""The documents a task works on: read from a source, divided into splits or folds, checked for near-duplicates."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from manylabel.classifier import Documents
 from manylabel.data import Corpus, load
 from manylabel.data.dates import read_dates
+from manylabel.data.description import DuplicateFacts
 from manylabel.data.hierarchy import find_hierarchy
-from manylabel.data.near_duplicates import near_duplicates
+from manylabel.data.near_duplicates import near_duplicates, straddling
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
 from manylabel.data.split_names import SPLIT_NAMES
@@ -27,8 +28,9 @@ from manylabel.data.splits import (
     stratified_group_split,
     time_blocks,
 )
-from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.exceptions import DataError, ManylabelError, UnknownNameError
 from manylabel.models.score_kinds import ManylabelWarning
+from manylabel.progress import stage
 
 TIME = "time:"
 """What stands before a column of dates where documents are to be divided in the order of time."""
@@ -169,3 +171,69 @@ def _groups(corpus: Corpus) -> np.ndarray[Any, Any]:
     if _keeps_duplicates(corpus):
         return near_duplicates(documents_of(corpus)).groups()
     return np.array([str(value) for value in corpus.metadata[corpus.split_by]])
+
+
+DATE_COLUMNS = ("date", "time", "datetime", "timestamp", "year")
+
+
+def in_order_of_time(train: Corpus, test: Corpus | None) -> Corpus:
+    """The training documents, to be divided by time where the test documents are all later.
+
+    New documents are then later ones too, and stretches of time tell what they will be like; random folds, in which a
+    document is tested beside others of its day, are too hopeful. What the test documents say is not looked at, only
+    when they were written. A column that the user or the data set names to split by comes first.
+    """
+    if test is None or train.split_by:
+        return train
+    for name in DATE_COLUMNS:
+        if name in train.metadata and name in test.metadata:
+            try:
+                before, after = (read_dates(corpus.metadata[name], name) for corpus in (train, test))
+            except ManylabelError:
+                continue  # a column of that name that holds no dates
+            if np.max(before) <= np.min(after):
+                return replace(train, split_names=None, split_by=f"{TIME}{name}")
+    return train
+
+
+@dataclass(frozen=True, slots=True)
+class Straddle:
+    """How many test documents have a near-duplicate in training, and the first of them with its nearest one."""
+
+    documents: int
+    tested: int
+    identical: int
+    first: tuple[str, str] | None
+    dropped: int = 0
+    """How many training documents were left out for being near-duplicates of test documents."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The facts as plain data."""
+        return asdict(self)
+
+
+def find_straddling(train: Corpus, test: Corpus) -> Straddle:
+    """The test documents that training has seen, or nearly: see `manylabel.data.near_duplicates`."""
+    with stage("Looking for near-duplicates"):
+        found = straddling(documents_of(train), documents_of(test))
+    first = (test.ids[found.test[0]], train.ids[found.train[0]]) if found.test.size else None
+    return Straddle(int(found.test.size), len(test), int((found.similarity == 1).sum()), first)
+
+
+def drop_straddling(train: Corpus, test: Corpus) -> tuple[Corpus, Straddle]:
+    """The training documents without those that are near-duplicates of test documents; the test stays as it is, so
+    that figures with and without them are of the same documents.
+    """
+    before = find_straddling(train, test)
+    if not before.documents:
+        return train, before
+    seen = straddling(documents_of(test), documents_of(train)).test
+    kept = np.setdiff1d(np.arange(len(train)), seen)
+    return train.subset(kept), Straddle(0, len(test), 0, None, dropped=int(seen.size))
+
+
+def duplicate_facts(corpus: Corpus) -> DuplicateFacts:
+    """How many pairs of documents are near-duplicates, and how many documents have one."""
+    with stage("Looking for near-duplicates"):
+        found = near_duplicates(documents_of(corpus))
+    return DuplicateFacts(pairs=found.n_pairs, documents=found.n_documents)

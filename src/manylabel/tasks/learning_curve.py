@@ -19,15 +19,14 @@ from manylabel.data.splits import iterative_split
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import resampled_values
 from manylabel.evaluation.document_statistics import DocumentStatistics
-from manylabel.evaluation.label_trends import LabelTrend, label_trends
-from manylabel.evaluation.power_law import fit_power_laws
+from manylabel.evaluation.learning_trends import LabelTrend, fit_power_laws, label_trends
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.parameters import Number, check_parameter
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
-from manylabel.tasks.train import Overrides
+from manylabel.tasks.models import Overrides
 
 FEWEST = 50
 """The smallest number of training documents a curve begins with, unless half of them are fewer."""

@@ -19,13 +19,12 @@ from manylabel.choosing.tuning import tune as search
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem
 from manylabel.evaluation.bootstrap import interval
-from manylabel.evaluation.comparability import fingerprint
-from manylabel.evaluation.result import SplitCounts
+from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import Source, folds_of, load_source, split_of
-from manylabel.tasks.train import Overrides, fit_corpus
+from manylabel.tasks.models import Overrides, fit_corpus
 
 TRIALS = 27
 FOLDS = 3

@@ -1,18 +1,22 @@
-"""The demonstration: the main job, from letters to a model file, on the corpus that comes with manylabel."""
+"""What comes with manylabel ready to run: the demonstration and the experiments of the papers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.corpus import Text
+from manylabel.data.fetch import cache_folder
+from manylabel.evaluation.findings import Reproduction
 from manylabel.evaluation.result import Result
+from manylabel.papers import PAPERS, find_paper
+from manylabel.papers.jobs import Ledger, Plan, fingerprint, run_jobs
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
-from manylabel.tasks.predict import Answer, predict_stream
-from manylabel.tasks.train import train
+from manylabel.tasks.models import Answer, predict_stream, train
 
 LETTERS: tuple[dict[str, str], ...] = (
     {
@@ -64,3 +68,29 @@ def demo(model: Path, *, method: str = DEFAULT_METHOD, seed: int = 0) -> Shown:
         model,
         trained.classifier.scores_are_probabilities,
     )
+
+
+ALL = "all"
+
+
+def reproduce(
+    papers: Sequence[str] = (ALL,),
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    fresh: bool = False,
+) -> list[Reproduction]:
+    """Every experiment of some papers; work done before an interruption is not done again unless `fresh`."""
+    names = list(PAPERS) if ALL in papers else list(dict.fromkeys(papers))
+    modules = {name: find_paper(name) for name in names}
+    plan = Plan(seed, quick, n_jobs)
+    found = []
+    for name, module in modules.items():
+        ledger = Ledger(cache_folder() / "reproduce" / fingerprint(plan, name))
+        jobs = module.jobs(plan)
+        if fresh:
+            ledger.forget(job.key for job in jobs)
+        outcomes, seconds = run_jobs(jobs, ledger, f"Reproducing {name}")
+        found.append(Reproduction(name, PAPERS[name], module.read(plan, outcomes), seconds, quick))
+    return found

@@ -1,22 +1,31 @@
-"""Describe labelled data: documents, words, labels, and how unequal the labels are."""
+"""Describe labelled data, convert them to another format, and download data sets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from manylabel.data import Corpus
+from manylabel.data import Corpus, write
 from manylabel.data import describe as sizes_of
-from manylabel.data.description import DataFacts, ImbalanceFacts, LabelFacts, LabelFrequency, Spread, WordFacts
+from manylabel.data.description import (
+    CorpusSizes,
+    DataFacts,
+    ImbalanceFacts,
+    LabelFacts,
+    LabelFrequency,
+    Spread,
+    WordFacts,
+)
+from manylabel.data.fetch import fetch as download
 from manylabel.data.problems import Problem
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
 from manylabel.resampling.imbalance import LabelImbalance, label_imbalance
-from manylabel.tasks.corpora import Source, load_source
-from manylabel.tasks.duplicates import duplicate_facts
+from manylabel.tasks.corpora import Source, duplicate_facts, load_source
 
 FEW_DOCUMENTS = (1, 5, 10, 50)
 
@@ -119,3 +128,37 @@ def _spread(values: Floats) -> Spread | None:
         mean=float(values.mean()),
         most=float(values.max()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What was read, where it was written, and the lines that were skipped."""
+
+    sizes: CorpusSizes
+    format: str
+    target: Path | None
+    skipped: list[Problem]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary as plain data."""
+        target = None if self.target is None else str(self.target)
+        skipped = [str(problem) for problem in self.skipped]
+        return {**asdict(self.sizes), "format": self.format, "target": target, "skipped": skipped}
+
+
+def convert(source: Source, target: Path | None, *, to: str | None = None, split: str | None = None) -> Converted:
+    """Read the source, or one split of it, and write it to `target` unless that is None."""
+    reading = load_source(source)
+    corpus = reading.corpus if split in (None, "all") else reading.corpus.split(str(split))
+    if target is not None:
+        write(corpus, target, format=to)
+    return Converted(sizes_of(corpus), reading.format, target, reading.skipped)
+
+
+def fetch(name: str, source: str | None = None) -> Path:
+    """Download a data set, or take it from a local file or another address; the path it has in the cache."""
+    if source is None:
+        return download(name)
+    if "://" in source:
+        return download(name, urls=[source], again=True)
+    return download(name, file=source)

@@ -1,15 +1,15 @@
-"""Prototypes and neighbours: Rocchio, k nearest neighbours, ML-kNN."""
+"""Rocchio, nearest neighbours, neural networks and decision trees."""
 
 from __future__ import annotations
 
-from manylabel.catalog.method import MANNING, PER_LABEL, PLAIN_TFIDF, Cost, Method, Settings
-from manylabel.catalog.ranges import COSINE, FEWER_TERMS, SHRINKAGE, Log, Uniform, Whole
+from manylabel.catalog.method import HALF, MANNING, PER_LABEL, PLAIN_TFIDF, UEDA, Cost, Method, Settings
+from manylabel.catalog.ranges import COSINE, FEWER_TERMS, SHRINKAGE, WORDS, Choice, Log, Search, Uniform, Whole
 
 _ROCCHIO = "manylabel.models.rocchio:Rocchio"
 _KNN = "manylabel.models.knn:NearestNeighbours"
 _SCUT: Settings = {"decision": "per-label", "decision_settings": {"shrinkage": 0}}
 
-ROWS: tuple[Method, ...] = (
+NEIGHBOURS: tuple[Method, ...] = (
     Method(
         "rocchio",
         "Rocchio: the cosine with the mean of each label's documents, a learned threshold for each label",
@@ -62,3 +62,45 @@ ROWS: tuple[Method, ...] = (
         search={**COSINE, **FEWER_TERMS, "model.k": Whole(3, 50), "model.s": Log(0.1, 5)},
     ),
 )
+
+
+_TERMS: Search = {"model.max_terms": Whole(200, 5000)}
+
+NETWORKS_AND_TREES: tuple[Method, ...] = (
+    Method(
+        "neural",
+        "A neural network of 50 hidden units on word frequencies, a label where its probability reaches one half",
+        "manylabel.models.neural:NeuralNetwork",
+        f"{UEDA}, section 4.2",
+        cost=Cost(start=0.1, words=1.2, cells=0.39),
+        weighting={"tf": "raw", "idf": "none", "norm": "l1"},
+        search={
+            **WORDS,
+            "model.hidden": Whole(20, 200),
+            "model.decay": Log(1e-5, 0.01),
+            "decision.value": Uniform(0.2, 0.6),
+        },
+        **HALF,
+    ),
+    Method(
+        "trees",
+        "A decision tree for each label, a label where its probability reaches one half",
+        "manylabel.models.trees:DecisionTrees",
+        "Dumais, Platt, Heckerman & Sahami 1998",
+        cost=Cost(start=0.1, words=2.6, work=3),
+        search={**WORDS, **_TERMS, "model.min_leaf": Whole(1, 20), "decision.value": Uniform(0.2, 0.6)},
+        **HALF,
+    ),
+    Method(
+        "forest",
+        "A random forest of 50 trees that serve all labels, a learned threshold for each label",
+        "manylabel.models.random_forest:RandomForest",
+        "Breiman 2001",
+        cost=Cost(start=0.5, words=7.2),
+        settings={"n_trees": 50},
+        search={**WORDS, **_TERMS, "model.min_leaf": Whole(1, 10), "model.n_trees": Choice(50, 100), **SHRINKAGE},
+        **PER_LABEL,
+    ),
+)
+
+ROWS = (*NEIGHBOURS, *NETWORKS_AND_TREES)
