@@ -16,14 +16,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
-
-FEW = 4  # columns of the background up to which its product is made without BLAS
-CELLS_AT_ONCE = 1 << 13  # of scores, so that a stretch and what is added to it stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +36,33 @@ class LinearScores:
     """Terms × labels; stored only where the term occurred with the label."""
 
     def __call__(self, X: Csr) -> Floats:
-        """The scores intercept + X · (background · loadings + difference), documents × labels."""
-        scores = batch_scores(X, self.difference)
-        part = X @ self.background
-        if len(self.loadings) > FEW or sparse.issparse(part):
-            scores += np.asarray(part @ self.loadings)
-            scores += self.intercept
-        else:
-            self._add_thin(scores, part)
-        return scores
+        """The scores intercept + X · (background · loadings + difference), documents × labels.
 
-    def _add_thin(self, scores: Floats, part: Floats) -> None:
-        """Add part · loadings + intercept in blocks that stay in the cache; with few columns BLAS is slower."""
-        step = max(1, CELLS_AT_ONCE // max(1, len(self.intercept)))
-        for begin in range(0, len(scores), step):
-            rows = scores[begin : begin + step]
-            for column, loading in zip(part[begin : begin + step].T, self.loadings, strict=True):
-                rows += np.multiply.outer(column, loading)
-            rows += self.intercept
+        They are added in the order of `of_document`, without BLAS, so that both agree to the bit.
+        """
+        scores = batch_scores(X, self.difference)
+        if isinstance(self.background, np.ndarray):
+            # The intercept as one more row of the loadings: one pass over the scores instead of two.
+            part = np.column_stack([batch_scores(X, self.background), np.ones(X.shape[0])])
+            return batch_scores(part, np.vstack([self.loadings, self.intercept]), onto=scores)
+        groups = Csr(X @ self.background)
+        groups.sort_indices()
+        scores = batch_scores(groups, self.loadings, onto=scores)
+        scores += self.intercept
+        return scores
 
     def of_document(self, terms: npt.NDArray[np.int32], values: Floats) -> Floats:
         """The scores of one document given as its terms and values, by gathering the rows of its terms."""
         table, scores = self.difference, np.zeros(len(self.intercept))
         score_one(terms, values, table.indptr, table.indices, table.data, scores)
-        scores += np.asarray((values @ self.background[terms]) @ self.loadings)
+        part, background = np.zeros(len(self.loadings)), self.background
+        if isinstance(background, np.ndarray):
+            score_one(terms, values, None, None, background, part)
+            rows = np.arange(len(part), dtype=np.int32)
+        else:
+            score_one(terms, values, background.indptr, background.indices, background.data, part)
+            rows = np.flatnonzero(part).astype(np.int32)
+        score_one(rows, part[rows], None, None, self.loadings, scores)
         scores += self.intercept
         return scores
 

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.kernels.label_tables import score_one
+from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.network_training import Network, Schedule, Weights, train_network
 from manylabel.models.score_kinds import ManylabelWarning, ScoreKind
@@ -149,11 +151,12 @@ class NeuralNetwork(MultiLabelModel):
 
     def score_batch(self, X: Csr) -> Floats:
         """Log-odds of the labels."""
-        return self._outputs(np.asarray(X @ self.hidden_weights_.astype(np.float64)))
+        return self._outputs(batch_scores(X, self.hidden_weights_))
 
     def _outputs(self, sums: Floats) -> Floats:
+        """Log-odds from the summed inputs of the hidden units, without BLAS, whose sums depend on the batch."""
         hidden = self._activate(sums + self.hidden_intercept_)
-        outputs = hidden @ self.output_weights_.astype(np.float64) + self.output_intercept_
+        outputs = batch_scores(hidden, self.output_weights_) + self.output_intercept_
         if self.label_form_ == "single" and self.n_labels_ > 2:
             return softmax_log_odds(outputs)
         return np.asarray(outputs, dtype=np.float64)
@@ -162,7 +165,9 @@ class NeuralNetwork(MultiLabelModel):
         """Gather the weights of the document's terms."""
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
-            scores: Floats = self._outputs((values @ self.hidden_weights_[terms].astype(np.float64))[np.newaxis])[0]
+            sums = np.zeros((1, self.hidden))
+            score_one(terms, values, None, None, self.hidden_weights_, sums[0])
+            scores: Floats = self._outputs(sums)[0]
             return scores
 
         return score

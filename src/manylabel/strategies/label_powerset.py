@@ -11,6 +11,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
+from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches, unfitted_copy
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
@@ -100,7 +101,7 @@ class LabelPowerset(MultiLabelModel):
         for rows in row_batches(X.shape[0], holds.shape[0]):
             shares = self.set_posteriors(X[rows])
             with_label = np.asarray(shares @ holds)
-            others = np.asarray(shares @ (1.0 - holds.toarray())) if self._is_small else 1.0 - with_label
+            others = batch_scores(shares, 1.0 - holds.toarray()) if self._is_small else 1.0 - with_label
             with np.errstate(divide="ignore"):
                 scores[rows] = np.log(with_label) - np.log(np.maximum(others, 0.0))
         never = np.bincount(self.sets_.indices, minlength=self.n_labels_) == 0
