@@ -1,4 +1,4 @@
-"""One-vs-one (METHODS B-8): votes, ties, documents left out, the virtual label; numbers one can do by hand."""
+"""One-vs-one (B-8): votes, ties, documents left out, the virtual label; numbers one can do by hand."""
 
 from typing import Any
 

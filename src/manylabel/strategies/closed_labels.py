@@ -17,7 +17,7 @@ class ClosedLabels(HierarchicalStrategy):
     c_v = max over v and its descendants u of (s_u − t_u),   given where c_v > 0
 
     s_u is the model's score, t_u the label's threshold. Training documents of a label are also those of its ancestors.
-    Groups that are no labels are neither learned nor answered. The flat option of METHODS B-8.
+    Groups that are no labels are neither learned nor answered. The flat option of B-8.
 
     >>> import numpy as np
     >>> from manylabel.models.linear_svm import LinearSVM

@@ -23,7 +23,7 @@ class TopDown(HierarchicalStrategy):
     threshold, which is learned level by level on the documents that reach the node. ``"argmax"`` follows the best child
     only, always down to a leaf: s_u − t_u is then its lead over the best sibling.
 
-    An error above blocks the subtree; `Propagated` repairs that. METHODS B-8; Koller & Sahami 1997; with thresholds
+    An error above blocks the subtree; `Propagated` repairs that. B-8; Koller & Sahami 1997; with thresholds
     Sun & Lim 2001. Documents that stop at an inner node are negatives of its children, so that the descent can stop.
 
     >>> import numpy as np

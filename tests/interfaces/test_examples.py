@@ -1,0 +1,43 @@
+"""The examples run as their reader runs them, without warnings, and print what they are about."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PRINTED = {
+    "01_first_model": [
+        r"415 training documents, 190 test documents, 29 labels",
+        r"test documents: 0\.7\d",
+        r"predicted labels: \['environment/waste', 'transport/buses'\]",
+        r"agrees: True",
+    ],
+    "02_your_own_csv": [r"without a label: 1", r"\[\['roads'\], \['buses'\]\]"],
+    "03_metric_and_decision_rule": [r"metric micro-f1: micro-f1 0\.7", r"rule top-k: .* 2\.0 labels per document"],
+    "04_compare_methods": [r"svm: micro F1 0\.7\d, 95 % interval 0\.\d\d to 0\.\d\d", r"a real difference: True"],
+    "05_own_features": [r"scores: \(50, 3\) kind: margin", r"correct cells: 0\.[89]", r"of the chain: 0\.[89]"],
+    "06_hierarchy": [r"late again\. \['transport', 'transport/buses'\]", r"closed: True"],
+    "07_explain_by_evidence": [r"environment/waste: bin \+", r"transport/buses: bus \+"],
+    "08_guarantee": [r"with the guarantee: recall 0\.[89]\d", r"guaranteed recall 0\.9, from \d+ held-out documents"],
+    "09_classical_methods": [r"nb-binary +micro F1 0\.6", r"svm +micro F1 0\.7"],
+}
+
+
+def test_every_example_is_run_and_listed() -> None:
+    names = sorted(path.stem for path in EXAMPLES.glob("*.py"))
+    assert names == sorted(PRINTED)
+    listed = re.findall(r"\]\((\w+)\.py\)", (EXAMPLES / "README.md").read_text(encoding="utf-8"))
+    assert listed == names
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_example_prints_what_it_is_about(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for pattern in PRINTED[name]:
+        assert re.search(pattern, done.stdout), f"{pattern} is not in\n{done.stdout}"
+    assert not list(tmp_path.iterdir()), "an example leaves no files behind"
