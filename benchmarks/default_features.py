@@ -2,9 +2,9 @@
 
 python -m benchmarks.default_features [--sets townhall …] [--documents 4000]
 
-`auto`, told the goal, on held-out quarters of the training documents (no test document is looked at), one division for
-each seed; the mean over the divisions of what it reached, in percent. What was measured is kept in a file, and a run
-goes on where the last one ended. The data: MANYLABEL_DATA.
+`auto`, trained for the metric, on held-out quarters of the training documents (test documents are not used), one
+division per seed; the mean over the divisions, in percent. Results are kept in a file, and a run continues where
+the last one ended. The data: MANYLABEL_DATA.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from manylabel.metrics.goals import find_goal
 from scipy import sparse
 
-from benchmarks.defaults import GOALS, OUTPUT, drawn, markdown, quartered, read
+from benchmarks.defaults import OUTPUT, TARGET_METRICS, drawn, markdown, quartered, read
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.estimator import Csr
 from manylabel.features import Vectorizer
+from manylabel.metrics.targets import find_target_metric
 from manylabel.tasks.corpora import Source, load_source, train_and_test
 
 DIVISIONS = {"townhall": 6, "hallmarks": 3, "goemotions": 1, "reuters21578": 1, "debtags": 1}
@@ -45,46 +45,46 @@ FEATURES: dict[str, tuple[dict[str, Any], ...]] = {
 
 
 def main() -> None:
-    """Measure what is missing, then print a table for each goal."""
+    """Measure what is missing, then print a table for each metric."""
     parser = argparse.ArgumentParser(description="Features of the default.")
     parser.add_argument("--sets", nargs="+", default=list(DIVISIONS))
     parser.add_argument("--features", nargs="+", default=list(FEATURES))
-    parser.add_argument("--goals", nargs="+", default=GOALS)
+    parser.add_argument("--metrics", nargs="+", default=TARGET_METRICS)
     parser.add_argument("--method", default=DEFAULT_METHOD)
     parser.add_argument("--documents", type=int, default=4000)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     asked = parser.parse_args()
     kept = asked.output / f"default_features_{asked.method}.jsonl"
-    known = {(row["set"], row["features"], row["goal"], row["seed"]): row for row in read(kept)}
+    known = {(row["set"], row["features"], row["metric"], row["seed"]): row for row in read(kept)}
     for name in asked.sets:
         corpus = load_source(Source(name)).corpus
         for seed in range(DIVISIONS[name]):
-            wanted = [(f, g) for f in asked.features for g in asked.goals if (name, f, g, seed) not in known]
+            wanted = [(f, g) for f in asked.features for g in asked.metrics if (name, f, g, seed) not in known]
             wanted = [(f, g) for f, g in wanted if f != "title again" or "title" in corpus.fields]
             if not wanted:
                 continue
             train, held_out = quartered(drawn(train_and_test(corpus, 0.25, 0)[0], asked.documents, seed), seed)
-            for features, goal in wanted:
-                row = {"set": name, "features": features, "goal": goal, "seed": seed}
-                row |= cell(train, held_out, features, goal, asked.method)
-                known[name, features, goal, seed] = row
+            for features, metric in wanted:
+                row = {"set": name, "features": features, "metric": metric, "seed": seed}
+                row |= cell(train, held_out, features, metric, asked.method)
+                known[name, features, metric, seed] = row
                 with kept.open("a") as stream:
                     stream.write(json.dumps(row) + "\n")
                 print(json.dumps(row), file=sys.stderr, flush=True)
-    for goal in asked.goals:
-        print(table(known, asked.sets, asked.features, goal))
+    for metric in asked.metrics:
+        print(table(known, asked.sets, asked.features, metric))
 
 
-def cell(train: Corpus, held_out: Corpus, features: str, goal: str, method: str) -> dict[str, Any]:
-    """The goal on the held-out documents, and the seconds that training took."""
+def cell(train: Corpus, held_out: Corpus, features: str, metric: str, method: str) -> dict[str, Any]:
+    """The metric on the held-out documents, and the seconds that training took."""
     began = time.perf_counter()
     counters = [Vectorizer(**settings) for settings in FEATURES[features]]
     X = side_by_side([counter.fit_transform(train.texts) for counter in counters])
-    model = TextClassifier(method, goal=goal, seed=0, n_jobs=1).fit(X, train.label_sets)
+    model = TextClassifier(method, metric=metric, seed=0, n_jobs=1).fit(X, train.label_sets)
     seconds = time.perf_counter() - began
     given = model.predict(side_by_side([counter.transform(held_out.texts) for counter in counters]))
     names = list(train.label_names)
-    value = find_goal(goal).value(label_matrix(held_out.label_sets, names), label_matrix(given, names))
+    value = find_target_metric(metric).value(label_matrix(held_out.label_sets, names), label_matrix(given, names))
     return {"value": value, "seconds": round(seconds, 1), "terms": X.shape[1], "nonzeros": int(X.nnz)}
 
 
@@ -94,15 +94,15 @@ def side_by_side(parts: Sequence[Csr]) -> Csr:
 
 
 def table(
-    known: dict[tuple[str, str, str, int], dict[str, Any]], sets: Sequence[str], features: Sequence[str], goal: str
+    known: dict[tuple[str, str, str, int], dict[str, Any]], sets: Sequence[str], features: Sequence[str], metric: str
 ) -> str:
     """Features × data sets, the mean over the divisions."""
     found: dict[tuple[str, str], list[float]] = {}
     for (name, one, of, _), row in known.items():
-        if of == goal:
+        if of == metric:
             found.setdefault((one, name), []).append(row["value"])
     means = {key: float(np.mean(values)) for key, values in found.items()}
-    return markdown(find_goal(goal).title, {one: one for one in features}, sets, means)
+    return markdown(find_target_metric(metric).title, {one: one for one in features}, sets, means)
 
 
 if __name__ == "__main__":

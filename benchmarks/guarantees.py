@@ -90,6 +90,7 @@ class Half:
     def default(self) -> Measured:
         """What the method does by its own rule, a threshold for each label."""
         decided = self.model.decided_
+        assert decided.rule_ is not None
         return Measured.of(self.truth, decided.rule_.decide_dense(self.scores, decided.score_kind))
 
     def rule(self, measure: Any, level: float) -> Guarantee:

@@ -34,7 +34,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     if active() == "compiled":
         return
-    to_the_end = linear_svm.fit_linear
+    to_the_end = linear_svm.fit_linear  # type: ignore[attr-defined]
 
     def some_epochs(*given: Any, max_iter: int, **settings: Any) -> Any:
         most = 200 if settings["loss"] == "logistic" else 30  # probabilities tie at 1 where it stops too early

@@ -1,4 +1,4 @@
-"""METHODS B-8, hierarchical part: flat, top-down by argmax, top-down by threshold, and propagated, on trees by hand.
+"""B-8, hierarchical part: flat, top-down by argmax, top-down by threshold, and propagated, on trees by hand.
 
 The tree of most examples, node numbers in front:
 
@@ -158,7 +158,7 @@ def test_positives_are_descendants_and_negatives_siblings() -> None:
     X = np.array([[1, 1, 0, 0], [1, 2, 0, 0], [1, 0, 1, 0], [1, 0, 2, 0], [0, 0, 0, 1], [0, 0, 0, 2]], dtype=float)
     Y = closed(Csr([[0, 1, 0, 0, 0]] * 2 + [[0, 0, 1, 0, 0]] * 2 + [[0, 0, 0, 0, 1]] * 2), PARENTS)
     model = SiblingModel(LinearSVM(bias="none")).fit(X, Y, parents=PARENTS)
-    of_roots, of_sport, of_politics = (fitted.coef_ for fitted in model.models_)
+    of_roots, of_sport, of_politics = (fitted.coef_ for fitted in model.models_)  # type: ignore[attr-defined]
     of_roots, of_sport = np.asarray(of_roots), np.asarray(of_sport)
     assert of_roots[0][words.index("ball")] > 0
     # football against tennis and nothing else: their documents mirror each other in metric and racket

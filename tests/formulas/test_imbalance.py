@@ -39,8 +39,8 @@ def test_cost_is_the_j_of_a_support_vector_machine() -> None:
     """B-9 and B-7: the cost multiplies the J of every label; balanced, each label has its own."""
     X = np.array([[1.0, 0], [0, 1], [0.5, 0.5], [0, 0.8]])
     Y = np.array([[1, 1], [0, 1], [0, 0], [0, 0]])
-    assert Resampled(LinearSVM(), "weights").fit(X, Y).model_.J.tolist() == [3.0, 1.0]
-    assert Resampled(LinearSVM(J=2.0), "weights", cost=10).fit(X, Y).model_.J.tolist() == [20.0, 20.0]
+    assert Resampled(LinearSVM(), "weights").fit(X, Y).model_.J.tolist() == [3.0, 1.0]  # type: ignore[attr-defined]
+    assert Resampled(LinearSVM(J=2.0), "weights", cost=10).fit(X, Y).model_.J.tolist() == [20.0, 20.0]  # type: ignore[attr-defined]
     by_hand = LinearSVM(J=[3.0, 1.0]).fit(X, Y)
     np.testing.assert_array_equal(Resampled(LinearSVM(), "weights").fit(X, Y).scores(X), by_hand.scores(X))
 

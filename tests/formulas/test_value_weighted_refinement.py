@@ -72,7 +72,7 @@ def test_gradients_by_finite_differences(event: str) -> None:
     """E-6: both gradients, several classes, documents with several labels."""
     X, Y = random_data(3)
     problem, weights = class_problem(X, Y, event)
-    error = check_grad(lambda w: problem.likelihood(w)[0], lambda w: problem.likelihood(w)[1], weights)
+    error = check_grad(lambda w: problem.likelihood(w)[0], lambda w: problem.likelihood(w)[1], weights)  # type: ignore[misc]
     assert error < 1e-4 * np.linalg.norm(problem.likelihood(weights)[1])
     labels, start = label_problems(X, Y, event)
 

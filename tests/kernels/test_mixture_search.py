@@ -98,7 +98,7 @@ def test_twins_agree(seed: int, biased: bool, whole: bool) -> None:
     rng = np.random.default_rng(seed)
     table, n_terms = _model(rng, biased)
     x = rng.integers(0, 6, (25, n_terms)) * (rng.random((25, n_terms)) < 0.6)
-    x = x if whole else x * rng.uniform(0.1, 2.0, x.shape)
+    x = x if whole else x * rng.uniform(0.1, 2.0, x.shape)  # type: ignore[assignment]
     results = []
     for kernel, jobs in ((compiled, 1), (compiled, 3), (reference, 1)):
         with pytest.MonkeyPatch.context() as patch:

@@ -22,7 +22,7 @@ from manylabel.evaluation.rank_tests import friedman, wilcoxon
 
 PAIRS = 300
 LEVEL = 0.05
-LOWEST, HIGHEST = binom.ppf([1e-4, 1 - 1e-4], PAIRS, LEVEL)
+LOWEST, HIGHEST = binom.ppf([1e-4, 1 - 1e-4], PAIRS, LEVEL)  # type: ignore[misc]
 
 
 @cache

@@ -34,7 +34,7 @@ def documents() -> tuple[Any, Any]:
     """Unit vectors of 300 documents and four labels that have something to do with them."""
     rng = np.random.default_rng(5)
     X = sparse.random_array((300, 120), density=0.1, format="csr", rng=rng)
-    X.data = np.abs(X.data) / np.sqrt(np.repeat(np.asarray((X * X).sum(axis=1)), np.diff(X.indptr)))
+    X.data = np.abs(X.data) / np.sqrt(np.repeat(np.asarray((X * X).sum(axis=1)), np.diff(X.indptr)))  # type: ignore[attr-defined]
     S = X @ rng.normal(size=(120, 4)) + 0.1 * rng.normal(size=(300, 4))
     return X, (np.quantile(S, [0.97, 0.9, 0.7, 0.4], axis=0).diagonal() < S).astype(int)
 
@@ -78,7 +78,8 @@ def test_weights_of_classes_and_documents(documents: tuple[Any, Any], loss: Any)
 def test_single_precision_reaches_the_same_objective(documents: tuple[Any, Any]) -> None:
     X, Y = documents
     rough, exact = LinearSVM(tol=1e-4).fit(X, Y), LinearSVM(tol=1e-9, max_iter=100_000).fit(X, Y)
-    assert (rough.weights_.dtype, exact.weights_.dtype) == (np.float32, np.float64)
+    assert rough.weights_.dtype == np.float32
+    assert exact.weights_.dtype == np.float64
     for c, y in enumerate(Y.T):
         a, b = (
             objective(X, y, m.coef_[[c]].ravel() if isinstance(m.coef_, np.ndarray) else m.coef_[[c]].toarray()[0],

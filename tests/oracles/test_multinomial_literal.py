@@ -78,7 +78,7 @@ def test_binary_on_a_large_vocabulary() -> None:
     X = rng.poisson(0.02, (300, 2000)).astype(float)
     Y = (rng.random((300, 40)) < 0.05).astype(int)
     model = BinaryNaiveBayes(b=0.6, unlabelled="negative").fit(X, Y)
-    assert model.difference_.nnz <= model.label_terms_.nnz < 0.5 * 2000 * 40  # no whole columns
+    assert model.difference_.nnz <= model.label_terms_.nnz < 0.5 * 2000 * 40  # type: ignore[attr-defined] # no whole columns
     p = X.sum(axis=0) / X.sum()
     known, scores = p > 0, model.scores(X)
     for label in range(40):

@@ -49,7 +49,7 @@ class Literal:
             used[i, 0] &= categorical
         W = self.normalised(np.where(used, W, 0.0), used, is_word)
         scores = np.tile(np.log((N_c + 1) / (N_c.sum() + n_classes)), (len(X_test), 1))
-        for d, i in itertools.product(range(len(X_test)), range(n_columns)):
+        for d, i in itertools.product(range(len(X_test)), range(n_columns)):  # type: ignore[assignment]
             j, f = test_bins[d, i], 1.0
             if self.event == "multinomial" and is_word[i] and j > 0:
                 f = float(j) if self.frequency == "bin" else X_test[d, i]

@@ -14,7 +14,7 @@ from manylabel.features.term_scores import DEFAULTS, FUNCTIONS, Options, global_
 def literal(name: str, n11: int, n10: int, n01: int, n00: int, options: Options) -> float:
     """One table, one number, in Python's own arithmetic with probabilities as in the printed table."""
     if name in ("mi", "or"):
-        n11, n10, n01, n00 = (cell + options.eps for cell in (n11, n10, n01, n00))
+        n11, n10, n01, n00 = (cell + options.eps for cell in (n11, n10, n01, n00))  # type: ignore[assignment]
     N = n11 + n10 + n01 + n00
     P = {(t, c): n / N for (t, c), n in zip([(1, 1), (1, 0), (0, 1), (0, 0)], (n11, n10, n01, n00), strict=True)}
     p_t = {1: P[1, 1] + P[1, 0], 0: P[0, 1] + P[0, 0]}
@@ -61,7 +61,7 @@ def test_on_random_tables(name: str, options: Options) -> None:
     tables = tables[tables.sum(axis=1) > 0]
     assert {tuple(row) for row in (tables == 0).tolist()} >= {(True,) * i + (False,) * (4 - i) for i in range(4)}
     found = FUNCTIONS[name].compute(Cells.of(tables), options)
-    expected = [literal(name, *row, options) for row in tables.tolist()]
+    expected = [literal(name, *row, options) for row in tables.tolist()]  # type: ignore[call-arg]
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
@@ -89,7 +89,7 @@ def test_on_a_corpus(name: str) -> None:
                 [int(((X[:, t] > 0) == present).__and__(Y[:, c] == label).sum()) for present, label in PAIRS]
                 for t in range(X.shape[1])
             ]
-            rows.append([literal(name, *cell, DEFAULTS) for cell in cells])
+            rows.append([literal(name, *cell, DEFAULTS) for cell in cells])  # type: ignore[call-arg]
             np.testing.assert_allclose(found[c], rows[-1], rtol=1e-10, atol=1e-12)
         shares = [Y[:, c].mean() for c in used]
         for how in ("sum", "weighted", "max"):

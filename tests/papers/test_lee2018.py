@@ -68,7 +68,7 @@ def test_reading_made_up_outcomes(quick: bool) -> None:
 
 
 def test_ranks_and_friedmans_test() -> None:
-    losses = {"BR": 0.10, "CC": 0.08, "ECC": 0.08, "MNB-VWCO": 0.05}  # METHODS M-8
+    losses = {"BR": 0.10, "CC": 0.08, "ECC": 0.08, "MNB-VWCO": 0.05}  # M-8
     runs = {
         (reading, "one", name): {"hamming-loss": loss, "zero-one-loss": loss, "jaccard": 1 - loss}
         for reading in lee2018_runs.READINGS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         done.append(name)
         return {"value": (1, 0.1)}
 
-    jobs = [Job(f"paper/{name}", 1, lambda name=name: work(name)) for name in "abc"]
+    jobs = [Job(f"paper/{name}", 1, partial(work, name)) for name in "abc"]
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, Ledger(tmp_path), "Working")
     done.append("interrupted")

@@ -28,7 +28,7 @@ def test_the_printed_tables_are_whole(table: str) -> None:
     for part in ("mean", "sd"):
         assert set(printed[table][part]) == set(METHODS)
         assert all(len(row) == 11 for row in printed[table][part].values())
-    for method, mean in PAPER_MEANS[table].items():  # METHODS X-10, computed there from the printed columns
+    for method, mean in PAPER_MEANS[table].items():  # X-10, computed from the printed columns
         assert np.mean(printed[table]["mean"][method]) == pytest.approx(mean, abs=0.005)
 
 

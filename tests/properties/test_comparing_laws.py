@@ -21,7 +21,7 @@ def answers(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
     """Truth, two systems' label sets, and scores; with unlabelled documents and absent labels among them."""
     shape = draw(st.integers(1, 7)), draw(st.integers(1, 4))
     sets = [draw(hnp.arrays(np.int8, shape, elements=st.integers(0, 1))) for _ in range(3)]
-    return *sets, draw(hnp.arrays(np.float64, shape, elements=st.sampled_from([-1.0, 0.0, 0.5, 2.0])))
+    return *sets, draw(hnp.arrays(np.float64, shape, elements=st.sampled_from([-1.0, 0.0, 0.5, 2.0])))  # type: ignore[return-value]
 
 
 @given(answers(), st.sampled_from(NAMES))

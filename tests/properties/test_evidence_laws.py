@@ -178,7 +178,7 @@ def test_a_powerset_sets_its_best_sets_against_each_other(corpus: Any) -> None:
     X, Y = corpus
     fitted = LabelPowerset(MultinomialNaiveBayes()).fit(X, Y)
     sets = fitted.sets_.toarray().astype(bool)
-    log_joint, log_prior = fitted.model_.log_joint(X), fitted.model_.intercept_
+    log_joint, log_prior = fitted.model_.log_joint(X), fitted.model_.intercept_  # type: ignore[attr-defined]
     for x, joint in zip(X, log_joint, strict=True):
         found = sums(fitted, x)
         for label in range(Y.shape[1]):

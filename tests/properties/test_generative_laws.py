@@ -133,8 +133,8 @@ def identical(first: Any, second: Any) -> None:
     expected, found = first.learned_state(), second.learned_state()
     assert expected.keys() == found.keys()
     for name, value in expected.items():
-        dense = (table.toarray() if sparse.issparse(table) else table for table in (value, found[name]))
-        np.testing.assert_array_equal(*dense, err_msg=name)
+        dense = (table.toarray() if sparse.issparse(table) else table for table in (value, found[name]))  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(*dense, err_msg=name)  # type: ignore[misc]
 
 
 @each

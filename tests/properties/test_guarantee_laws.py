@@ -90,7 +90,9 @@ def test_promises_are_kept_on_average(metric: Any, level: float, fallback: Any) 
     """
     random = np.random.default_rng(7)
     scores, truth = draw_documents(random, 400)
-    kind, found, used = ScoreKind.MARGIN, [], []
+    kind = ScoreKind.MARGIN
+    found: list[Any] = []
+    used: list[Any] = []
     for _ in range(300):
         rule = Guarantee(metric, level, fallback=fallback)
         if not found:

@@ -42,7 +42,7 @@ def test_empty_documents_have_the_prior(model: Any, corpus: Any) -> None:
     fitted = _fresh(model).fit(X, Y)
     empty = fitted.scores(np.zeros((1, X.shape[1])))[0]
     if isinstance(fitted, BinaryNaiveBayes):
-        np.testing.assert_array_equal(empty, fitted.intercept_)
+        np.testing.assert_array_equal(empty, fitted.intercept_)  # type: ignore[attr-defined]
     elif not fitted.no_class and Y.any():
         _same(empty, np.exp(fitted.intercept_))
 

@@ -165,7 +165,7 @@ def test_groups_of_labels_give_what_one_fit_gives(sampler: str, monkeypatch: pyt
     monkeypatch.setattr(resampled_svm, "EXCLUSIONS", 2 * len(X))
     groups = Resampled(model, sampler).fit(X, Y)
     np.testing.assert_allclose(groups.scores(X), whole.scores(X), atol=1e-4)
-    np.testing.assert_allclose(groups.model_.intercept_, whole.model_.intercept_, atol=1e-4)
+    np.testing.assert_allclose(groups.model_.intercept_, whole.model_.intercept_, atol=1e-4)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("sampler", UNDER_SAMPLERS)

@@ -95,7 +95,7 @@ def test_the_discount_is_estimated_before_rare_words_are_pruned() -> None:
     plain = TextClassifier("nb-unilabel").fit(corpus.texts, corpus.label_sets)
     pruned = TextClassifier("nb-unilabel", features={"min_df": 2}).fit(corpus.texts, corpus.label_sets)
     assert pruned.decided_.n_features_in_ < plain.decided_.n_features_in_
-    assert pruned.decided_.model_.discount_ == pytest.approx(plain.decided_.model_.discount_)
+    assert pruned.decided_.model_.discount_ == pytest.approx(plain.decided_.model_.discount_)  # type: ignore[attr-defined]
 
 
 def test_scikit_learns_tools_work() -> None:

@@ -1,5 +1,7 @@
 """Shared work in folds gives what every method by itself would have got."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from manylabel.features import Vectorizer
 from manylabel.metrics import label_ranks
 from manylabel.recipe import Recipe
 
-FEATURES = (
+FEATURES: tuple[dict[str, Any], ...] = (
     {},
     {"stemmer": "english", "min_df": 2},
     {"ngram_range": (1, 2), "min_df": 2, "max_df": 0.5, "max_features": 900},
@@ -44,8 +46,8 @@ def test_a_fold_is_what_vectorising_its_training_texts_gives(
     vectorizer = Vectorizer(**recipe.vectorizer_settings)
     X = vectorizer.fit_transform(corpus.subset(train).texts)
     assert X.shape == fold.X.shape
-    assert (X != fold.X).nnz == 0
-    assert (vectorizer.transform(corpus.subset(test).texts) != fold.X_test).nnz == 0
+    assert (X != fold.X).nnz == 0  # type: ignore[attr-defined]
+    assert (vectorizer.transform(corpus.subset(test).texts) != fold.X_test).nnz == 0  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("method", ["svm", "svm-zero", "nb-app", "nb", "knn", "pmm", "ml-knn", "svm-closed"])
@@ -83,8 +85,8 @@ def test_rules_share_a_trial_without_changing_each_other(work: FoldWork) -> None
     rules = {"a": {"rule": "global"}, "b": {"rule": "per-label", "shrinkage": 0}, "c": {"rule": "natural"}}
     together = run_trial(work, recipe, rules, 2, with_ranks=True)
     for name, rule in rules.items():
-        alone = run_trial(work, recipe, {name: rule}, 2)[name]
-        assert (alone.given != together[name].given).nnz == 0
+        alone = run_trial(work, recipe, {name: rule}, 2)[name]  # type: ignore[dict-item]
+        assert (alone.given != together[name].given).nnz == 0  # type: ignore[attr-defined]
         assert alone.ranks is None
     assert len({together[name].given.nnz for name in rules}) > 1
     assert together["a"].ranks is not None

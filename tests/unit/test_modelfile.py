@@ -78,7 +78,7 @@ def test_values_of_every_kind_come_back(tmp_path: Path) -> None:
     assert found["empty"].shape == (0, 3)
     again = opened.load()
     assert again.get_params() == vectorizer.get_params()
-    assert again.terms_ == vectorizer.terms_
+    assert again.terms_ == vectorizer.terms_  # type: ignore[attr-defined]
 
 
 def test_code_objects_are_refused(tmp_path: Path) -> None:

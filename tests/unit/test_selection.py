@@ -81,7 +81,7 @@ def test_fitting_again_without_selection_forgets_it(letters) -> None:
 def test_the_discount_is_estimated_before_terms_are_selected(letters) -> None:
     plain = TextClassifier("nb-unilabel").fit(letters.texts, letters.label_sets)
     chosen = TextClassifier("nb-unilabel", selection=BEST).fit(letters.texts, letters.label_sets)
-    assert chosen.decided_.model_.discount_ == pytest.approx(plain.decided_.model_.discount_)
+    assert chosen.decided_.model_.discount_ == pytest.approx(plain.decided_.model_.discount_)  # type: ignore[attr-defined]
 
 
 def test_models_written_before_there_was_selection_still_load(letters, tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_a_vectorizer_that_kept_some_terms_cannot_go_on_learning(tmp_path: Path)
     assert vectorizer.transform(texts).toarray().tolist() == [[1, 0], [0, 1], [0, 1]]
     modelfile.save(vectorizer, tmp_path / "v")
     for narrowed in (vectorizer, modelfile.load(tmp_path / "v")):
-        assert narrowed.document_frequency_.tolist() == [1, 2]
+        assert narrowed.document_frequency_.tolist() == [1, 2]  # type: ignore[attr-defined]
         with pytest.raises(DataError, match="cannot go on learning"):
-            narrowed.partial_fit(texts)
+            narrowed.partial_fit(texts)  # type: ignore[attr-defined]
     assert vectorizer.fit(texts).terms_ == ["bad", "bus", "late", "road"]
     with pytest.raises(ParameterError, match="n_hashes"):
         Vectorizer(n_hashes=8).fit(texts).keep(np.array([1]))
