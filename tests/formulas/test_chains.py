@@ -35,7 +35,7 @@ def test_the_second_link_reads_the_first_label() -> None:
     3/5 · (1 − 3/5)(1 − 1/5)(1 − 3/5) against 2/5 · (1 − 1/4)(1 − 3/4)(1 − 1/4).
     """
     chain = ClassifierChain(BernoulliNB(), order=[1, 0]).fit(X, Y)
-    assert chain.links_[1].feature_count_.tolist() == [[0, 2, 0], [2, 0, 2]]
+    assert chain.links_[1].classifier_.feature_count_.tolist() == [[0, 2, 0], [2, 0, 2]]
     given = 3 / 5 * (1 - 3 / 5) * (1 - 1 / 5) * (1 - 3 / 5)
     refused = 2 / 5 * (1 - 1 / 4) * (1 - 3 / 4) * (1 - 1 / 4)
     assert chain.scores(X)[4, 0] == pytest.approx(np.log(given / refused))
@@ -55,7 +55,7 @@ def test_prediction_reads_its_own_answers_not_the_truth() -> None:
     chain = ClassifierChain(BernoulliNB(), order="given").fit(words, labels)
     answered = chain.predict(words)[:, :1]
     assert answered[:, 0].tolist() == [1, 1, 1, 0, 0]  # the third document's label 0 is answered wrongly
-    expected = chain.links_[1].predict_log_proba(np.hstack([words, answered]))
+    expected = chain.links_[1].classifier_.predict_log_proba(np.hstack([words, answered]))
     np.testing.assert_allclose(chain.scores(words)[:, 1], expected[:, 1] - expected[:, 0])
 
 
@@ -99,9 +99,9 @@ def test_out_of_fold_labels_are_answers_of_models_that_did_not_see_the_document(
     words = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]])
     labels = np.array([[1, 1], [1, 1], [1, 0], [0, 0], [0, 1], [0, 0], [1, 1]])
     true = ClassifierChain(_Telltale(), order="given").fit(words, labels)
-    assert true.links_[1].columns_seen_[:, 0].tolist() == labels[:, 0].tolist()
+    assert true.links_[1].classifier_.columns_seen_[:, 0].tolist() == labels[:, 0].tolist()
     unseen = ClassifierChain(_Telltale(), order="given", labels="out-of-fold", folds=7).fit(words, labels)
-    assert unseen.links_[1].columns_seen_[:, 0].tolist() == [1, 1, 1, 0, 0, 0, 0]
+    assert unseen.links_[1].classifier_.columns_seen_[:, 0].tolist() == [1, 1, 1, 0, 0, 0, 0]
 
 
 # --- orders -------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_ten_chains_on_two_thirds_of_the_documents() -> None:
     words, labels = np.vstack([X] * 20), np.vstack([np.column_stack([Y, Y[:, ::-1]])] * 20)
     ensemble = ChainEnsemble(BernoulliNB()).fit(words, labels)
     assert len(ensemble.chains_) == 10
-    assert {int(chain.links_[0].class_count_.sum()) for chain in ensemble.chains_} == {67}
+    assert {int(chain.links_[0].classifier_.class_count_.sum()) for chain in ensemble.chains_} == {67}
     assert len({tuple(chain.order_.tolist()) for chain in ensemble.chains_}) > 1
 
 

@@ -23,10 +23,17 @@ from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.classifier_chain import stratified_folds
-from manylabel.strategies.co_training import CoTraining
-from manylabel.strategies.co_training_loop import Rules, take_turns
-from manylabel.strategies.co_training_report import CoTrainingReport
-from manylabel.strategies.co_training_views import LinearView, ModelView, beside_words, fit_view, label_table, make_view
+from manylabel.strategies.co_training import CoTraining, CoTrainingReport
+from manylabel.strategies.co_training_views import (
+    LinearView,
+    ModelView,
+    Rules,
+    beside_words,
+    fit_view,
+    label_table,
+    make_view,
+    take_turns,
+)
 
 # E-11's example: eight documents of one word, two labels
 X = np.array([[1], [1], [0], [0], [0], [1], [1], [0]])

@@ -18,7 +18,8 @@ from manylabel.exceptions import DataError
 from manylabel.metrics import compute_hierarchical_metrics, hierarchical_counts
 from manylabel.metrics.ancestors import ancestor_table, checked_parents, closed, depths, levels
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.strategies.closed_labels import ClosedLabels
+from manylabel.strategies.hierarchical import SiblingModel
+from manylabel.strategies.hierarchies import ClosedLabels, Propagated, TopDown
 from manylabel.strategies.node_scores import (
     blocked,
     closed_upwards,
@@ -27,9 +28,6 @@ from manylabel.strategies.node_scores import (
     path_log_odds,
     sibling_leads,
 )
-from manylabel.strategies.propagated import Propagated
-from manylabel.strategies.sibling_model import SiblingModel
-from manylabel.strategies.top_down import TopDown
 
 PARENTS = np.array([-1, 0, 0, -1, 3])
 

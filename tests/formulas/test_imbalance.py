@@ -9,13 +9,21 @@ from manylabel.estimator import Csr
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.resampling.amounts import negatives_to_keep, positives_to_add
-from manylabel.resampling.cluster_under_sampling import cluster_rows
+from manylabel.resampling.clusters import few_clusters, many_clusters
 from manylabel.resampling.imbalance import label_imbalance
-from manylabel.resampling.instance_weights import positive_costs, sample_weights
-from manylabel.resampling.k_means import few_clusters, many_clusters
-from manylabel.resampling.smote import interpolated, positive_neighbours, synthetic_positives
-from manylabel.resampling.under_sampling import centroid_similarity, nearest_rows, surface_closeness
+from manylabel.resampling.samplers import (
+    centroid_similarity,
+    cluster_rows,
+    interpolated,
+    nearest_rows,
+    negatives_to_keep,
+    positive_costs,
+    positive_neighbours,
+    positives_to_add,
+    sample_weights,
+    surface_closeness,
+    synthetic_positives,
+)
 from manylabel.strategies.resampled import Resampled
 
 LINE = Csr(np.array([[0.0], [10], [1], [4.4], [9], [30], [31]]))

@@ -8,8 +8,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.strategies.label_pairs import duel_rows, duels_of
-from manylabel.strategies.one_vs_one import OneVsOne
+from manylabel.strategies.one_vs_one import OneVsOne, duel_rows, duels_of
 
 
 def fitted_with(values: list[list[float]], n_labels: int, calibrated: bool = False) -> Any:

@@ -14,12 +14,9 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.tuned_svm import TunedSVM, usual_cost
 from manylabel.models.tuning import forced_labels
-from manylabel.strategies.band import band_negatives, in_band
-from manylabel.strategies.band_svm import BandSVM
-from manylabel.strategies.conf_mat import ConfMat
-from manylabel.strategies.confusion import confused, confusion_percent, negatives_of_confused, related_labels
-from manylabel.strategies.label_block import block_scales, haar_basis, heterogeneous
-from manylabel.strategies.svm_hf import SVMHF
+from manylabel.strategies.band_svm import BandSVM, band_negatives, in_band
+from manylabel.strategies.conf_mat import ConfMat, confused, confusion_percent, negatives_of_confused, related_labels
+from manylabel.strategies.svm_hf import SVMHF, block_scales, haar_basis, heterogeneous
 
 HARD = {"loss": "hinge", "C": 1e4, "bias": "free", "tol": 1e-9, "max_iter": 100_000}
 LINE, FIRST = np.array([[3.0], [2.0], [0.0]]), np.array([[1], [0], [0]])

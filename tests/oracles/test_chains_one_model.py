@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
-from manylabel.strategies import classifier_chain
 from manylabel.strategies.classifier_chain import ClassifierChain
-
-HIDES_LATER = "skip_later" in ValueWeightedNaiveBayes.parameter_names()
-needs_hiding = pytest.mark.skipif(
-    not HIDES_LATER, reason="ValueWeightedNaiveBayes cannot hide label columns yet; chains go link by link"
-)
 
 SETTINGS: list[dict[str, Any]] = [
     {"refine": "none"},
@@ -35,16 +29,15 @@ def corpus() -> tuple[np.ndarray, np.ndarray]:
     return words, labels
 
 
-@needs_hiding
 @pytest.mark.parametrize("labels", ["true", "out-of-fold"])
 @pytest.mark.parametrize("settings", SETTINGS, ids=repr)
-def test_one_model_is_one_model_a_link(settings: Any, labels: Any, corpus: Any, monkeypatch: Any) -> None:
+def test_one_model_equals_one_model_per_link(settings: Any, labels: Any, corpus: Any, monkeypatch: Any) -> None:
     X, Y = corpus
     chain = ClassifierChain(ValueWeightedNaiveBayes(n_bins=3, **settings), labels=labels, folds=3)
     together = chain.fit(X, Y)
     assert len(together.links_) == 1
     scores, predicted = together.scores(X), together.predict(X)
-    monkeypatch.setattr(classifier_chain, "_links_in_one_model", lambda model: False)
+    monkeypatch.setattr(ValueWeightedNaiveBayes, "hides_labels", False)
     link_by_link = ClassifierChain(chain.model, labels=labels, folds=3).fit(X, Y)
     assert len(link_by_link.links_) == 4
     np.testing.assert_allclose(scores, link_by_link.scores(X), atol=1e-9)

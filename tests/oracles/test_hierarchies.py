@@ -7,7 +7,7 @@ from manylabel.estimator import Csr
 from manylabel.metrics import compute_hierarchical_metrics
 from manylabel.metrics.ancestors import closed
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.strategies.sibling_model import SiblingModel
+from manylabel.strategies.hierarchical import SiblingModel
 
 PARENTS = np.array([-1, 0, 0, -1, 3, 3, 4])
 

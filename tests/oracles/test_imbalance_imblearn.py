@@ -13,12 +13,16 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from manylabel.estimator import Csr
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.resampling.amounts import generator
-from manylabel.resampling.instance_weights import positive_costs
-from manylabel.resampling.k_means import few_clusters, many_clusters
-from manylabel.resampling.over_sampling import replicated_rows
-from manylabel.resampling.smote import interpolated, positive_neighbours, synthetic_positives
-from manylabel.resampling.under_sampling import random_rows
+from manylabel.resampling.clusters import few_clusters, many_clusters
+from manylabel.resampling.samplers import (
+    generator,
+    interpolated,
+    positive_costs,
+    positive_neighbours,
+    random_rows,
+    replicated_rows,
+    synthetic_positives,
+)
 from manylabel.strategies.resampled import Resampled
 
 imblearn = pytest.importorskip("imblearn", reason="imbalanced-learn is an optional dependency")

@@ -14,8 +14,7 @@ from corpora import corpora
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.co_training import CoTraining
-from manylabel.strategies.co_training_loop import Rules, take_turns
-from manylabel.strategies.co_training_views import LinearView
+from manylabel.strategies.co_training_views import LinearView, Rules, take_turns
 
 PLAIN = ValueWeightedNaiveBayes("categorical", refine="none", n_bins=3)
 STRATEGIES: list[Any] = [

@@ -15,10 +15,8 @@ from manylabel.metrics.ancestors import closed
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.strategies.closed_labels import ClosedLabels
+from manylabel.strategies.hierarchies import ClosedLabels, Propagated, TopDown
 from manylabel.strategies.node_scores import blocked, closed_upwards, path_log_odds, sibling_leads
-from manylabel.strategies.propagated import Propagated
-from manylabel.strategies.top_down import TopDown
 
 STRATEGIES = (ClosedLabels, TopDown, Propagated)
 SVM = LinearSVM(tol=1e-5, max_iter=3000)

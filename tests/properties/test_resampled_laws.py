@@ -16,13 +16,18 @@ from manylabel.exceptions import ParameterError
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.resampling.amounts import generator
+from manylabel.resampling.clusters import few_clusters, many_clusters
 from manylabel.resampling.imbalance import label_imbalance
-from manylabel.resampling.k_means import few_clusters, many_clusters
-from manylabel.resampling.smote import synthetic_positives
-from manylabel.strategies import resampled_svm
+from manylabel.resampling.samplers import (
+    OVER_SAMPLERS,
+    SAMPLERS,
+    UNDER_SAMPLERS,
+    Sampling,
+    generator,
+    synthetic_positives,
+)
+from manylabel.strategies import resampled
 from manylabel.strategies.resampled import Resampled
-from manylabel.strategies.resampled_problem import OVER_SAMPLERS, SAMPLERS, UNDER_SAMPLERS, Sampling
 
 STRATEGIES: list[Any] = [
     *(Resampled(LinearSVM(max_iter=10_000), sampler, ratio=0.5) for sampler in SAMPLERS),
@@ -162,7 +167,7 @@ def test_groups_of_labels_give_what_one_fit_gives(sampler: str, monkeypatch: pyt
     X, Y = random_corpus()
     model = LinearSVM(C=[1.0, 0.5, 2.0, 1.0, 1.0], tol=1e-6, max_iter=100_000)
     whole = Resampled(model, sampler).fit(X, Y)
-    monkeypatch.setattr(resampled_svm, "EXCLUSIONS", 2 * len(X))
+    monkeypatch.setattr(resampled, "EXCLUSIONS", 2 * len(X))
     groups = Resampled(model, sampler).fit(X, Y)
     np.testing.assert_allclose(groups.scores(X), whole.scores(X), atol=1e-4)
     np.testing.assert_allclose(groups.model_.intercept_, whole.model_.intercept_, atol=1e-4)  # type: ignore[attr-defined]

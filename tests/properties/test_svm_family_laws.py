@@ -16,10 +16,8 @@ from manylabel.models.base import unfitted_copy
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.tuned_svm import TunedSVM
 from manylabel.strategies.band_svm import BandSVM
-from manylabel.strategies.conf_mat import ConfMat
-from manylabel.strategies.confusion import confusion_percent
-from manylabel.strategies.label_block import haar_basis, heterogeneous
-from manylabel.strategies.svm_hf import SVMHF
+from manylabel.strategies.conf_mat import ConfMat, confusion_percent
+from manylabel.strategies.svm_hf import SVMHF, haar_basis, heterogeneous
 
 MACHINE = LinearSVM(tol=1e-7, max_iter=100_000, n_jobs=1, C=0.1)
 FIXED: list[Any] = [

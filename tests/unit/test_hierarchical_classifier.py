@@ -13,8 +13,7 @@ from manylabel.estimator import Csr
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.strategies.conf_mat import ConfMat
-from manylabel.strategies.propagated import Propagated
-from manylabel.strategies.top_down import TopDown
+from manylabel.strategies.hierarchies import Propagated, TopDown
 from manylabel.tasks.corpora import Source, load_source, train_and_test
 
 TEXTS = ["late bus", "bus stop broken", "late train", "train cancelled", "hole in the road", "road works"] * 4

@@ -56,7 +56,7 @@ def storable_classes() -> dict[str, str]:
         *(row.model for row in METHODS.values()),
         *(row.inner for row in METHODS.values() if row.inner),
         "manylabel.strategies.binary_relevance:BinaryRelevance",
-        "manylabel.strategies.sibling_model:SiblingModel",
+        "manylabel.strategies.hierarchical:SiblingModel",
         "manylabel.strategies.weighted_member:WeightedMember",
     ]
     return {path.partition(":")[2]: path for path in paths}

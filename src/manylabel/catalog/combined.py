@@ -81,7 +81,7 @@ HIERARCHIES: tuple[Method, ...] = (
     Method(
         "svm-closed",
         "One linear support vector machine per label, a learned threshold for each; with a label come its ancestors",
-        "manylabel.strategies.closed_labels:ClosedLabels",
+        "manylabel.strategies.hierarchies:ClosedLabels",
         "manylabel",
         cost=Cost(words=2.1, cells=1.6, work=0.34),
         search=_THRESHOLDS,
@@ -90,7 +90,7 @@ HIERARCHIES: tuple[Method, ...] = (
     Method(
         "svm-top-down",
         "Support vector machines among the children of each node; documents go down where a threshold is passed",
-        "manylabel.strategies.top_down:TopDown",
+        "manylabel.strategies.hierarchies:TopDown",
         "Koller & Sahami 1997; Sun & Lim 2001",
         cost=Cost(start=0.19, words=3.4),
         search=_THRESHOLDS,
@@ -99,7 +99,7 @@ HIERARCHIES: tuple[Method, ...] = (
     Method(
         "svm-propagated",
         "Flat and top-down support vector machines weighed together, so that no ancestor can block a label",
-        "manylabel.strategies.propagated:Propagated",
+        "manylabel.strategies.hierarchies:Propagated",
         "manylabel",
         cost=Cost(start=0.1, words=6),
         search=_THRESHOLDS,

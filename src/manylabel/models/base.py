@@ -7,13 +7,14 @@ the single-label case, batches and scikit-learn's contract are done here once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.exceptions import ParameterError
 from manylabel.models.evidence import asked_for, on_an_open_scale, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
@@ -26,7 +27,7 @@ from manylabel.models.score_kinds import (
     probabilities,
     sigmoid,
 )
-from manylabel.models.smoothing import counts_of_counts
+from manylabel.models.smoothing import counts_of_counts, label_log_odds
 
 __all__ = [
     "WORKING_MEMORY",
@@ -105,6 +106,16 @@ class MultiLabelModel(Estimator):
     independent_labels: ClassVar[bool] = False
     """Whether each label is a two-class problem of its own, documents without it being negatives."""
 
+    additive_scores: ClassVar[bool] = False
+    """Whether a score is a sum in which every column of X has a term of its own. Strategies that add label columns
+    then work out what each label adds once, instead of scoring the documents again for every change."""
+
+    hides_labels: ClassVar[bool] = False
+    """Whether `hiding_labels` is offered."""
+
+    weighs_documents: ClassVar[bool] = False
+    """Whether `fit_weighted` is offered."""
+
     n_features_in_: int
     n_labels_: int
     classes_: npt.NDArray[Any]
@@ -153,6 +164,29 @@ class MultiLabelModel(Estimator):
     def remarks(self, X: Csr) -> dict[str, Any]:
         """What the method reports about how it reached its predictions for checked documents; mostly nothing."""
         return {}
+
+    def for_two_classes(self, binary_columns: int = 0) -> Self:
+        """An unfitted copy for two-class problems, in which a document without the label is always a negative.
+
+        The last `binary_columns` columns of X are 0/1 indicators of labels, which some methods treat apart from terms.
+        """
+        return unfitted_copy(self)
+
+    def hiding_labels(self, n_labels: int, hidden: Literal["own", "later"]) -> Self:
+        """An unfitted copy that learns each label from terms and other labels, all labels in one `fit`.
+
+        The last `n_labels` columns of X are 0/1 indicators of the labels of Y. No label reads its own column
+        (``"own"``), or none from its own column on (``"later"``). Only where `hides_labels`.
+        """
+        raise NotImplementedError
+
+    def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
+        """Learn from documents that count as often as their weight says. Only where `weighs_documents`."""
+        raise ParameterError(f"{type(self).__name__} does not weigh documents.")
+
+    def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
+        """The log-odds of each label before a document is read, from the number of documents that have it."""
+        return label_log_odds(label_documents, n_documents)
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels given when no decision rule was learned; see `natural_decisions`."""

@@ -6,13 +6,14 @@ import math
 import operator
 from collections.abc import Mapping
 from itertools import accumulate, repeat
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats
+from manylabel.models.base import unfitted_copy
 from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.score_kinds import ScoreKind
@@ -51,6 +52,7 @@ class BinaryNaiveBayes(CountModel):
     score_kind = ScoreKind.LOG_ODDS
     wants: ClassVar[frozenset[str]] = frozenset({"counts_of_counts"})
     independent_labels = True
+    additive_scores = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "smoothing": SMOOTHING,
         "b": DISCOUNT,
@@ -75,6 +77,10 @@ class BinaryNaiveBayes(CountModel):
         self.unigram = unigram
         self.alpha = alpha
         self.unlabelled = unlabelled
+
+    def for_two_classes(self, binary_columns: int = 0) -> Self:
+        """An unfitted copy in which documents without a label are negatives, whatever `unlabelled` says."""
+        return unfitted_copy(self).set_params(unlabelled="negative")
 
     def formula(self, table: LabelTermCounts) -> LinearScores:
         """Prior log-odds plus the log-ratio of both sides' word probabilities."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -81,6 +82,10 @@ class LabelTermCounts:
             0,
         )
 
+    def times(self, weight: float) -> LabelTermCounts:
+        """The table of the same documents, each counted `weight` times; document counts become fractions."""
+        return LabelTermCounts(**{item.name: getattr(self, item.name) * weight for item in fields(self)})
+
     def __add__(self, other: LabelTermCounts) -> LabelTermCounts:
         return merge(self, other)
 
@@ -142,6 +147,7 @@ class CountModel(MultiLabelModel):
     """
 
     needs_counts: ClassVar[bool] = True
+    weighs_documents: ClassVar[bool] = True
     b: DiscountMethod | float
     counts: str
 
@@ -168,6 +174,18 @@ class CountModel(MultiLabelModel):
         features, targets = self.check_training(X, Y)
         self._keep_counts_of_counts(counts_of_counts)
         self.learn(features, targets.Y)
+        return self
+
+    def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
+        """Learn from counts, those of each document multiplied by its weight: weight 2 counts a document twice."""
+        features, targets = self.check_training(X, Y)
+        given = np.asarray(weights, dtype=np.float64)
+        parts = (
+            self.count(Csr(features[rows]), Csr(targets.Y[rows])).times(weight)
+            for weight in np.unique(given).tolist()
+            for rows in (np.flatnonzero(given == weight),)
+        )
+        self._learn_table(reduce(merge, parts))
         return self
 
     def learn(self, X: Csr, Y: Csr) -> None:

@@ -52,6 +52,8 @@ class LinearSVM(MultiLabelModel):
     """
 
     independent_labels = True
+    additive_scores = True
+    weighs_documents = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": OneOf("squared_hinge", "hinge", "logistic"),
         "C": _COSTS,
@@ -133,6 +135,10 @@ class LinearSVM(MultiLabelModel):
             )
         self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None)
         return self
+
+    def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
+        """Learn with C multiplied by the weight of each document."""
+        return self.fit(X, Y, sample_weight=weights)
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data without weights or exclusions."""

@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
-from manylabel.models.smoothing import DISCOUNT, SMOOTHING, DiscountMethod, Prior, class_log_prior, counts_of_counts
+from manylabel.models.smoothing import (
+    DISCOUNT,
+    SMOOTHING,
+    DiscountMethod,
+    Prior,
+    class_log_prior,
+    counts_of_counts,
+    label_log_odds,
+)
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 
 
@@ -85,6 +94,10 @@ class MultinomialNaiveBayes(CountModel):
         """How many terms occur r times; with ``unigram_docs="all"`` unlabelled documents count once."""
         copies = np.diff(Y.indptr)
         return counts_of_counts(counts.T @ (np.maximum(copies, 1) if self.unigram_docs == "all" else copies))
+
+    def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
+        """The log-odds of each label before a document is read, by `prior`."""
+        return label_log_odds(label_documents, n_documents, self.prior)
 
     # --- the formula --------------------------------------------------------------------------------------
 

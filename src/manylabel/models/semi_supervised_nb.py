@@ -16,7 +16,7 @@ from manylabel.models.evidence import asked_for, linear_evidence
 from manylabel.models.linear_scores import LinearScores, rows_of
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind, posteriors, posteriors_of_seen
-from manylabel.models.smoothing import Prior
+from manylabel.models.smoothing import Prior, label_log_odds
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import stage
 
@@ -81,6 +81,10 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         self.prior: Prior = prior
         self.tol = tol
         self.max_iter = max_iter
+
+    def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
+        """The log-odds of each label before a document is read, by `prior`."""
+        return label_log_odds(label_documents, n_documents, self.prior)
 
     # --- learning -------------------------------------------------------------------------------------------------
 

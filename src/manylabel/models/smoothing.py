@@ -43,6 +43,24 @@ def class_log_prior(documents: npt.ArrayLike, prior: Prior = "documents") -> Flo
         return np.asarray(np.log(weights / max(weights.sum(), 1.0)), dtype=np.float64)
 
 
+def label_log_odds(label_documents: npt.ArrayLike, n_documents: int, prior: Prior = "documents") -> Floats:
+    """The log-odds of each label from the number of documents that have it, n of N.
+
+    documents   log n / (N − n)
+    add-one     log (n + 1)/(N − n + 1)
+    uniform     0
+
+    >>> label_log_odds([1, 2], 4).round(4).tolist(), label_log_odds([0, 2], 4, "add-one").round(4).tolist()
+    ([-1.0986, 0.0], [-1.6094, 0.0])
+    """
+    n = np.asarray(label_documents, dtype=np.float64)
+    if prior == "uniform":
+        return np.zeros_like(n)
+    added = 1.0 if prior == "add-one" else 0.0
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(n + added) - np.log(n_documents - n + added), dtype=np.float64)
+
+
 @dataclass(frozen=True, slots=True)
 class Discount:
     """The discount b, and whether it is the fallback because no word occurred exactly once."""

@@ -12,12 +12,12 @@ from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.discretize import Scope
 from manylabel.features.information_weights import Norm, ValueWeight
-from manylabel.models.base import DocumentScorer, MultiLabelModel
+from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.inputs import check_piece, merged_shell
 from manylabel.models.linear_scores import DenseScores, LinearScores
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
-from manylabel.models.smoothing import class_log_prior
+from manylabel.models.smoothing import class_log_prior, label_log_odds
 from manylabel.models.value_counts import (
     Event,
     Frequency,
@@ -88,7 +88,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     """
 
     needs_counts: ClassVar[bool] = True
-    independent_labels = True
+    additive_scores = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "event": OneOf("exponent", "categorical", "multinomial"),
         "weight": OneOf("kl_split", "kl", "p_kl", "none"),
@@ -169,6 +169,29 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
         """Log-odds of each label, or posteriors over the classes."""
         return ScoreKind.LOG_ODDS if self.target == "labels" else ScoreKind.POSTERIOR
+
+    @property
+    def independent_labels(self) -> bool:  # type: ignore[override]
+        """Whether each label is a two-class problem of its own, as ``target="labels"`` asks."""
+        return self.target == "labels"
+
+    @property
+    def hides_labels(self) -> bool:  # type: ignore[override]
+        """Whether label columns can be hidden from labels: where each label is a problem of its own."""
+        return self.independent_labels
+
+    def for_two_classes(self, binary_columns: int = 0) -> Self:
+        """An unfitted copy that bins the label columns by themselves, where each label is a problem of its own."""
+        copy = unfitted_copy(self)
+        return copy.set_params(binary_columns=binary_columns) if self.independent_labels else copy
+
+    def hiding_labels(self, n_labels: int, hidden: Literal["own", "later"]) -> Self:
+        """An unfitted copy whose last `n_labels` columns are the labels, some hidden from each."""
+        return unfitted_copy(self).set_params(binary_columns=n_labels, **{f"skip_{hidden}": True})
+
+    def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
+        """The log-odds of each label before a document is read, by `prior`."""
+        return label_log_odds(label_documents, n_documents, self.prior)
 
     # --- learning ---------------------------------------------------------------------------------------------
 

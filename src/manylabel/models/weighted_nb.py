@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats
@@ -14,7 +15,7 @@ from manylabel.models.bernoulli_nb import presence
 from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.linear_scores import LinearScores, by_term
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
-from manylabel.models.smoothing import Prior, class_log_prior
+from manylabel.models.smoothing import Prior, class_log_prior, label_log_odds
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 
 
@@ -60,6 +61,10 @@ class WeightedNaiveBayes(CountModel):
         self.normalise = normalise
         self.alpha = alpha
         self.prior: Prior = prior
+
+    def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
+        """The log-odds of each label before a document is read, by `prior`."""
+        return label_log_odds(label_documents, n_documents, self.prior)
 
     def count(self, X: Csr, Y: Csr) -> LabelTermCounts:
         """Occurrences and, in as many columns more, documents of each term by label: one table, since both add up."""

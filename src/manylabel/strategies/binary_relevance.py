@@ -1,4 +1,4 @@
-"""Each label on its own: one two-class problem a label, over any model."""
+"""Each label on its own: one two-class problem per label, over any model."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
-from manylabel.strategies.binary_relevance_problem import (
+from manylabel.strategies.two_class import (
+    BASE_MODEL,
+    TwoClassStrategy,
     carriers,
     fit_problem,
+    placed_rows,
     problem_decisions,
     problem_evidence,
     problem_scores,
-    scores_labels_alone,
 )
-from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy, placed_rows
 
 
-class BinaryRelevance(ProblemStrategy):
-    """One two-class problem a label, learned independently of all others.
+class BinaryRelevance(TwoClassStrategy):
+    """One two-class problem per label, learned independently of all others.
 
     A model of ours that already treats each label alone (`BinaryNaiveBayes`, `LinearSVM`, `ValueWeightedNaiveBayes`)
     is fitted once on all labels. Any other, and any classifier of scikit-learn with `decision_function` or
-    `predict_proba`, is copied once a label, on one shared X and up to `n_jobs` threads (1; None or −1: one a core).
+    `predict_proba`, is copied once per label, on one shared X and up to `n_jobs` threads (1; None or −1: one per core).
     Scores are log-odds where the model gives probabilities, margins otherwise. A label that every training document
     has, or none, is constant: ±∞ as log-odds, ±1 as a margin.
 
@@ -50,7 +51,7 @@ class BinaryRelevance(ProblemStrategy):
         "model": BASE_MODEL,
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
-    model_: MultiLabelModel
+    model_: MultiLabelModel | None = None
     """The one model of all labels, where the model treats each label alone."""
     models_: list[Any]
     """Otherwise, the models of the labels that are not constant."""
@@ -64,15 +65,16 @@ class BinaryRelevance(ProblemStrategy):
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn each label; `options` go to the model's `fit`."""
         features, targets = self.check_training(X, Y)
-        if scores_labels_alone(self.model):
-            self.model_ = unfitted_copy(self.model).fit(features, targets.Y, **options)
+        model = self.base_model
+        if model.independent_labels:
+            self.model_ = unfitted_copy(model).fit(features, targets.Y, **options)
             return self
         by_label = sparse.csc_array(targets.Y)
         self.learned_labels_ = np.flatnonzero(~self.note_constant_labels(targets.Y))
         with stage("Learning labels", len(self.learned_labels_)) as advance:
 
-            def learn_label(label: int) -> Any:
-                fitted = fit_problem(self.model, features, carriers(by_label, label), **options)
+            def learn_label(label: int) -> MultiLabelModel:
+                fitted = fit_problem(model, features, carriers(by_label, label), **options)
                 advance(1)
                 return fitted
 
@@ -81,7 +83,7 @@ class BinaryRelevance(ProblemStrategy):
 
     def score_batch(self, X: Csr) -> Floats:
         """The score of every label by its own model."""
-        if hasattr(self, "model_"):
+        if self.model_ is not None:
             return self.model_.score_batch(X)
         scores = self.constant_scores(X.shape[0])
         if X.shape[0] == 0:
@@ -92,8 +94,8 @@ class BinaryRelevance(ProblemStrategy):
         return scores
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """What each label's model decides by itself."""
-        if hasattr(self, "model_"):
+        """The labels that their own models predict without a learned decision rule."""
+        if self.model_ is not None:
             return self.model_.natural_decision(scores)
         chosen = np.tile(self.always_, (scores.shape[0], 1))
         for label, fitted in zip(self.learned_labels_.tolist(), self.models_, strict=True):
@@ -101,13 +103,13 @@ class BinaryRelevance(ProblemStrategy):
         return chosen
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+        """What each term of one document adds to the scores of some labels (default: all), labels × terms.
 
-        Said by each label's model; constant labels have no evidence. For naive Bayes and linear models it adds up, with
-        the score of a document without words, to the score.
+        Each label's model computes it; constant labels have no evidence. For naive Bayes and linear models it adds up,
+        with the score of an empty document, to the score.
         """
         document, wanted = asked_for(self, x, labels)
-        if hasattr(self, "model_"):
+        if self.model_ is not None:
             return self.model_.evidence(document, wanted)
         models = dict(zip(self.learned_labels_.tolist(), self.models_, strict=True))
         places = np.flatnonzero(np.isin(wanted, self.learned_labels_))

@@ -15,15 +15,14 @@ from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind, sigmoid
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
-from manylabel.strategies.binary_relevance_problem import for_rows, problem_kind
 from manylabel.strategies.classifier_chain import ClassifierChain
-from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy
+from manylabel.strategies.two_class import BASE_MODEL, TwoClassStrategy, for_rows, problem_kind
 
 UNANIMOUS = 36.0
 """The log-odds of a unanimous vote, the largest whole number whose probability a double still keeps below 1."""
 
 
-class ChainEnsemble(ProblemStrategy):
+class ChainEnsemble(TwoClassStrategy):
     """The share of `n_chains` classifier chains, in random orders, that give a label.
 
     share_k = (1/n) Σ_j ŷ_k^(j),   label k is given where share_k ≥ 0.5
@@ -100,7 +99,7 @@ class ChainEnsemble(ProblemStrategy):
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
         """Log-odds of the share of votes or of the mean probability; mean margins for a model without probabilities."""
-        return ScoreKind.LOG_ODDS if self.combine == "votes" else problem_kind(self.model)
+        return ScoreKind.LOG_ODDS if self.combine == "votes" else problem_kind(self.base_model)
 
     # --- learning ---------------------------------------------------------------------------------------------
 

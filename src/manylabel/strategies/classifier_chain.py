@@ -1,4 +1,4 @@
-"""Each label is told the labels before it."""
+"""Classifier chains: each label is learned from the terms and the labels before it."""
 
 from __future__ import annotations
 
@@ -11,48 +11,49 @@ from scipy import sparse
 
 from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools
-from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import track
-from manylabel.strategies.binary_relevance_problem import (
+from manylabel.strategies.co_training_views import make_view
+from manylabel.strategies.label_order import ORDER, label_order
+from manylabel.strategies.two_class import (
+    BASE_MODEL,
+    TwoClassStrategy,
     carriers,
     fit_problem,
     for_rows,
+    placed_rows,
     problem_decisions,
     problem_evidence,
     problem_scores,
 )
-from manylabel.strategies.co_training_views import make_view
-from manylabel.strategies.label_order import ORDER, label_order
-from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy, placed_rows
 
 Split = tuple[Ints, Ints]
 
 
-class ClassifierChain(ProblemStrategy):
+class ClassifierChain(TwoClassStrategy):
     """A chain π of two-class problems: label π_j is learned from x and the labels π_1 … π_{j−1} as further columns.
 
     ŷ_{π_j} = h_j(x, ŷ_{π_1}, …, ŷ_{π_{j−1}})
 
     Source: Read, Pfahringer, Holmes & Frank 2011; compared in Lee 2018 over value-weighted naive Bayes. In prediction
-    the label columns hold what the chain has answered so far. In training they hold the true labels
-    (``labels="true"``, as published), or what models that did not see a document answer for it
+    the label columns hold what the chain has predicted so far. In training they hold the true labels
+    (``labels="true"``, as published), or the predictions of models that did not see the document
     (``labels="out-of-fold"``, `folds` folds stratified by label): then training and prediction look alike.
 
     `order` is ``"random"`` (by `seed`), ``"given"``, ``"frequency"``, ``"dependency"`` or a list of label numbers; see
-    `manylabel.strategies.label_order`. A label column holds `label_scale` where the label is given. `model` is any
-    model of ours or a classifier of scikit-learn; a value-weighted model gives label columns two bins of their own.
-    Scores are of the model's kind, one column a label, in label order whatever the chain's order. A label that every
-    training document has, or none, is constant and tells the others nothing.
+    `manylabel.strategies.label_order`. A label column holds `label_scale` where the document has the label. `model` is
+    any model of ours or a classifier of scikit-learn; a value-weighted model gives label columns two bins of their own.
+    Scores are of the model's kind, one column per label, in label order whatever the chain's order. A label that every
+    training document has, or none, is constant and no column for the others.
 
     >>> from sklearn.naive_bayes import BernoulliNB
     >>> X = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 0]])
     >>> Y = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, 0]])
     >>> chain = ClassifierChain(BernoulliNB(), order=[1, 0]).fit(X, Y)
-    >>> chain.order_.tolist(), chain.links_[1].feature_count_.tolist()
+    >>> chain.order_.tolist(), chain.links_[1].classifier_.feature_count_.tolist()
     ([1, 0], [[0.0, 2.0, 0.0], [2.0, 0.0, 2.0]])
     >>> chain.predict(X).tolist()
     [[1, 1], [1, 1], [0, 0], [0, 0], [1, 0]]
@@ -69,7 +70,8 @@ class ClassifierChain(ProblemStrategy):
     order_: Ints
     """All labels in the order of the chain."""
     links_: list[Any]
-    """The fitted models of the labels that are not constant, in the order of the chain; or one for all of them."""
+    """The fitted models of the labels that are not constant, in the order of the chain; one for all of them where the
+    model can hide labels."""
     linked_labels_: Ints
     """The labels that are not constant, in the order of the chain."""
 
@@ -99,38 +101,39 @@ class ClassifierChain(ProblemStrategy):
         shown = in_order
         if self.labels == "out-of-fold":
             splits = stratified_folds(targets.Y, self.folds, self.seed)
-            shown = self._given_out_of_fold(features, in_order, splits, options) if splits else shown
+            shown = self._predicted_out_of_fold(features, in_order, splits, options) if splits else shown
         self.links_ = self._learn_links(features, shown, in_order, options)
         return self
 
-    def _learn_links(self, X: Csr, shown: Csr, Y: Csr, options: Mapping[str, Any]) -> list[Any]:
-        """The links; of value-weighted naive Bayes all in one model, in which no label reads the ones after it."""
-        n_links = Y.shape[1]
-        if _links_in_one_model(self.model) and n_links:
-            fresh = unfitted_copy(self.model).set_params(binary_columns=n_links, skip_later=True)
-            return [fresh.fit(Csr(sparse.hstack([X, shown.astype(np.float64)], format="csr")), Y, **options)]
+    def _learn_links(self, X: Csr, shown: Csr, Y: Csr, options: Mapping[str, Any]) -> list[MultiLabelModel]:
+        """The fitted links, all in one model where the model can hide the labels that come later."""
+        model, n_links = self.base_model, Y.shape[1]
+        if model.hides_labels and n_links:
+            everything = Csr(sparse.hstack([X, shown.astype(np.float64)], format="csr"))
+            return [model.hiding_labels(n_links, "later").fit(everything, Y, **options)]
         links, by_label, by_column = [], sparse.csc_array(Y), sparse.csc_array(shown)
         for place in track("Learning the chain", range(n_links)):
-            links.append(fit_problem(self.model, X, carriers(by_label, place), place, **options))
+            links.append(fit_problem(model, X, carriers(by_label, place), place, **options))
             if place + 1 < n_links:
                 X = with_label_column(X, carriers(by_column, place), self.label_scale)
         return links
 
-    def _given_out_of_fold(self, X: Csr, Y: Csr, splits: list[Split], options: Mapping[str, Any]) -> Csr:
-        """The labels along the chain as given to documents by models that did not see them; the last is not needed."""
-        by_label, given = sparse.csc_array(Y), []
+    def _predicted_out_of_fold(self, X: Csr, Y: Csr, splits: list[Split], options: Mapping[str, Any]) -> Csr:
+        """Labels along the chain, predicted by models that did not see the document; the last is not needed."""
+        by_label, predicted = sparse.csc_array(Y), []
         for place in track("Labelling documents out of fold", range(Y.shape[1] - 1)):
-            given.append(_decided_out_of_fold(self.model, X, carriers(by_label, place), place, splits, options))
-            X = with_label_column(X, given[-1], self.label_scale)
-        columns = [Csr(column[:, None].astype(np.int8)) for column in given]
-        return Csr(sparse.hstack([*columns, Y[:, len(given) :]], format="csr"))
+            known = carriers(by_label, place)
+            predicted.append(_decided_out_of_fold(self.base_model, X, known, place, splits, options))
+            X = with_label_column(X, predicted[-1], self.label_scale)
+        columns = [Csr(column[:, None].astype(np.int8)) for column in predicted]
+        return Csr(sparse.hstack([*columns, Y[:, len(predicted) :]], format="csr"))
 
     def score_batch(self, X: Csr) -> Floats:
         """The scores along the chain, each link reading what the links before it decided; columns in label order."""
         scores = self.constant_scores(X.shape[0])
         if not X.shape[0] or not self.links_:
             return scores
-        if _links_in_one_model(self.links_[0]):
+        if self.links_[0].hides_labels:
             scores[:, self.linked_labels_] = self._score_in_one_pass(X)
             return scores
         for place, (label, link) in enumerate(zip(self.linked_labels_.tolist(), self.links_, strict=True)):
@@ -140,16 +143,16 @@ class ClassifierChain(ProblemStrategy):
         return scores
 
     def _score_in_one_pass(self, X: Csr) -> Floats:
-        """The words' part of all links at once; then along the chain, starting from no label."""
+        """The scores of all links: first the terms' part of all at once, then along the chain from the empty set."""
         n_documents, n_links = X.shape[0], len(self.linked_labels_)
         view = make_view(self.links_, X, n_links, 1.0, None)
         nothing = np.zeros((n_documents, n_links), dtype=np.bool_)
         return view.one_by_one(nothing, np.arange(n_documents), np.arange(n_links))
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """What each link decides by itself, and told the links after it."""
+        """The labels that each link predicts, as the links after it read them."""
         chosen = np.tile(self.always_, (scores.shape[0], 1))
-        if self.links_ and _links_in_one_model(self.links_[0]):
+        if self.links_ and self.links_[0].hides_labels:
             chosen[:, self.linked_labels_] = problem_decisions(self.links_[0], scores[:, self.linked_labels_])
             return chosen
         for label, link in zip(self.linked_labels_.tolist(), self.links_, strict=True):
@@ -157,10 +160,10 @@ class ClassifierChain(ProblemStrategy):
         return chosen
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+        """What each term of one document adds to the scores of some labels (default: all), labels × terms.
 
-        Said by each label's link, the labels before it being those the chain gives. The rest of a score is the prior
-        and what these labels add. A constant label has no evidence.
+        Each label's link computes it, the labels before it being those the chain predicts. The rest of a score is the
+        prior and what these labels add. A constant label has no evidence.
         """
         document, wanted = asked_for(self, x, labels)
         places = np.flatnonzero(np.isin(wanted, self.linked_labels_))
@@ -170,53 +173,46 @@ class ClassifierChain(ProblemStrategy):
         return placed_rows(rows, places, len(wanted), document.shape[1])
 
     def _link_evidence(self, document: Csr, links: Ints) -> Csr | list[Csr]:
-        """What each word, and maybe each label column, adds to the scores of some links."""
-        given = self.natural_decision(self.score_batch(document))[:, self.linked_labels_]
-        if _links_in_one_model(self.links_[0]):
-            table: Csr = self.links_[0].evidence(_beside(document, given, 1.0), links)
+        """What each term adds to the scores of some links; one table may hold the label columns behind the terms."""
+        predicted = self.natural_decision(self.score_batch(document))[:, self.linked_labels_]
+        if self.links_[0].hides_labels:
+            table: Csr = self.links_[0].evidence(_beside(document, predicted, 1.0), links)
             return table
         rows = []
         for link in links.tolist():
-            row = problem_evidence(self.links_[link], _beside(document, given[:, :link], self.label_scale))
+            row = problem_evidence(self.links_[link], _beside(document, predicted[:, :link], self.label_scale))
             rows.append(Csr(row[:, : document.shape[1]]))
         return rows
 
 
-def _beside(X: Csr, given: Bools, scale: float) -> Csr:
-    """X and, beside it, one column a label."""
-    return Csr(sparse.hstack([X, Csr(given * scale)], format="csr"))
+def _beside(X: Csr, labels: Bools, scale: float) -> Csr:
+    """X with one further column per label, which holds `scale` where the document has the label."""
+    return Csr(sparse.hstack([X, Csr(labels * scale)], format="csr"))
 
 
-def _links_in_one_model(model: Any) -> bool:
-    """Whether a model learns all links together: it can hide label columns from labels before them."""
-    if not isinstance(model, ValueWeightedNaiveBayes) or model.target != "labels":
-        return False
-    return "skip_later" in model.parameter_names()
-
-
-def with_label_column(X: Csr, given: Bools, scale: float = 1.0) -> Csr:
-    """X with one more column that holds `scale` in the rows where the label is given.
+def with_label_column(X: Csr, has_label: Bools, scale: float = 1.0) -> Csr:
+    """X with one more column that holds `scale` in the rows of documents with the label.
 
     >>> with_label_column(Csr([[1.0, 0.0], [0.0, 2.0]]), np.array([False, True]), 3.0).toarray().tolist()
     [[1.0, 0.0, 0.0], [0.0, 2.0, 3.0]]
     """
-    ends = X.indptr[1:][given]
+    ends = X.indptr[1:][has_label]
     indices = np.insert(X.indices, ends, X.shape[1])
     data = np.insert(X.data, ends, scale)
-    indptr = X.indptr + np.concatenate([[0], np.cumsum(given)]).astype(X.indptr.dtype)
+    indptr = X.indptr + np.concatenate([[0], np.cumsum(has_label)]).astype(X.indptr.dtype)
     return Csr((data, indices, indptr), shape=(X.shape[0], X.shape[1] + 1))
 
 
 def stratified_folds(Y: Csr, folds: int, seed: int) -> list[Split]:
-    """Parts stratified by label, as many as documents where there are fewer; none for a single document."""
-    parts = min(folds, Y.shape[0])
-    return iterative_stratification(Y, parts, seed) if parts > 1 else []
+    """Folds stratified by label, at most one per document; none for a single document."""
+    n_folds = min(folds, Y.shape[0])
+    return iterative_stratification(Y, n_folds, seed) if n_folds > 1 else []
 
 
 def _decided_out_of_fold(
-    model: Any, X: Csr, has_label: Bools, place: int, splits: list[Split], options: Mapping[str, Any]
+    model: MultiLabelModel, X: Csr, has_label: Bools, place: int, splits: list[Split], options: Mapping[str, Any]
 ) -> Bools:
-    """Whether each document is given the label by a model that did not see it."""
+    """Whether a model that did not see the document predicts the label for it, per document."""
     decided = np.zeros(X.shape[0], dtype=np.bool_)
     for train, test in splits:
         known = has_label[train]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,22 +11,50 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import WORKING_MEMORY, row_batches
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches
 from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
 from manylabel.strategies.binary_relevance import BinaryRelevance
-from manylabel.strategies.binary_relevance_problem import for_rows
 from manylabel.strategies.classifier_chain import stratified_folds
-from manylabel.strategies.co_training_loop import Outcome, Rules, View, take_turns
-from manylabel.strategies.co_training_report import CoTrainingReport
-from manylabel.strategies.co_training_views import fit_view, make_view, view_evidence
+from manylabel.strategies.co_training_views import Outcome, Rules, View, fit_view, make_view, take_turns, view_evidence
 from manylabel.strategies.label_order import ORDER, label_order
-from manylabel.strategies.problem_strategy import BASE_MODEL, ProblemStrategy, placed_rows
+from manylabel.strategies.two_class import BASE_MODEL, TwoClassStrategy, as_model, for_rows, placed_rows
 
 
-class CoTraining(ProblemStrategy):
+@dataclass(frozen=True, slots=True)
+class CoTrainingReport:
+    """The rounds each document took, and how it stopped.
+
+    >>> report = CoTrainingReport(iterations=np.array([1, 1, 2, 4]), periods=np.array([1, 1, 1, 2]))
+    >>> report.summary()["iterations_median"], report.summary()["cycle_share"], report.summary()["cycle_periods"]
+    (1.5, 0.25, {2: 1})
+    """
+
+    iterations: Ints
+    """Rounds until the document's label set had been seen before; 0 where there was nothing to alternate."""
+    periods: Ints
+    """1: the set stayed as it was; 2 and more: it came back after so many rounds; 0: it was still new in the last."""
+
+    def summary(self) -> dict[str, Any]:
+        """The report as plain data: median and 95 % point of the rounds, the share of cycles and their periods."""
+        n_documents = len(self.iterations)
+        cycling = self.periods > 1
+        moving = (self.periods == 0) & (self.iterations > 0)
+        periods, times = np.unique(self.periods[cycling], return_counts=True)
+        median, late = np.percentile(self.iterations, [50, 95]) if n_documents else (0.0, 0.0)
+        return {
+            "documents": n_documents,
+            "iterations_median": float(median),
+            "iterations_95": float(late),
+            "cycle_share": float(cycling.mean()) if n_documents else 0.0,
+            "cycle_periods": dict(zip(periods.tolist(), times.tolist(), strict=True)),
+            "unsettled_share": float(moving.mean()) if n_documents else 0.0,
+        }
+
+
+class CoTraining(TwoClassStrategy):
     """Modified co-training: two views of a document hand its label set to and fro, starting from binary relevance.
 
     start   each label from the words alone (binary relevance)
@@ -83,9 +112,9 @@ class CoTraining(ProblemStrategy):
     }
     words_: BinaryRelevance
     """Each label from the words alone; of the labels that are not constant, as all that follows."""
-    fc_: list[Any]
+    fc_: list[MultiLabelModel]
     """The feature classifier, as `fit_view` gives it; none for ``fc="separate"``."""
-    dc_: list[Any]
+    dc_: list[MultiLabelModel]
     """The dependency classifier, where it is used."""
     sweep_: Ints
     prior_: Floats
@@ -144,22 +173,19 @@ class CoTraining(ProblemStrategy):
         shown = Y if self.labels == "true" else self._given_out_of_fold(X, Y, options)
         self.fc_, self.dc_ = [], []
         if self.fc == "joint":
-            self.fc_ = fit_view(self.model, X, shown, Y, self.label_scale, **options)
+            self.fc_ = fit_view(self.base_model, X, shown, Y, self.label_scale, **options)
         if self.use_dc or self.fc == "separate":
             self.dc_ = fit_view(self._label_model, None, shown, Y, self.label_scale)
 
     @property
-    def _label_model(self) -> Any:
-        return self.model if self.label_model is None else self.label_model
+    def _label_model(self) -> MultiLabelModel:
+        return self.base_model if self.label_model is None else as_model(self.label_model)
 
     def _prior(self, Y: Csr) -> Floats:
         """Log-odds of the labels before a document is seen, as the model has them; none for margins."""
-        prior = getattr(self.model, "prior", "documents")
-        if self.score_kind is ScoreKind.MARGIN or prior == "uniform":
+        if self.score_kind is ScoreKind.MARGIN:
             return np.zeros(Y.shape[1])
-        documents = np.bincount(Y.indices, minlength=Y.shape[1]) + (1.0 if prior == "add-one" else 0.0)
-        others = Y.shape[0] + (2.0 if prior == "add-one" else 0.0) - documents
-        return np.asarray(np.log(documents) - np.log(others))
+        return self.base_model.prior_log_odds(np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0])
 
     def _given_out_of_fold(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> Csr:
         """The labels that the start gives to documents it did not see, documents × labels."""

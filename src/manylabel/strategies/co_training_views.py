@@ -1,55 +1,178 @@
-"""The two views of a document in co-training: its labels alone, and its words together with its labels.
+"""The two views of a document in co-training, and the loop in which they take turns at its label set.
 
-Either way a label is learned from the other labels as columns (and the words, if the view has them), never from itself.
+One view reads the document's labels alone, the other its terms and its labels. Either way a label is learned from the
+other labels as columns (and the terms, if the view has them), never from itself.
+
+A state is the current label set of a document. A view scores every label from a state; its pass over all labels makes
+the next state, either all labels at once (synchronous) or one after the other, each reading the newest values
+(sequential). Documents are independent: each stops when its state comes back, at once (settled) or after some rounds
+(a cycle).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import unfitted_copy
-from manylabel.models.binary_nb import BinaryNaiveBayes
-from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import Bools
-from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
-from manylabel.strategies.binary_relevance_problem import carriers, fit_problem, problem_evidence, problem_scores
-from manylabel.strategies.co_training_loop import Rows, View
-
-_LINEAR = (BinaryNaiveBayes, LinearSVM, ValueWeightedNaiveBayes)
-"""Models whose score is a sum in which every label column has its own term."""
-
+from manylabel.strategies.two_class import carriers, fit_problem, problem_evidence, problem_scores
 
 ROUNDING = 1e-12
+"""Scores nearer to 0 than this are ties."""
+Rows = npt.NDArray[np.intp]
+Update = Literal["synchronous", "sequential"]
+
+
+class View(Protocol):
+    """Says how much speaks for each label of some documents, their other labels being known."""
+
+    def all_at_once(self, state: Bools, rows: Rows) -> Floats:
+        """Scores of all labels from one state, documents × labels; `rows` names the documents."""
+
+    def one_by_one(self, state: Bools, rows: Rows, sweep: Ints) -> Floats:
+        """Scores of all labels, each taken in its turn; `state` is changed on the way, label by label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How the views take turns."""
+
+    update: Update
+    max_rounds: int
+    best_of_cycle: bool
+    """In a cycle, answer with the state the judge is surest of, instead of the last one."""
+    sweep: Ints
+    """The labels in the order of a sequential pass."""
+    judge: int
+    """Which of the views is asked how sure it is: the feature classifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The last scores of each document, the rounds it took, and the period it came back with."""
+
+    scores: Floats
+    iterations: Ints
+    periods: Ints
+    """1: settled; 2 and more: a cycle; 0: still moving after the last round."""
+
+    @property
+    def state(self) -> Bools:
+        """The label sets: a label is given where its score is above 0."""
+        return np.asarray(self.scores > 0)
+
+
+def take_turns(start: Bools, views: Sequence[View], rules: Rules) -> Outcome:
+    """Let the views take turns from a start until every document's state has been seen before.
+
+    state ← start;  repeat: for each view, state ← (its scores > 0);  until the state was seen before, or `max_rounds`
+
+    The answer is the state after the last round. Source: Lee 2018, section on co-training; the guard against cycles and
+    what is answered then are ours, since the paper says only that a final state is reached.
+    """
+    n_documents, n_labels = start.shape
+    scores, state = np.zeros((n_documents, n_labels)), start.copy()
+    iterations, periods = np.zeros((2, n_documents), dtype=np.int64)
+    history = [np.packbits(start, axis=1)]
+    sureness = [np.zeros(n_documents)]
+    active = np.arange(n_documents)
+    for iteration in range(1, rules.max_rounds + 1):
+        if not len(active):
+            break
+        found, sure = _round(state[active], active, views, rules)
+        scores[active], state[active] = found, found > 0
+        iterations[active] = iteration
+        sureness.append(_placed(sure, active, n_documents))
+        seen = _last_seen(state[active], history, active)
+        history.append(_placed(np.packbits(state[active], axis=1), active, n_documents))
+        periods[active] = np.where(seen >= 0, iteration - seen, 0)
+        active = active[seen < 0]
+    if rules.best_of_cycle:
+        _answer_with_best(scores, iterations, periods, history, sureness, views, rules)
+    return Outcome(scores, iterations, periods)
+
+
+def _round(state: Bools, rows: Rows, views: Sequence[View], rules: Rules) -> tuple[Floats, Floats]:
+    """The scores of the last view after each has had its turn, and how sure the judge was."""
+    scores, sure = np.zeros(state.shape), np.zeros(len(rows))
+    for number, view in enumerate(views):
+        if rules.update == "synchronous":
+            scores = view.all_at_once(state, rows)
+        else:
+            scores = view.one_by_one(state.copy(), rows, rules.sweep)
+        state = scores > 0
+        if number == rules.judge:
+            sure = np.abs(scores).sum(axis=1)
+    return scores, sure
+
+
+def _placed(values: npt.NDArray[Any], rows: Rows, n_documents: int) -> npt.NDArray[Any]:
+    placed = np.zeros((n_documents, *values.shape[1:]), dtype=values.dtype)
+    placed[rows] = values
+    return placed
+
+
+def _last_seen(state: Bools, history: Sequence[npt.NDArray[np.uint8]], rows: Rows) -> Ints:
+    """The last round in which each document had this state, −1 for never."""
+    now = np.packbits(state, axis=1)
+    seen = np.full(len(rows), -1, dtype=np.int64)
+    for number, then in enumerate(history):
+        seen[(then[rows] == now).all(axis=1)] = number
+    return seen
+
+
+def _answer_with_best(
+    scores: Floats,
+    iterations: Ints,
+    periods: Ints,
+    history: Sequence[npt.NDArray[np.uint8]],
+    sureness: Sequence[Floats],
+    views: Sequence[View],
+    rules: Rules,
+) -> None:
+    """For documents in a cycle, the scores of the round the judge was surest in (the earliest of equals).
+
+    A state follows from the one before it, so the round is simply taken again.
+    """
+    cycling = np.flatnonzero(periods > 1)
+    if not len(cycling):
+        return
+    rounds = np.arange(len(sureness))[:, None]
+    inside = (rounds > (iterations - periods)[cycling]) & (rounds <= iterations[cycling])
+    best = np.where(inside, np.stack(sureness)[:, cycling], -np.inf).argmax(axis=0)
+    for number in np.unique(best):
+        rows = cycling[best == number]
+        before = np.unpackbits(history[number - 1][rows], axis=1, count=scores.shape[1]).astype(np.bool_)
+        scores[rows] = _round(before, rows, views, rules)[0]
 
 
 # --- learning -------------------------------------------------------------------------------------------------------
 
 
-def fit_view(model: Any, words: Csr | None, shown: Csr, Y: Csr, scale: float, **options: Any) -> list[Any]:
-    """The models of all labels, each learned from the words, if any, and from all labels but its own.
+def fit_view(
+    model: MultiLabelModel, terms: Csr | None, shown: Csr, Y: Csr, scale: float, **options: Any
+) -> list[MultiLabelModel]:
+    """The models of all labels, each learned from the terms, if any, and from all labels but its own.
 
-    `shown` are the label columns (0/1, documents × labels), `Y` what is learned. Value-weighted naive Bayes learns all
-    labels in one model, which is then the only one in the list.
+    `shown` are the label columns (0/1, documents × labels), `Y` what is learned. A model that can hide labels learns
+    all labels in one fit, and is then the only one in the list.
     """
     n_labels = Y.shape[1]
-    if _is_one_model(model):
-        fresh = unfitted_copy(model).set_params(binary_columns=n_labels, skip_own=True)
-        return [fresh.fit(_side_by_side(words, shown.astype(np.float64)), Y, **options)]
+    if model.hides_labels:
+        everything = _side_by_side(terms, shown.astype(np.float64))
+        return [model.hiding_labels(n_labels, "own").fit(everything, Y, **options)]
     by_label = sparse.csc_array(Y)
     return [
-        fit_problem(model, beside_words(words, shown, label, scale), carriers(by_label, label), n_labels - 1, **options)
+        fit_problem(model, beside_words(terms, shown, label, scale), carriers(by_label, label), n_labels - 1, **options)
         for label in range(n_labels)
     ]
-
-
-def _is_one_model(model: Any) -> bool:
-    return isinstance(model, ValueWeightedNaiveBayes) and model.target == "labels"
 
 
 def beside_words(words: Csr | None, state: Bools | Csr, label: int, scale: float) -> Csr:
@@ -74,21 +197,24 @@ def _side_by_side(words: Csr | None, labels: Csr) -> Csr:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def make_view(models: Sequence[Any], words: Csr | None, n_labels: int, scale: float, added: Floats | None) -> View:
+def make_view(
+    models: Sequence[MultiLabelModel], words: Csr | None, n_labels: int, scale: float, added: Floats | None
+) -> View:
     """The view of some documents through fitted models; `added` (documents × labels) is added to its scores."""
-    if isinstance(models[0], _LINEAR):
+    if models[0].additive_scores:
         return _linear_view(models, words, n_labels, scale, added)
     return ModelView(models, words, scale, added)
 
 
-def view_evidence(models: Sequence[Any], document: Csr, state: Bools, labels: Ints, scale: float) -> Csr | list[Csr]:
+def view_evidence(
+    models: Sequence[MultiLabelModel], document: Csr, state: Bools, labels: Ints, scale: float
+) -> Csr | list[Csr]:
     """What each word and label column of one document adds to the scores of some labels, its labels being `state`.
 
     One table of all labels where the view is one model, else one row a label; the words are the first columns.
     """
     if len(models) == 1:
-        table: Csr = models[0].evidence(_side_by_side(document, Csr(state.astype(np.float64))), labels)
-        return table
+        return models[0].evidence(_side_by_side(document, Csr(state.astype(np.float64))), labels)
     rows = []
     for label in labels.tolist():
         row = problem_evidence(models[label], beside_words(document, state, label, scale))
@@ -139,7 +265,7 @@ def _ties_at_zero(scores: Floats) -> Floats:
 
 
 def _linear_view(
-    models: Sequence[Any], words: Csr | None, n_labels: int, scale: float, added: Floats | None
+    models: Sequence[MultiLabelModel], words: Csr | None, n_labels: int, scale: float, added: Floats | None
 ) -> LinearView:
     base, weights = label_table(models, 0 if words is None else words.shape[1], n_labels, scale)
     if words is None:
@@ -149,7 +275,7 @@ def _linear_view(
     return LinearView(np.zeros(n_labels), weights, without_labels if added is None else without_labels + added)
 
 
-def label_table(models: Sequence[Any], n_words: int, n_labels: int, scale: float) -> tuple[Floats, Floats]:
+def label_table(models: Sequence[MultiLabelModel], n_words: int, n_labels: int, scale: float) -> tuple[Floats, Floats]:
     """What linear models say of a document without words or labels, and what each label adds to each other.
 
     Asked of the models themselves: once with nothing, once with each label alone.
@@ -175,7 +301,7 @@ def _alone(n_words: int, n_columns: int, scale: float) -> Csr:
     return Csr((np.full(n_columns, scale), n_words + np.arange(n_columns), ends), shape=shape)
 
 
-def _all_scores(models: Sequence[Any], X: Csr) -> Floats:
+def _all_scores(models: Sequence[MultiLabelModel], X: Csr) -> Floats:
     if len(models) == 1:
         return np.asarray(models[0].score_batch(X))
     return np.column_stack([problem_scores(model, X) for model in models])
@@ -185,7 +311,7 @@ def _all_scores(models: Sequence[Any], X: Csr) -> Floats:
 class ModelView:
     """A view made of one fitted model a label, asked anew whenever the labels have changed."""
 
-    models: Sequence[Any]
+    models: Sequence[MultiLabelModel]
     words: Csr | None
     scale: float = 1.0
     added: Floats | None = None

@@ -42,7 +42,7 @@ class LabelPowerset(MultiLabelModel):
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "model": Satisfies(
             "a model with posterior or log_odds scores",
-            lambda value: getattr(value, "score_kind", None) in (ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS),
+            lambda value: isinstance(value, MultiLabelModel) and value.score_kind.is_probability,
         ),
         "min_count": Number(low=1, whole=True),
         "rare": OneOf("drop", "split"),
@@ -67,7 +67,7 @@ class LabelPowerset(MultiLabelModel):
     @property
     def needs_counts(self) -> bool:  # type: ignore[override]
         """Whether the model needs non-negative input."""
-        return bool(getattr(self.model, "needs_counts", False))
+        return self.model.needs_counts
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]

@@ -1,34 +1,31 @@
-"""Every label learned from a problem made less one-sided: weights, under-sampling, over-sampling, over any model."""
+"""Each label learned from a problem with fewer negatives or more positives: weights and samplers over any model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import ParameterError
 from manylabel.kernels.threads import in_threads
-from manylabel.models.base import DocumentScorer
+from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.neighbour_model import unit_vectors
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.progress import stage
-from manylabel.resampling.instance_weights import positive_costs
+from manylabel.resampling.samplers import SAMPLERS, UNDER_SAMPLERS, WEIGHTS, Sampling, positive_costs, sample_weights
 from manylabel.strategies.binary_relevance import BinaryRelevance
-from manylabel.strategies.binary_relevance_problem import carriers, fit_problem
-from manylabel.strategies.problem_strategy import BASE_MODEL
-from manylabel.strategies.resampled_problem import (
-    SAMPLERS,
-    UNDER_SAMPLERS,
-    WEIGHTS,
-    Sampling,
-    check_takes_weights,
-    fit_weighted_problem,
-    surface_margins,
-)
-from manylabel.strategies.resampled_svm import fit_apart, fit_with_costs, fit_with_exclusions
+from manylabel.strategies.two_class import BASE_MODEL, carriers, fit_problem, problem_labels
+
+EXCLUSIONS = 16_000_000
+"""Cells, documents × labels, that one fit may leave out; beyond that labels are learned in groups."""
+
+Rows = Callable[[int], Ints]
+Problem = Callable[[int], tuple[Csr, Bools]]
 
 SAMPLER = AnyOf(
     OneOf(*SAMPLERS),
@@ -37,7 +34,7 @@ SAMPLER = AnyOf(
 
 
 class Resampled(BinaryRelevance):
-    """One two-class problem a label, each resampled on its own; `sampler` says how.
+    """One two-class problem per label, each resampled on its own by `sampler`.
 
     weights     a positive weighs J = ratio · n₋ / n₊ (or `cost`), a negative 1: J of a `LinearSVM`, `sample_weight` of
                 scikit-learn's classifiers, the factor of the counts in naive Bayes
@@ -109,8 +106,11 @@ class Resampled(BinaryRelevance):
     def fit(self, X: object, Y: object) -> Self:  # type: ignore[override]
         """Learn each label from its own resampled documents."""
         features, targets = self.check_training(X, Y)
-        if self.sampler == WEIGHTS:
-            check_takes_weights(self.model)
+        if self.sampler == WEIGHTS and not self.base_model.weighs_documents:
+            raise ParameterError(
+                f"{type(self.model).__name__} does not weigh documents. Use sampler='replicate', which repeats the "
+                "positives."
+            )
         self.learn(features, targets.Y)
         return self
 
@@ -120,17 +120,18 @@ class Resampled(BinaryRelevance):
         if isinstance(self.model, LinearSVM):
             self.model_ = self._learn_linear(self.model, X, Y, constant)
             return
-        by_label = sparse.csc_array(Y)
+        model, by_label = self.base_model, sparse.csc_array(Y)
         self.learned_labels_ = np.flatnonzero(~constant)
         sampling, costs = self._sampling(X, Y), self._costs(Y)
         with stage("Learning labels", len(self.learned_labels_)) as advance:
 
-            def learn_label(label: int) -> Any:
+            def learn_label(label: int) -> MultiLabelModel:
                 positive = carriers(by_label, label)
                 if self.sampler == WEIGHTS:
-                    fitted = fit_weighted_problem(self.model, X, positive, float(costs[label]))
+                    weights = sample_weights(positive, float(costs[label]))
+                    fitted = model.for_two_classes().fit_weighted(X, problem_labels(model, positive), weights)
                 else:
-                    fitted = fit_problem(self.model, *sampling.problem(X, positive, label))
+                    fitted = fit_problem(model, *sampling.problem(X, positive, label))
                 advance(1)
                 return fitted
 
@@ -170,4 +171,105 @@ class Resampled(BinaryRelevance):
 
     def document_scorer(self) -> DocumentScorer | None:
         """That of the one model of all labels, where there is one."""
-        return self.model_.document_scorer() if hasattr(self, "model_") else None
+        return None if self.model_ is None else self.model_.document_scorer()
+
+
+def surface_margins(X: Csr, Y: Csr, model: Any, n_jobs: int | None) -> Callable[[int], Floats]:
+    """For each label the margins of all documents under a first linear support vector machine, learned on all of them.
+
+    It has the settings of the model, and sees its documents, where that is one itself; for any other model it sees
+    documents of unit length, since long ones would decide where the surface lies.
+    """
+    if isinstance(model, LinearSVM):
+        first = LinearSVM(**model.get_params())
+    else:
+        first, X = LinearSVM(), unit_vectors(X)
+    first.set_params(n_jobs=n_jobs, warm_start=False, keep_dual=False)
+    first.fit(X, Y)
+    weights = sparse.csc_array(first.weights_)
+
+    def margins(label: int) -> Floats:
+        column = np.zeros(X.shape[1])
+        cells = slice(weights.indptr[label], weights.indptr[label + 1])
+        column[weights.indices[cells]] = weights.data[cells]
+        return np.asarray(X @ column + first.intercept_[label], dtype=np.float64)
+
+    return margins
+
+
+# --- linear SVMs ----------------------------------------------------------------------------------------------------
+# All labels in one fit wherever that can be: weights are the J of each label, and rows left out are exclusions, on one
+# shared X. Only over-sampling, which gives each label rows of its own, takes one fit per label; the results are put
+# together to one model again.
+
+
+def fit_with_costs(model: LinearSVM, X: Csr, Y: Csr, costs: Floats, n_jobs: int | None) -> LinearSVM:
+    """One fit in which a positive of label l costs `costs[l]` times what it costs in the model given."""
+    J = np.asarray(model.J, dtype=np.float64) * costs
+    return _copy(model, n_jobs, J=J).fit(X, Y)
+
+
+def fit_with_exclusions(model: LinearSVM, X: Csr, Y: Csr, kept: Rows, n_jobs: int | None) -> LinearSVM:
+    """Each label learned from the rows `kept` names, in one fit, or in as few as the exclusions leave room for."""
+    size = max(1, EXCLUSIONS // X.shape[0])
+    groups = [np.arange(start, min(start + size, Y.shape[1])) for start in range(0, Y.shape[1], size)]
+    fitted = []
+    for labels in groups:
+        excluded = _exclusions(kept, labels, X.shape[0], n_jobs)
+        columns = Y if len(groups) == 1 else Csr(Y[:, labels])
+        fitted.append(_for_labels(model, labels, n_jobs).fit(X, columns, excluded=excluded))
+    return fitted[0] if len(fitted) == 1 else put_together(model, fitted, X.shape[1])
+
+
+def fit_apart(model: LinearSVM, n_features: int, n_labels: int, problem: Problem, n_jobs: int | None) -> LinearSVM:
+    """Each label learned from the rows that are its own, up to `n_jobs` labels at a time."""
+    with stage("Learning labels", n_labels) as advance:
+
+        def learn(label: int) -> LinearSVM:
+            X, positive = problem(label)
+            fitted = _for_labels(model, np.array([label]), 1).fit(X, Csr(positive[:, None].astype(np.int8)))
+            advance(1)
+            return fitted
+
+        return put_together(model, in_threads(learn, range(n_labels), n_jobs), n_features)
+
+
+def put_together(model: LinearSVM, parts: list[LinearSVM], n_features: int) -> LinearSVM:
+    """One model of the labels of several, in their order; dual coefficients, which belong to a fit, are left out."""
+    whole = unfitted_copy(model)
+    weights = Csr(sparse.hstack([sparse.csc_array(part.weights_) for part in parts], format="csr"))
+    cells = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
+    dense = cells < weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
+    whole.weights_ = weights.toarray() if dense else weights
+    whole.intercept_ = np.concatenate([part.intercept_ for part in parts])
+    whole.n_iter_ = np.concatenate([part.n_iter_ for part in parts])
+    whole.n_features_in_, whole.n_labels_ = n_features, len(whole.intercept_)
+    whole.classes_, whole.label_form_ = np.arange(whole.n_labels_), "sparse"
+    return whole
+
+
+def _exclusions(kept: Rows, labels: Ints, n_documents: int, n_jobs: int | None) -> Csr:
+    """Documents × some labels, 1 where a label leaves a document out."""
+    with stage("Choosing documents", len(labels)) as advance:
+
+        def left_out(label: int) -> Ints:
+            outside = np.ones(n_documents, dtype=np.bool_)
+            outside[kept(label)] = False
+            advance(1)
+            return np.flatnonzero(outside).astype(np.int32)
+
+        rows = in_threads(left_out, labels.tolist(), n_jobs)
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in rows])])
+    cells = np.concatenate([np.zeros(0, dtype=np.int32), *rows])
+    ones = np.ones(len(cells), dtype=np.int8)
+    return Csr(sparse.csc_array((ones, cells, starts), shape=(n_documents, len(labels))))
+
+
+def _for_labels(model: LinearSVM, labels: Ints, n_jobs: int | None) -> LinearSVM:
+    """An unfitted copy for some of the labels: those of its costs that differ by label are theirs."""
+    costs = {name: np.asarray(getattr(model, name), dtype=np.float64) for name in ("C", "J")}
+    return _copy(model, n_jobs, **{name: values[labels] for name, values in costs.items() if values.ndim})
+
+
+def _copy(model: LinearSVM, n_jobs: int | None, **settings: Any) -> LinearSVM:
+    return unfitted_copy(model).set_params(n_jobs=n_jobs, **settings)
