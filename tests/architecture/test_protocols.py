@@ -1,0 +1,92 @@
+"""What a class may offer is declared in its base class with a default; nothing finds out by probing."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import manylabel
+from manylabel.decisions.base import DecisionRule
+from manylabel.estimator import Estimator
+from manylabel.models.base import MultiLabelModel
+
+SOURCE = Path(manylabel.__file__).parent
+DECLARING = ("estimator.py", "models/base.py", "decisions/base.py", "kernels/", "strategies/scikit_learn_model.py")
+"""The base classes, the choice between compiled kernels and their twins, and the adapter of scikit-learn."""
+
+FOREIGN = {
+    "shape": "arrays, sparse matrices and data frames, as opposed to lists",
+    "tocsr": "any sparse matrix of SciPy",
+    "toarray": "any sparse matrix of SciPy",
+    "item": "NumPy's numbers",
+    "fit_resample": "the samplers of imbalanced-learn",
+    "coefs_": "the weights of scikit-learn's networks",
+    "lineno": "errors of parsers that know the line",
+    "reason": "network errors of the standard library",
+    "O_BINARY": "a constant that only Windows has",
+}
+"""Names that may be looked up on objects that are not ours, and whose they are."""
+
+TO_DO: frozenset[str] = frozenset(
+    {
+        "classifier.py",
+        "choosing/settings.py",
+        "choosing/trial.py",
+        "decisions/best_rule.py",
+        "decisions/decided.py",
+        "decisions/guarantee.py",
+        "models/out_of_fold.py",
+        "strategies/blend.py",
+        "strategies/ensemble.py",
+        "strategies/weighted_member.py",
+    }
+)
+"""Files that still probe. Take a file out when it is done; never add one."""
+
+
+def probes(tree: ast.AST) -> Iterator[str]:
+    """Every probe in a module: a literal name looked up, a parameter found by the end of its name, `__dict__`.
+
+    >>> list(probes(ast.parse('hasattr(model, "wants"), name.rpartition("__"), model.__dict__')))
+    ["hasattr 'wants'", "rpartition '__'", '__dict__']
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            yield "__dict__"
+        if not isinstance(node, ast.Call):
+            continue
+        literals = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if called in ("getattr", "hasattr") and literals and literals[0] not in FOREIGN:
+            yield f"{called} {literals[0]!r}"
+        if called in ("partition", "rpartition", "split", "rsplit") and "__" in literals:
+            yield f"{called} '__'"
+
+
+def modules() -> list[str]:
+    names = [path.relative_to(SOURCE).as_posix() for path in sorted(SOURCE.rglob("*.py"))]
+    return [name for name in names if not name.startswith(DECLARING)]
+
+
+def found_in(name: str) -> list[str]:
+    return list(probes(ast.parse((SOURCE / name).read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("name", [name for name in modules() if name not in TO_DO])
+def test_nothing_probes(name: str) -> None:
+    assert found_in(name) == []
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_names_are_not_ours(name: str) -> None:
+    """A name that a base class of ours declares is asked for directly, whatever the object."""
+    for base in (Estimator, MultiLabelModel, DecisionRule):
+        annotated = {key for one in base.__mro__ for key in inspect.get_annotations(one)}
+        assert name not in {*dir(base), *annotated}
+
+
+def test_probes_are_found() -> None:
+    code = 'hasattr(m, "wants"); getattr(m, "shape", 0); getattr(m, "model_", 0); n.rpartition("__"); self.__dict__'
+    assert sorted(probes(ast.parse(code))) == ["__dict__", "getattr 'model_'", "hasattr 'wants'", "rpartition '__'"]
