@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from manylabel.catalog import DEFAULT_METHOD
-from manylabel.choosing.deadline import seconds_of
 from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.data.splits import group_split, iterative_split
+from manylabel.deadline import seconds_of
 from manylabel.exceptions import ManylabelError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe, with_metric
@@ -139,7 +139,7 @@ def cell(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.
     except ManylabelError as error:  # counts are not to be had of ready-made tf-idf, say
         return {"value": None, "error": str(error)}
     sizes = {"train": len(train), "test": len(test), "labels": len(model.labels_)}
-    return {"value": value, "seconds": round(seconds, 1), "chosen": model.decided_.chosen_for_metric(), **sizes}
+    return {"value": value, "seconds": round(seconds, 1), "chosen": model.decided_.choice_, **sizes}
 
 
 def comparison(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.Namespace) -> dict[str, Any]:

@@ -7,26 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
-from manylabel.data.given import check_same_length, length_of, read_labels, rows_of
+from manylabel.data.corpus import Text
+from manylabel.data.given import as_matrix, check_same_length, length_of, read_labels, rows_of
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import label_matrix, label_sets, stack
-from manylabel.document_features import DocumentFeatures, Documents
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError, ModelFileError
+from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.models.score_kinds import undisplay
-from manylabel.one_document import OneDocument
 from manylabel.progress import stage
-from manylabel.recipe import Recipe, with_metric
+from manylabel.recipe import SECTIONS, Recipe, with_metric
 
 if TYPE_CHECKING:
+    from manylabel.decisions.decided import DecidedModel
     from manylabel.decisions.guarantee_record import GuaranteeRecord
-    from manylabel.models.base import MultiLabelModel
 
 __all__ = ["Documents", "Prediction", "TextClassifier"]
 
@@ -44,7 +44,7 @@ class Prediction:
     thresholds: Floats | None
 
 
-class TextClassifier(DocumentFeatures):
+class TextClassifier(Estimator):
     """A whole pipeline: text → counts → weights → scores → label sets.
 
     `method` is a row of the catalogue (``manylabel methods`` lists them); `features`, `selection`, `weighting`, `model`
@@ -63,9 +63,19 @@ class TextClassifier(DocumentFeatures):
     [['buses']]
     """
 
-    # What a model file lacks that was written before there was a label hierarchy.
-    nodes_: list[str] | None = None
-    parents_: Ints | None = None
+    features_: FeaturePipeline
+    decided_: DecidedModel
+    labels_: list[str]
+    label_form_: str
+    """What `fit` was given: "sets" of names, one of the "names" per document, or a "matrix"."""
+    label_counts_: Ints
+    n_documents_: int
+    nodes_: list[str] | None
+    """The nodes of the label hierarchy that are labels or above a label; None without a hierarchy."""
+    parents_: Ints | None
+    """The place of each node's parent in `nodes_`, −1 for a root."""
+    _short_way: Callable[[Text], list[int]] | None = None
+    _short_way_is_known: bool = False
 
     def __init__(
         self,
@@ -95,26 +105,15 @@ class TextClassifier(DocumentFeatures):
     @classmethod
     def from_recipe(cls, recipe: Recipe, **training: Any) -> Self:
         """The classifier a recipe describes, not yet fitted."""
-        return cls(
-            recipe.method,
-            features=recipe.features,
-            selection=recipe.selection,
-            weighting=recipe.weighting,
-            model=recipe.model,
-            decision=recipe.decision,
-            **training,
-        )
+        sections = recipe.as_dict()
+        return cls(sections.pop("method"), **sections, **training)
 
     @property
     def recipe(self) -> Recipe:
         """The resolved settings of the whole pipeline."""
-        sections = {
-            "features": self.features,
-            "selection": self.selection,
-            "weighting": self.weighting,
-            "model": self.model,
-            "decision": self.decision,
-        }
+        sections = dict(
+            zip(SECTIONS, (self.features, self.selection, self.weighting, self.model, self.decision), strict=True)
+        )
         given = {name: values for name, values in sections.items() if values is not None}
         return Recipe.of(self.method, with_metric(given, self.metric))
 
@@ -137,8 +136,6 @@ class TextClassifier(DocumentFeatures):
         says which label lies under which (a mapping from child to parent will do): every model keeps it, and methods
         for hierarchies learn from it.
         """
-        from manylabel.decisions.decided import DecidedModel
-
         recipe = self.recipe
         names, Y, form = read_labels(labels, label_names)
         check_same_length(documents, Y)
@@ -147,45 +144,33 @@ class TextClassifier(DocumentFeatures):
             from manylabel.features.keyword_rules import with_rule_labels
 
             names, Y = with_rule_labels(rules, names, Y)
-        decided = DecidedModel(
-            self._build_model(recipe),
-            recipe.build_rule(),
-            folds=self.folds,
-            seed=self.seed,
-            probabilities=recipe.probabilities,
-        )
-        given, given_Y, parts = documents, Y, decided.parts(Y)
-        if parts is not None:
-            # Words, selection and weights come from the others alone, so that new documents fare as the held-out ones.
-            given, given_Y = rows_of(documents, parts[0]), Csr(Y[parts[0]])
-        X, counts_of_counts = self._fit_features(recipe, given, given_Y)
-        self._note_hierarchy(hierarchy, names)
-        facts = {"counts_of_counts": counts_of_counts, "parents": self.parents_}
-        facts |= self._fit_rules(recipe, rules, names, terms)
-        X = self._with_rules(X, given)
-        known = {name: fact for name, fact in facts.items() if fact is not None and name in decided.model.wants}
-        held_out = None if parts is None else (self.transform(rows_of(documents, parts[1])), Csr(Y[parts[1]]))
+        nodes, parents = _hierarchy_columns(hierarchy, names)
+        decided = recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        given, given_Y, divided = documents, Y, decided.divide(Y)
+        if divided is not None:
+            # Terms and weights come from the others alone, so that the held-out documents are as new as later ones.
+            given, given_Y = rows_of(documents, divided[0]), Csr(Y[divided[0]])
+        pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, self.n_jobs)
+        learned = pipeline.fit_transform(given, given_Y, rules=rules, labels=names, terms=terms)
+        facts = dict(learned.facts)
+        if parents is not None:
+            facts["parents"] = parents
+        if learned.counts is not None:
+            of_counts = decided.counts_of_counts(learned.counts, given_Y)
+            facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
+        held_out = None
+        if divided is not None:
+            held_out = pipeline.transform(rows_of(documents, divided[1])), Csr(Y[divided[1]])
         with stage("Learning"):
-            decided.fit(X, given_Y, held_out=held_out, **known)
-        self._forget_short_way()
-        self.labels_ = names
-        self.label_form_ = form
-        self.decided_ = decided
+            decided.fit(learned.X, given_Y, held_out=held_out, **decided.wanted(facts))
+        # Nothing is kept before everything is learned: an interrupted fit leaves the classifier as it was.
+        self.features_, self.decided_ = pipeline, decided
+        self.labels_, self.label_form_ = names, form
+        self.nodes_, self.parents_ = nodes, parents
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
+        self._short_way, self._short_way_is_known = None, False
         return self
-
-    def _build_model(self, recipe: Recipe) -> MultiLabelModel:
-        model = recipe.build_model()
-        threaded = [name for name in model.get_params() if name.rpartition("__")[2] == "n_jobs"]
-        return model.set_params(**dict.fromkeys(threaded, self.n_jobs))
-
-    def _note_hierarchy(self, hierarchy: Hierarchy | Mapping[str, str] | None, names: Sequence[str]) -> None:
-        """Keep the part of the hierarchy that lies at or above the labels: nodes by name, and the parent of each."""
-        self.nodes_ = self.parents_ = None
-        if hierarchy is not None:
-            forest = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(dict(hierarchy))
-            self.nodes_, self.parents_ = forest.columns(names)
 
     @property
     def hierarchy(self) -> Hierarchy | None:
@@ -199,10 +184,10 @@ class TextClassifier(DocumentFeatures):
 
     def predict(self, documents: Documents) -> Any:
         """The labels of each document, in the form they were given to `fit`: lists of names by default."""
-        if not hasattr(documents, "shape") and len(documents) <= SHORT_WAY:
-            short = self._short_way()
-            if short is not None:
-                return [[self.labels_[column] for column in short.labels(text)] for text in documents]
+        if as_matrix(documents) is None and len(texts := cast(Sequence[Text], documents)) <= SHORT_WAY:
+            label_columns = self.short_way()
+            if label_columns is not None:
+                return [[self.labels_[column] for column in label_columns(text)] for text in texts]
         parts = [S for S, _ in self.iter_decisions(documents)]
         S = stack(parts, len(self.labels_))
         if self.label_form_ == "matrix":
@@ -250,18 +235,37 @@ class TextClassifier(DocumentFeatures):
             for names, row in zip(sets, self.decided_.shown(scores), strict=True):
                 yield Prediction(names, row, thresholds)
 
-    def _short_way(self) -> OneDocument | None:
-        """The way for single documents, made when it is first asked for; None where there is none."""
-        if "_one_document" not in self.__dict__:
-            self.check_fitted()
-            sets = self.label_form_ == "sets"
-            made = OneDocument.of(self.vectorizer_, self.weighting_, self.decided_) if sets else None
-            self.__dict__["_one_document"] = made
-        found: OneDocument | None = self.__dict__["_one_document"]
-        return found
+    def short_way(self) -> Callable[[Text], list[int]] | None:
+        """A function that gives the columns of one text's labels without building matrices; None where there is none.
 
-    def _forget_short_way(self) -> None:
-        self.__dict__.pop("_one_document", None)
+        Its predictions are those of the long way. It is made when it is first asked for.
+        """
+        if not self._short_way_is_known:
+            self.check_fitted()
+            self._short_way, self._short_way_is_known = self._make_short_way(), True
+        return self._short_way
+
+    def _make_short_way(self) -> Callable[[Text], list[int]] | None:
+        decided = self.decided_
+        rule, kind = decided.rule_, decided.score_kind
+        read, score = self.features_.document_reader(), decided.document_scorer()
+        if self.label_form_ != "sets" or rule is None or read is None or score is None:
+            return None
+
+        def label_columns(text: Text) -> list[int]:
+            chosen: list[int] = rule.decide_dense(score(*read(text))[np.newaxis], kind)[0].nonzero()[0].tolist()
+            return chosen
+
+        return label_columns
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What `pickle` and `copy` keep: everything but the short way, which is made again."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def transform(self, documents: Documents) -> Csr:
+        """X: the documents as the model sees them."""
+        self.check_fitted()
+        return self.features_.transform(documents)
 
     def iter_decisions(self, documents: Documents) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
         """The predicted label sets batch by batch, each with a function that gives the model's scores behind them.
@@ -351,3 +355,13 @@ class TextClassifier(DocumentFeatures):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _hierarchy_columns(
+    hierarchy: Hierarchy | Mapping[str, str] | None, names: Sequence[str]
+) -> tuple[list[str] | None, Ints | None]:
+    """The nodes of a hierarchy at or above the labels, and the place of each node's parent."""
+    if hierarchy is None:
+        return None, None
+    forest = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(dict(hierarchy))
+    return forest.columns(names)

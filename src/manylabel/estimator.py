@@ -9,7 +9,7 @@ docs/decisions/0003-estimators-without-scikit-learn.md has the reasons.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -62,13 +62,18 @@ class Estimator:
 
     def set_everywhere(self, name: str, value: Any) -> Self:
         """Set a parameter of this estimator and of all estimators inside it, wherever they have it."""
-        for own, inside in self.get_params(deep=False).items():
-            if own == name:
-                setattr(self, name, value)
-            for one in inside if isinstance(inside, (list, tuple)) else (inside,):
-                if isinstance(one, Estimator):
-                    one.set_everywhere(name, value)
+        for one in self.walk():
+            if name in one.parameter_names():
+                setattr(one, name, value)
         return self
+
+    def walk(self) -> Iterator[Estimator]:
+        """Yield the estimator itself, then all estimators among its parameters, and theirs."""
+        yield self
+        for value in self.get_params(deep=False).values():
+            for inside in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(inside, Estimator):
+                    yield from inside.walk()
 
     def check_parameters(self) -> None:
         """Check every parameter against the class's table; `fit` calls it first."""

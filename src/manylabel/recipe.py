@@ -28,12 +28,15 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from manylabel.catalog import OWN_RULE, find_class, find_method
 from manylabel.decisions.table import find_rule
 from manylabel.exceptions import DataError, ManylabelError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
+
+if TYPE_CHECKING:
+    from manylabel.decisions.decided import DecidedModel
 
 RULE_SETTINGS = ("rules", "rules_effect")
 """What [features] says besides the vectoriser's settings: hand-written keyword rules (the path of a file, or a table of
@@ -45,6 +48,8 @@ BEST_RULE = "best"
 """The rule that is chosen for a metric."""
 INNER = "inner."
 """Before the name of a setting: it is meant for the model inside a strategy."""
+BUILT = ("model", "others", "rule", "probabilities")
+"""Parameters of models that other settings describe; [model] does not set them."""
 PASSED_ON = ("seed", "n_jobs")
 """Settings of a strategy that the model inside takes over."""
 SECTIONS = ("features", "selection", "weighting", "model", "decision")
@@ -75,8 +80,6 @@ class Recipe:
         decision = changes.get("decision", {})
         rule = decision.pop("rule", row.decision)
         preset = dict(row.decision_settings) if rule == row.decision else {}
-        if not changes.get("model", {}).keys().isdisjoint(("C", f"{INNER}C")):
-            preset.pop("costs", None)  # who names a cost does not want it chosen
         recipe = cls(
             method=row.name,
             features={**row.features, **changes.get("features", {})},
@@ -140,7 +143,8 @@ class Recipe:
         row = find_method(self.method)
         model = find_class(row.model)
         inner = find_class(row.inner).parameter_names() if row.inner else []  # type: ignore[attr-defined]
-        names = [name for name in model.parameter_names() if name != "model"]  # type: ignore[attr-defined]
+        names = [name for name in model.parameter_names() if name not in BUILT]  # type: ignore[attr-defined]
+        names += ["members"] if row.members and "members" not in names else []
         rule = self.decision["rule"]
         known = {
             "features": [*Vectorizer.parameter_names(), *RULE_SETTINGS],
@@ -205,27 +209,54 @@ class Recipe:
         given = self.features.get("rules")
         return None if given is None else rules_text(given)
 
+    def build(self, *, folds: int = 5, seed: int = 0, n_jobs: int | None = None) -> DecidedModel:
+        """The model with its decision rule, not yet fitted; `folds` and `seed` are those the rule is learned with."""
+        from manylabel.decisions.auto import AutoModel
+        from manylabel.decisions.decided import DecidedModel
+
+        training = {"folds": folds, "seed": seed, "probabilities": self.probabilities}
+        if self._is_auto:
+            first, *others = (build_member(name) for name in self.model["members"])
+            settings = {key: value for key, value in self.model.items() if key != "members"}
+            # A rule stands before one model: it is not averaged.
+            others = [] if self.features.get("rules") is not None else others
+            decided: DecidedModel = AutoModel(
+                self._behind_rules(first), tuple(others), self.build_rule(), **{**training, **settings}
+            )
+        else:
+            decided = DecidedModel(self.build_model(), self.build_rule(), **training)
+        return decided.set_everywhere("n_jobs", n_jobs)
+
+    @property
+    def _is_auto(self) -> bool:
+        """Whether the method chooses settings of its model together with the rule."""
+        from manylabel.decisions.auto import AutoModel
+
+        return find_class(find_method(self.method).model) is AutoModel
+
     def build_model(self) -> MultiLabelModel:
-        """The model, not yet fitted; keyword rules, where there are any, stand before it."""
-        from manylabel.models.keyword_rules import KeywordRules
-
-        model = self._build_method()
-        if self.features.get("rules") is None or isinstance(model, KeywordRules):
-            return model
-        return KeywordRules(model, effect=self.features.get("rules_effect", "give"))
-
-    def _build_method(self) -> MultiLabelModel:
+        """The model alone, not yet fitted; keyword rules, where there are any, stand before it."""
         row = find_method(self.method)
-        outer = find_class(row.model)
+        outer: Any = find_class(row.model)
+        if self._is_auto:
+            return self.build().unfitted_model()
         if row.members:
             with_rules = self.model.get("combine") == "votes"
             members = tuple(build_member(name, with_rules) for name in self.model["members"])
-            return outer(**{**self.model, "members": members})  # type: ignore[no-any-return]
+            return self._behind_rules(outer(**{**self.model, "members": members}))
         if row.inner is None:
-            return outer(**self.model)  # type: ignore[no-any-return]
-        inner = find_class(row.inner)
-        own, nested = self._divide(outer.parameter_names(), inner.parameter_names())  # type: ignore[attr-defined]
-        return outer(model=inner(**nested), **own)  # type: ignore[no-any-return]
+            return self._behind_rules(outer(**self.model))
+        inner: Any = find_class(row.inner)
+        own, nested = self._divide(outer.parameter_names(), inner.parameter_names())
+        return self._behind_rules(outer(model=inner(**nested), **own))
+
+    def _behind_rules(self, model: MultiLabelModel) -> MultiLabelModel:
+        """The model behind the hand-written keyword rules, where there are any."""
+        from manylabel.models.keyword_rules import KeywordRules
+
+        if self.features.get("rules") is None or isinstance(model, KeywordRules):
+            return model
+        return KeywordRules(model, effect=self.features.get("rules_effect", "give"))
 
     def _divide(self, outer: Sequence[str], inner: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings of a strategy and those of the model inside; see this module's docstring."""
@@ -248,8 +279,8 @@ class Recipe:
         return self.decision.get("probabilities")
 
 
-def build_member(method: str, with_rule: bool) -> MultiLabelModel:
-    """A method as a member of a ensemble: its model, the weighting it wants and, if asked for, its decision rule.
+def build_member(method: str, with_rule: bool = False) -> MultiLabelModel:
+    """A method as a member of an ensemble: its model, the weighting it wants and, if asked for, its decision rule.
 
     All members learn from the ensemble's counts, so that a method's own features and selection have no say.
     """

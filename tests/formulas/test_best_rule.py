@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.decisions.calibration import Calibration
@@ -16,6 +17,7 @@ from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import TARGET_METRICS, find_target_metric
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 
 MARGIN, POSTERIOR = ScoreKind.MARGIN, ScoreKind.POSTERIOR
@@ -86,11 +88,11 @@ def test_too_few_documents_to_compare_rules_leave_the_simplest() -> None:
     assert math.isnan(rule.gain)
 
 
-def test_unknown_goals_and_costs_are_answered_in_a_sentence() -> None:
+def test_unknown_metrics_and_costs_are_refused_in_a_sentence() -> None:
     with pytest.raises(ParameterError, match="metric must be one of 'micro-f1'"):
         BestRule("accuracy").fit(np.zeros((6, 1)), Csr(np.ones((6, 1))), MARGIN)
     with pytest.raises(ParameterError, match="costs must be a list of numbers above 0"):
-        BestRule(costs=(0.0,)).fit(np.zeros((6, 1)), Csr(np.ones((6, 1))), MARGIN)
+        AutoModel(LinearSVM(), (), BestRule(), costs=(0.0,)).fit(np.ones((6, 1)), Csr(np.ones((6, 1))))
 
 
 @pytest.mark.parametrize("metric", [*TARGET_METRICS, "recall@3"])

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from manylabel.choosing.deadline import Deadline, OutOfTime, seconds_of
 from manylabel.choosing.halving import Rung, Search, Step, Trial, halve, plan_rungs
 from manylabel.choosing.tuning import judge
+from manylabel.deadline import Deadline, OutOfTime, seconds_of
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.threshold import GlobalThreshold
+from manylabel.estimator import Csr
 from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import find_target_metric
-from manylabel.progress import reporting_to, track
+from manylabel.models.linear_svm import LinearSVM
 from manylabel.recipe import Recipe
 
 EXACT, HAMMING = find_target_metric("exact-match"), find_target_metric("hamming-loss")
@@ -141,20 +144,10 @@ def test_a_time_that_is_none_is_refused(text: str) -> None:
         seconds_of(text)
 
 
-def test_the_brake_stops_work_that_reports_its_progress_and_hands_the_report_on() -> None:
-    class Sink:
-        def __init__(self) -> None:
-            self.steps = 0
-
-        def started(self, what: str, total: int | None) -> None: ...
-
-        def advanced(self, what: str, by: int) -> None:
-            self.steps += by
-
-        def finished(self, what: str) -> None: ...
-
+def test_a_deadline_is_checked_before_each_fold() -> None:
+    X, Y = Csr(np.eye(8)), Csr(np.eye(2, dtype=np.int8)[np.arange(8) % 2])
     ticks = iter(range(100))
-    sink = Sink()
-    with reporting_to(sink), pytest.raises(OutOfTime), Deadline(5, clock=lambda: float(next(ticks))).braking():
-        list(track("Work", range(50)))
-    assert 0 < sink.steps < 10
+    late = Deadline(2, clock=lambda: float(next(ticks)))
+    with pytest.raises(OutOfTime):
+        DecidedModel(LinearSVM(), GlobalThreshold(), folds=4).fit(X, Y, deadline=late)
+    assert next(ticks) == 4  # when it was set, before the first two folds, and before the third, which was too late

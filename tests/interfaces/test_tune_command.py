@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from manylabel import TextClassifier
-from manylabel.choosing.deadline import Deadline
 from manylabel.cli.run import run
+from manylabel.deadline import Deadline
 
 QUICK = ("tune", "townhall", "--method", "nb-complement", "--cv", "2", "--jobs", "1")
 

@@ -56,7 +56,7 @@ def test_fields_may_be_told_apart() -> None:
     model = TextClassifier("nb-binary", features={"fields": ["title", "body"]}, model={"smoothing": "laplace"})
     model.fit(texts, [["buses"], ["roads"]] * 5)
     assert model.predict(texts[:2]) == [["buses"], ["roads"]]
-    assert "title:bus" in model.vectorizer_.terms_
+    assert "title:bus" in model.features_.vectorizer_.terms_
 
 
 def test_scores_thresholds_and_decisions_agree() -> None:
@@ -147,10 +147,12 @@ def test_one_document_is_answered_as_many_are(
     corpus = load_corpus("townhall").corpus.subset(range(200))
     model = TextClassifier(method, features=features).fit(corpus.texts, corpus.label_sets)
     texts = [*corpus.texts[:40], "", "ÉÀ 日本 İ", "zzz"]
-    short = model._short_way()
-    if short is not None:
+    if model.short_way() is not None:
+        read, score = model.features_.document_reader(), model.decided_.document_scorer()
+        assert read is not None
+        assert score is not None
         long = model.decided_.score_batch(model.transform(texts))
-        np.testing.assert_allclose([short.scores(text) for text in texts], long, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose([score(*read(text)) for text in texts], long, rtol=1e-12, atol=1e-12)
     one_by_one = [model.predict([text])[0] for text in texts]
     monkeypatch.setattr("manylabel.classifier.SHORT_WAY", 0)
     assert model.predict(texts) == one_by_one
@@ -158,4 +160,4 @@ def test_one_document_is_answered_as_many_are(
 
 def test_linear_models_have_a_short_way() -> None:
     for method in ("svm", "nb", "nb-app", "nb-binary"):
-        assert TextClassifier(method).fit(TEXTS, LABELS)._short_way() is not None
+        assert TextClassifier(method).fit(TEXTS, LABELS).short_way() is not None

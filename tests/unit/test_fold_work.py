@@ -66,9 +66,9 @@ def test_a_trial_answers_what_a_classifier_of_its_own_answers(work: FoldWork, co
     assert answers.size > 0
 
 
-def test_a_rule_that_chooses_settings_of_the_model_gets_a_model_of_its_own(work: FoldWork, corpus: Corpus) -> None:
-    decision = {"rule": "best", "metric": "macro-f1", "costs": (0.1, 1.0)}
-    recipe = Recipe.of("svm", {"decision": decision})
+def test_a_method_that_chooses_settings_by_its_rule_fits_a_model_of_its_own(work: FoldWork, corpus: Corpus) -> None:
+    decision = {"rule": "best", "metric": "macro-f1"}
+    recipe = Recipe.of("auto", {"decision": decision, "model": {"costs": (0.1, 1.0)}})
     train, test = (corpus.subset(rows) for rows in work.splits[0])
     answers = run_trial(work, recipe, {"best": decision, "other": {"rule": "natural"}}, 0)
     names = [work.label_names[label] for label in work.fold(recipe, 0).labels]

@@ -184,7 +184,7 @@ def test_posteriors_and_wrong_rules_are_refused() -> None:
 def test_evidence_is_the_words_of_the_rule() -> None:
     features = {"rules": {"buses": "(bus OR tram*) AND stop", "roads": "potholes"}}
     model = TextClassifier("rules", features=features).fit(TEXTS, LABELS)
-    rules, terms = model.decided_.model_, model.vectorizer_.terms_
+    rules, terms = model.decided_.model_, model.features_.vectorizer_.terms_
     table = rules.evidence(model.transform(["bus stop and road"])).toarray()
     assert {terms[column]: table[0, column] for column in np.flatnonzero(table[0])} == {"bus": 1.0, "stop": 1.0}
     assert not table[1].any()
@@ -192,7 +192,7 @@ def test_evidence_is_the_words_of_the_rule() -> None:
     assert np.flatnonzero(table[1]).tolist() == [len(terms) + 1], "no training document has the word"
     learned = TextClassifier("rules").fit(TEXTS, LABELS)
     table = learned.decided_.model_.evidence(learned.transform(["bus"])).toarray()
-    assert [learned.vectorizer_.terms_[column] for column in np.flatnonzero(table[0])] == ["bus"]
+    assert [learned.features_.vectorizer_.terms_[column] for column in np.flatnonzero(table[0])] == ["bus"]
 
 
 @pytest.mark.parametrize("method", ["svm", "nb", "mnb-vw-cc", "ensemble-votes"])

@@ -8,12 +8,12 @@ import pytest
 
 from manylabel.catalog import METHODS
 from manylabel.choosing.candidates import Traits, entrants, variants
-from manylabel.choosing.deadline import Deadline
 from manylabel.choosing.expectation import expectation
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.race import Steward
 from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
+from manylabel.deadline import Deadline
 from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric

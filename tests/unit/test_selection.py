@@ -26,13 +26,16 @@ def letters():
 def test_the_vocabulary_is_cut_down_to_the_selected_terms(letters) -> None:
     whole = TextClassifier("svm").fit(letters.texts, letters.label_sets)
     model = TextClassifier("svm", selection=BEST).fit(letters.texts, letters.label_sets)
-    X = whole.vectorizer_.transform(letters.texts)
+    X = whole.features_.vectorizer_.transform(letters.texts)
     selector = TermSelector(**BEST).fit(X, letters.label_matrix(whole.labels_))
-    assert model.vectorizer_.terms_ == selector.get_feature_names_out(whole.vectorizer_.terms_).tolist()
+    assert (
+        model.features_.vectorizer_.terms_
+        == selector.get_feature_names_out(whole.features_.vectorizer_.terms_).tolist()
+    )
     assert model.decided_.n_features_in_ == 40
-    assert model.selector_ is None
+    assert model.features_.selector_ is None
     np.testing.assert_array_equal(
-        model.weighting_.document_frequency_, whole.weighting_.document_frequency_[selector.kept_]
+        model.features_.weighting_.document_frequency_, whole.features_.weighting_.document_frequency_[selector.kept_]
     )
     lengths = np.linalg.norm(model.transform(letters.texts).toarray(), axis=1)
     assert np.all(np.isclose(lengths, 1) | (lengths == 0))
@@ -53,18 +56,20 @@ def test_save_then_load_is_the_identity(method: str, features: dict, letters, tm
 
 def test_one_document_is_answered_as_many_are(letters) -> None:
     model = TextClassifier("svm", selection=BEST).fit(letters.texts, letters.label_sets)
-    short = model._short_way()
-    assert short is not None
+    read, score = model.features_.document_reader(), model.decided_.document_scorer()
+    assert read is not None
+    assert score is not None
+    assert model.short_way() is not None
     texts = [*letters.texts[:20], "", "zzz"]
     long = model.decided_.score_batch(model.transform(texts))
-    np.testing.assert_allclose([short.scores(text) for text in texts], long, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose([score(*read(text)) for text in texts], long, rtol=1e-12, atol=1e-12)
 
 
 def test_ready_made_counts_are_selected_too(letters) -> None:
     X = Vectorizer().fit_transform(letters.texts)
     by_texts = TextClassifier("svm", selection=BEST).fit(letters.texts, letters.label_sets)
     by_counts = TextClassifier("svm", selection=BEST).fit(X, letters.label_sets)
-    assert by_counts.selector_.kept_.size == 40
+    assert by_counts.features_.selector_.kept_.size == 40
     np.testing.assert_array_equal(by_counts.predict_scores(X), by_texts.predict_scores(letters.texts))
     with pytest.raises(DataError, match="selection was made among"):
         by_counts.predict_scores(X[:, 1:])
@@ -74,7 +79,7 @@ def test_fitting_again_without_selection_forgets_it(letters) -> None:
     X = Vectorizer().fit_transform(letters.texts)
     model = TextClassifier("svm", selection=BEST).fit(X, letters.label_sets)
     model.set_params(selection=None).fit(X, letters.label_sets)
-    assert model.selector_ is None
+    assert model.features_.selector_ is None
     assert model.decided_.n_features_in_ == X.shape[1]
 
 

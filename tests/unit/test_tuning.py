@@ -7,7 +7,6 @@ import pytest
 
 from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
-from manylabel.choosing.deadline import Deadline
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.halving import Rung, Step, Trial
 from manylabel.choosing.importance import importances
@@ -16,6 +15,7 @@ from manylabel.choosing.tuning import Tuned, tune
 from manylabel.choosing.warm_starts import WarmStarts
 from manylabel.data import Corpus
 from manylabel.data.splits import iterative_stratification
+from manylabel.deadline import Deadline
 from manylabel.evaluation.document_statistics import document_statistics
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import find_target_metric

@@ -46,11 +46,13 @@ def storable_classes() -> dict[str, str]:
     """Every class a model file may name, by class name: the only ones that loading a file can ever construct."""
     paths = [
         "manylabel.classifier:TextClassifier",
+        "manylabel.features.pipeline:FeaturePipeline",
         "manylabel.features.vectorize:Vectorizer",
         "manylabel.features.select:TermSelector",
         "manylabel.features.weighting:Weighting",
         "manylabel.features.keywords:KeywordMatcher",
         "manylabel.decisions.decided:DecidedModel",
+        "manylabel.decisions.auto:AutoModel",
         "manylabel.decisions.calibration:Calibration",
         *RULES.values(),
         *(row.model for row in METHODS.values()),

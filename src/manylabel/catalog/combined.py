@@ -119,13 +119,13 @@ COMBINED: tuple[Method, ...] = (
     Method(
         "auto",
         "Linear SVMs on stems, cost and rule chosen for what matters; on small data with value-weighted naive Bayes",
-        "manylabel.strategies.blend:Blend",
+        "manylabel.decisions.auto:AutoModel",
         "manylabel",
         cost=Cost(start=0.3, words=0.8, cells=1.4),
         features={"stemmer": "auto"},
         members=("svm", "mnb-vw"),
+        settings={"costs": COSTS},
         decision="best",
-        decision_settings={"costs": COSTS},
         search=WORDS,
     ),
     Method(

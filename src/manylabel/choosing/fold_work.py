@@ -16,21 +16,19 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from manylabel.classifier import Documents
 from manylabel.data.corpus import Corpus
 from manylabel.data.given import as_matrix
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.splits import Split
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.features import TermSelector, Vectorizer, Weighting
-from manylabel.features.vocabulary import TermTable, select_columns
+from manylabel.features import Vectorizer
+from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
 KEPT = 4
 """Ways of counting, and fold matrices, that are kept at a time."""
-PRUNING = ("min_df", "max_df", "max_features")
 
 Value = TypeVar("Value")
 
@@ -147,33 +145,14 @@ class FoldWork:
         everything, is_vocabulary = self.counts(recipe.vectorizer_settings)
         labels = np.flatnonzero(np.bincount(self.Y[train].indices, minlength=self.Y.shape[1])).astype(np.int64)
         Y = Csr(self.Y[train][:, labels])
-        counts, tested = everything[train], everything[test]
-        if is_vocabulary:
-            seen = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
-            counts, tested = select_columns(counts, seen), select_columns(tested, seen)
-        X, X_test = self._pruned(recipe, counts, tested) if is_vocabulary else (counts, tested)
-        if recipe.selection:
-            with stage("Selecting terms"):
-                selector = TermSelector(**{"n_jobs": self.n_jobs, **recipe.selection}).fit(X, Y)
-            X, X_test = selector.transform(X), selector.transform(X_test)
+        pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, self.n_jobs)
+        learned = pipeline.fit_counts(everything[train], Y, has_vocabulary=is_vocabulary)
+        X_test = pipeline.transform_counts(everything[test])
         facts = self._facts(recipe, labels)
-        if self.has_texts and X.shape[1] < counts.shape[1] and not recipe.weighting:
-            of_counts = recipe.build_model().counts_of_counts(counts, Y)
+        if self.has_texts and learned.counts is not None:
+            of_counts = recipe.build().counts_of_counts(learned.counts, Y)
             facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
-        if recipe.weighting:
-            weighting = Weighting(**recipe.weighting).fit(X)
-            X, X_test = weighting.transform(X), weighting.transform(X_test)
-        return FoldData(X, Y, X_test, Csr(self.Y[test]), np.asarray(test, dtype=np.int64), labels, facts)
-
-    def _pruned(self, recipe: Recipe, counts: Csr, tested: Csr) -> tuple[Csr, Csr]:
-        bounds = {name: recipe.features[name] for name in PRUNING if name in recipe.features}
-        if not bounds:
-            return counts, tested
-        table = TermTable()
-        # names are not looked at, but ties go to the first column: the alphabet, as in Vectorizer
-        table.add([""] * counts.shape[1], counts, is_sorted=True)
-        mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
-        return select_columns(counts, mask), select_columns(tested, mask)
+        return FoldData(learned.X, Y, X_test, Csr(self.Y[test]), np.asarray(test, dtype=np.int64), labels, facts)
 
     def _facts(self, recipe: Recipe, labels: Ints) -> dict[str, Any]:
         if self.hierarchy is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manylabel.choosing.deadline import OutOfTime
+from manylabel.deadline import OutOfTime
 from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe

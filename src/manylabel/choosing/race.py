@@ -20,9 +20,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from manylabel.choosing.candidates import Entrant, Option, Traits, variants
-from manylabel.choosing.deadline import Deadline, OutOfTime
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.trial import run_trial
+from manylabel.deadline import Deadline, OutOfTime
 from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import paired_difference
 from manylabel.evaluation.document_statistics import DocumentStatistics
@@ -102,10 +102,9 @@ class Steward:
     def run(self, field_: Sequence[Entrant]) -> Race:
         """The whole race."""
         try:
-            with self.deadline.braking():
-                running = self._first_fold(field_)
-                self._other_folds(running)
-                self._variants()
+            running = self._first_fold(field_)
+            self._other_folds(running)
+            self._variants()
         except OutOfTime:
             self.race.clock_ended_it = True
             ran = {runner.entrant.name for runner in self.race.runners}
@@ -190,7 +189,9 @@ class Steward:
         rules = {option.name: option.recipe.decision for option in entrant.options}
         try:
             with stage(f"{entrant.name}, fold {number + 1} of {race.n_folds}"):
-                found = run_trial(self.work, entrant.recipe, rules, number, with_ranks=metric.k is not None)
+                found = run_trial(
+                    self.work, entrant.recipe, rules, number, with_ranks=metric.k is not None, deadline=self.deadline
+                )
         except (ValueError, ArithmeticError) as error:  # a method that cannot learn from these documents is out
             race.left_out[entrant.name] = f"could not learn from fold {number + 1}: {error}"
             race.runners = [runner for runner in race.runners if runner.entrant is not entrant]

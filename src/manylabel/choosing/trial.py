@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from manylabel.choosing.fold_work import FoldData, FoldWork
+from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.metrics import LabelRanks, label_ranks
 from manylabel.models.base import MultiLabelModel, row_batches
 from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
@@ -51,6 +53,7 @@ def run_trial(
     inner_folds: int = INNER_FOLDS,
     with_ranks: bool = False,
     fit: Fit = fit_anew,
+    deadline: Deadline | None = None,
 ) -> dict[str, Answers]:
     """The answers of every rule in fold `number`; the recipe's own [decision] is not looked at.
 
@@ -60,29 +63,28 @@ def run_trial(
     fitted models that are shared.
     """
     fold = work.fold(recipe, number)
-    model, options = _ready(work, recipe, fold)
-    built = {name: Recipe.of(recipe.method, {"decision": decision}).build_rule() for name, decision in rules.items()}
-    apart = {name: rule for name, rule in built.items() if rule and _wants_its_own_model(rule, model, fold)}
-    found = {
-        name: _run_apart(DecidedModel(model, rule, inner_folds, work.seed), fold, options, with_ranks)
-        for name, rule in apart.items()
+    built = {
+        name: replace(recipe, decision=Recipe.of(recipe.method, {"decision": decision}).decision).build(
+            folds=inner_folds, seed=work.seed, n_jobs=work.n_jobs
+        )
+        for name, decision in rules.items()
     }
-    shared = {name: rule for name, rule in built.items() if name not in apart}
+    apart = {name: decided for name, decided in built.items() if decided.searches or decided.divide(fold.Y) is not None}
+    found = {name: _run_apart(decided, fold, with_ranks, deadline) for name, decided in apart.items()}
+    shared = {name: decided for name, decided in built.items() if name not in apart}
     if shared:
-        found |= _run_together(model, shared, fold, options, inner_folds, work.seed, with_ranks, fit)
+        found |= _run_together(shared, fold, with_ranks, fit, deadline)
     return {name: found[name] for name in rules}
 
 
-def _wants_its_own_model(rule: DecisionRule, model: MultiLabelModel, fold: FoldData) -> bool:
-    """Whether the rule has a say in how the model is fitted: which settings it has, which documents it may see."""
-    return bool(rule.held_out_share) or sum(map(len, rule.model_settings(model, fold.X, fold.Y))) > 1
+def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, deadline: Deadline | None) -> Answers:
+    """The predictions of a model and a rule that cannot share their work with others.
 
-
-def _run_apart(decided: DecidedModel, fold: FoldData, options: Mapping[str, Any], with_ranks: bool) -> Answers:
-    """The answers of a model and a rule that cannot share their work with others."""
+    The search chooses settings of the model, or the rule needs documents that the model does not see.
+    """
     began = time.perf_counter()
     with stage("Learning"):
-        decided.fit(fold.X, fold.Y, **options)
+        decided.fit(fold.X, fold.Y, deadline=deadline, **decided.wanted(fold.facts))
     learned = time.perf_counter() - began
     with stage("Answering"):
         given, ranks, seconds = _answer(decided.model_, {"": decided.rule_}, fold, with_ranks)
@@ -90,20 +92,23 @@ def _run_apart(decided: DecidedModel, fold: FoldData, options: Mapping[str, Any]
 
 
 def _run_together(
-    model: MultiLabelModel,
-    rules: Mapping[str, DecisionRule | None],
-    fold: FoldData,
-    options: Mapping[str, Any],
-    inner_folds: int,
-    seed: int,
-    with_ranks: bool,
-    fit: Fit,
+    decided: Mapping[str, DecidedModel], fold: FoldData, with_ranks: bool, fit: Fit, deadline: Deadline | None
 ) -> dict[str, Answers]:
-    """The answers of rules that read the scores of one model."""
+    """The predictions of rules that read the scores of one model: the models of `decided` differ by their rule."""
+    first = next(iter(decided.values()))
+    model = first.unfitted_model()
+    facts = model.wanted(fold.facts)
+    rules = {name: one.rule for name, one in decided.items()}
     began = time.perf_counter()
     with stage("Learning"):
-        learned, rule_seconds = _learn_rules(rules, model, fold, options, inner_folds, seed, fit)
-        fitted = fit(model, fold.X, fold.Y, options)
+        scores, truth = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
+        if any(rule is not None and rule.learns for rule in rules.values()):
+            scores, rows = out_of_fold_scores(
+                model, fold.X, fold.Y, first.folds, first.seed, options=facts, fit=fit, deadline=deadline
+            )
+            truth = Csr(fold.Y[rows])
+        learned, rule_seconds = _learn_rules(rules, scores, truth, model.score_kind)
+        fitted = fit(model, fold.X, fold.Y, facts)
     shared = time.perf_counter() - began - sum(rule_seconds.values())
     with stage("Answering"):
         given, ranks, seconds = _answer(fitted, learned, fold, with_ranks)
@@ -119,32 +124,15 @@ def _run_together(
     }
 
 
-def _ready(work: FoldWork, recipe: Recipe, fold: FoldData) -> tuple[MultiLabelModel, dict[str, Any]]:
-    model = recipe.build_model()
-    threaded = [name for name in model.get_params() if name.rpartition("__")[2] == "n_jobs"]
-    model.set_params(**dict.fromkeys(threaded, work.n_jobs))
-    return model, {name: fact for name, fact in fold.facts.items() if name in model.wants}
-
-
 def _learn_rules(
-    rules: Mapping[str, DecisionRule | None],
-    model: MultiLabelModel,
-    fold: FoldData,
-    options: Mapping[str, Any],
-    inner_folds: int,
-    seed: int,
-    fit: Fit,
+    rules: Mapping[str, DecisionRule | None], scores: Floats, truth: Csr, kind: ScoreKind
 ) -> tuple[dict[str, DecisionRule | None], dict[str, float]]:
     """The fitted rules, None for the model's own, and the seconds each took to learn."""
-    scores, truth = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
-    if any(rule is not None and rule.learns for rule in rules.values()):
-        scores, rows = out_of_fold_scores(model, fold.X, fold.Y, inner_folds, seed, options=options, fit=fit)
-        truth = Csr(fold.Y[rows])
     learned: dict[str, DecisionRule | None] = {}
     seconds = {}
     for name, rule in rules.items():
         began = time.perf_counter()
-        learned[name] = None if rule is None else rule.fit(scores, truth, model.score_kind)
+        learned[name] = None if rule is None else rule.fit(scores, truth, kind).settled()
         seconds[name] = time.perf_counter() - began
     return learned, seconds
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from manylabel.catalog import find_class, find_method
 from manylabel.catalog.ranges import Search as Ranges
-from manylabel.choosing.deadline import Deadline
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.halving import Rung, Search, Trial, halve, plan_rungs
 from manylabel.choosing.settings import Overrides, draw_settings, searched, with_settings
 from manylabel.choosing.trial import run_trial
 from manylabel.choosing.warm_starts import WarmStarts
 from manylabel.data.splits import Split, iterative_split
+from manylabel.deadline import Deadline
 from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import Difference, paired_difference
 from manylabel.evaluation.document_statistics import DocumentStatistics
@@ -82,7 +82,7 @@ def tune(
     listed += [Trial(place, one, with_settings(method, fixed, one)) for place, one in enumerate(drawn, start=1)]
     rungs = plan_rungs(len(listed), len(work.splits), min(len(train) for train, _ in work.splits))
     runner = _Runner(work, rungs, metric, deadline)
-    with stage(f"Tuning {method}", runner.total) as advance, deadline.braking():
+    with stage(f"Tuning {method}", runner.total) as advance:
         runner.advance = advance
         search = halve(listed, rungs, runner.run, metric)
     if not search.steps:
@@ -143,7 +143,13 @@ class _Runner:
         with warnings.catch_warnings():  # of settings that do not settle in time there is no need to hear
             warnings.simplefilter("ignore", ManylabelWarning)
             found = run_trial(
-                work, recipe, {"own": recipe.decision}, fold, with_ranks=self.metric.k is not None, fit=fit
+                work,
+                recipe,
+                {"own": recipe.decision},
+                fold,
+                with_ranks=self.metric.k is not None,
+                fit=fit,
+                deadline=self.deadline,
             )["own"]
         return DocumentStatistics(Csr(work.Y[work.splits[fold][1]]), found.given, found.ranks)
 

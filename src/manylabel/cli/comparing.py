@@ -69,8 +69,8 @@ def compare(
     saved, and measured once on the test split, where there is one. The recipe it prints can be given to `manylabel
     train --recipe`.
     """
-    from manylabel.choosing.deadline import seconds_of
     from manylabel.data.atomic import check_target
+    from manylabel.deadline import seconds_of
     from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_page import compare_html, compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task

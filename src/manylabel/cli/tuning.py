@@ -58,8 +58,8 @@ def tune(
     by --set are not searched. Only the training split is used; measure the model with `manylabel evaluate`.
     """
     from manylabel.catalog import DEFAULT_METHOD
-    from manylabel.choosing.deadline import seconds_of
     from manylabel.data.atomic import check_target
+    from manylabel.deadline import seconds_of
     from manylabel.reports.tune_page import tune_page
     from manylabel.tasks.tune import tune as task
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 
@@ -15,6 +16,19 @@ from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, b
 from manylabel.parameters import OneOf
 
 FALLBACK = OneOf("none", "argmax")
+
+
+class Choice(TypedDict):
+    """What was chosen for a metric on out-of-fold scores."""
+
+    metric: str
+    title: str
+    rule: str
+    """The decision rule in words."""
+    value: float
+    """The metric that the chosen rule reached on documents it did not learn from."""
+    settings: dict[str, Any]
+    """Settings of the model that were chosen with it."""
 
 
 class DecisionRule(Estimator):
@@ -49,13 +63,6 @@ class DecisionRule(Estimator):
         """What a rule that learns on held-out documents learns before, from out-of-fold scores of the others."""
         return self
 
-    def model_settings(self, model: Estimator, X: Csr, Y: Csr) -> list[list[dict[str, Any]]]:
-        """Settings of the model to choose among, by how well the rule does with them: none but its own for most.
-
-        They come in groups, each of which goes on from the best of those before it.
-        """
-        return [[{}]]
-
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Learn from out-of-fold (or held-out) scores and the true labels."""
 
@@ -73,9 +80,22 @@ class DecisionRule(Estimator):
         return None if shown is None else undisplay(shown, kind)
 
     @property
+    def compares(self) -> bool:
+        """Whether `fit` measures how well the rule serves a metric (`gain`), so that models can be compared by it."""
+        return False
+
+    @property
     def gain(self) -> float:
-        """How well the rule did where it learned, the greater the better: what `model_settings` are chosen by."""
+        """The metric that the rule reached on documents it did not learn from; greater is better. See `compares`."""
         raise NotImplementedError
+
+    def settled(self) -> DecisionRule:
+        """The fitted rule that decides: this one, or, for a rule that chooses among others, the one it chose."""
+        return self
+
+    def choice(self, settings: Mapping[str, Any]) -> Choice | None:
+        """What a rule that chooses among others chose, beside the chosen settings of the model; None for others."""
+        return None
 
     def guarantee(self) -> GuaranteeRecord | None:
         """What the rule guarantees of new documents; None for those that guarantee nothing."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.candidates import candidates, with_fallback
 from manylabel.decisions.cut_search import CutSearch
 from manylabel.decisions.seen_sets import SeenSets
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnknownNameError
 from manylabel.models.base import unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
@@ -28,7 +28,6 @@ MOST_CELLS_FOR_RARE = 1 << 23
 """The same where every label counts alike, since rare ones have no documents to spare."""
 MOST_SETS = 1 << 23
 """Seen sets × documents beyond which rules that weigh seen sets are left out: they would take longer than the model."""
-COST = Number(low=0, open_low=True)
 
 
 def is_target_metric(value: object) -> bool:
@@ -42,22 +41,19 @@ def is_target_metric(value: object) -> bool:
 class BestRule(DecisionRule):
     """The rule with the best cross-fitted value of a metric, among those worth trying for it.
 
-    The documents, scored by models that did not see them, are divided into `parts` by iterative stratification. Every
-    candidate (`decisions/candidates.py`) is learned on all parts but one and decides the documents of that one, in
-    turn; the metric is measured on the decisions of all documents at once. The simplest candidate whose value is within
-    `tolerance` of the best one is learned again on everything. No model is fitted for it.
+    The documents, scored by models that did not see them, are divided into `folds` folds by iterative stratification.
+    Every candidate (`decisions/candidates.py`) is learned on all folds but one and decides the documents of that one,
+    in turn; the metric is computed on the decisions of all documents at once. The simplest candidate whose value is
+    within `tolerance` of the best one is learned again on everything. No model is fitted for it.
 
     `metric` is micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, or recall@k, for which the k best labels are
     given. What was tried and found stands in `tried_`, the chosen rule in `rule_`.
-
-    `costs` are values of the model's cost C to choose among by the same value of the metric, where the model has one:
-    `DecidedModel` scores the documents with each in turn as long as it does better than the one before.
 
     Source: thresholding strategies chosen by cross-validation, Yang 2001; on out-of-fold scores it is ours.
 
     >>> scores = np.array([[0.9, -0.8], [0.8, -0.4], [0.7, -0.5], [-0.9, -0.6], [-0.5, -0.1], [-0.3, -0.2]])
     >>> truth = Csr([[1, 0], [1, 0], [1, 0], [0, 0], [0, 1], [0, 1]])
-    >>> rule = BestRule("exact-match", parts=2).fit(scores, truth, ScoreKind.MARGIN)
+    >>> rule = BestRule("exact-match", folds=2).fit(scores, truth, ScoreKind.MARGIN)
     >>> rule.chosen
     'calibrated, metric exact-match'
     >>> rule.decide(np.array([[-0.7, -0.1]]), ScoreKind.MARGIN).toarray().tolist()
@@ -68,33 +64,27 @@ class BestRule(DecisionRule):
         "metric": Satisfies(
             "one of 'micro-f1', 'macro-f1', 'sample-f1', 'exact-match', 'hamming-loss', 'recall@k'", is_target_metric
         ),
-        "parts": Number(low=2, whole=True),
+        "folds": Number(low=2, whole=True),
         "tolerance": Number(low=0),
-        "costs": Satisfies("a list of numbers above 0", lambda value: all(COST.allows(cost) for cost in value)),
     }
     rule_: DecisionRule
     tried_: list[dict[str, Any]]
     """Each candidate in words, and the value of the metric on documents it did not learn from; the best first."""
 
-    def __init__(
-        self, metric: str = "micro-f1", parts: int = 5, tolerance: float = 0.001, costs: Sequence[float] = ()
-    ) -> None:
+    def __init__(self, metric: str = "micro-f1", folds: int = 5, tolerance: float = 0.001) -> None:
         self.metric = metric
-        self.parts = parts
+        self.folds = folds
         self.tolerance = tolerance
-        self.costs = costs
 
     @property
     def learns(self) -> bool:
-        """Always."""
+        """True: this rule needs out-of-fold scores."""
         return True
 
-    def model_settings(self, model: Estimator, X: Csr, Y: Csr) -> list[list[dict[str, Any]]]:
-        """The costs, under the name by which the model, or the one inside it, knows its cost; then what it offers."""
-        names = [name for name in model.get_params() if name.rpartition("__")[2] == "C"]
-        costs = [dict.fromkeys(names, float(cost)) for cost in self.costs] if names and self.costs else [{}]
-        offers = getattr(model, "settings_to_try", None)
-        return [costs, [] if offers is None else offers(X, Y)]
+    @property
+    def compares(self) -> bool:
+        """True: the best value of the metric is known."""
+        return True
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Cross-fit the candidates, choose one, and learn it on everything."""
@@ -102,7 +92,7 @@ class BestRule(DecisionRule):
         listed = candidates(metric, kind)
         rows = _compared(scores.shape, MOST_CELLS_FOR_RARE if metric.name == "macro-f1" else MOST_CELLS)
         found: list[tuple[DecisionRule, float]] = [(listed[0], float("nan"))]
-        if len(rows) >= self.parts:
+        if len(rows) >= self.folds:
             found = self._cross_fit(listed, scores[rows], Csr(Y[rows]), kind)
         gains = np.array([metric.gain(value) for _, value in found])
         close = np.flatnonzero(~(gains < gains.max() - self.tolerance))
@@ -120,8 +110,8 @@ class BestRule(DecisionRule):
         given: dict[str, list[Csr]] = {}
         rules: dict[str, DecisionRule] = {}
         order: list[Ints] = []
-        with stage("Choosing a decision rule", self.parts) as advance:
-            for train, test in iterative_stratification(Y, self.parts, seed=0):
+        with stage("Choosing a decision rule", self.folds) as advance:
+            for train, test in iterative_stratification(Y, self.folds, seed=0):
                 order.append(test)
                 for rule, decided in _decisions(listed, scores, Csr(Y[train]), kind, train, test):
                     rules.setdefault(repr(rule), rule)
@@ -159,23 +149,16 @@ class BestRule(DecisionRule):
         self.check_fitted()
         return in_words(self.rule_)
 
+    def settled(self) -> DecisionRule:
+        """The chosen rule."""
+        self.check_fitted()
+        return self.rule_
 
-def chosen_for_metric(rule: DecisionRule, settings: Mapping[str, float]) -> dict[str, Any] | None:
-    """What was chosen for a metric: the rule in words, the value of the metric it had, and settings of the model.
-
-    None where nothing was chosen.
-    """
-    if not isinstance(rule, BestRule):
-        return None
-    value = next(row["value"] for row in rule.tried_ if row["rule"] == rule.chosen)
-    metric = _target(rule.metric)
-    return {
-        "metric": metric.name,
-        "title": metric.title,
-        "rule": rule.chosen,
-        "value": value,
-        "settings": dict(settings),
-    }
+    def choice(self, settings: Mapping[str, Any]) -> Choice:
+        """The chosen rule in words and the metric it reached, beside the chosen settings of the model."""
+        metric = _target(self.metric)
+        value = next(row["value"] for row in self.tried_ if row["rule"] == self.chosen)
+        return Choice(metric=metric.name, title=metric.title, rule=self.chosen, value=value, settings=dict(settings))
 
 
 def in_words(rule: DecisionRule) -> str:

@@ -1,16 +1,17 @@
-"""A model together with the rule, learned on out-of-fold scores, that turns its scores into label sets."""
+"""A model together with the decision rule, learned on out-of-fold scores, that turns its scores into label sets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.splits import holdout
-from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.best_rule import chosen_for_metric
+from manylabel.deadline import Deadline
+from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.guarantee_record import GuaranteeRecord
 from manylabel.estimator import Csr, Floats, Ints
@@ -19,21 +20,42 @@ from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 
+MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
+RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """A model, not yet fitted, and its out-of-fold scores: what `DecidedModel` learns its rule from."""
+
+    model: MultiLabelModel
+    scores: Floats
+    rows: Ints
+    """The training documents that the rows of `scores` belong to."""
+    rule: DecisionRule | None = None
+    """The decision rule, where it was already learned on these scores."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the model that were chosen by comparing scores."""
+
+    def fit(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
+        """The model fitted to all training documents."""
+        return unfitted_copy(self.model).fit(X, Y, **self.model.wanted(facts))
+
 
 class DecidedModel(MultiLabelModel):
     """A model whose label sets are decided by a rule.
 
-    `fit` scores every training document by a model that did not see it (`folds` folds, stratified by label),
-    learns the rule on these scores, and fits the model again on everything. A rule that learns nothing skips
-    the folds. Without a rule the model's own `predict` decides. Documents without labels are kept throughout.
-    A 1-D `y` leaves nothing to decide: the model answers alone.
+    `fit` scores every training document by a model that did not see it (`folds` folds, stratified by label), learns the
+    rule on these scores, and fits the model again on everything. A rule that learns nothing needs no folds. Without a
+    rule the model's own `predict` decides. Documents without labels are kept throughout. A 1-D `y` leaves nothing to
+    decide: the model predicts alone.
 
     A rule with a guarantee learns on documents that the model must not have seen (`held_out_share`, drawn at random):
     the model is then fitted on the others, once and for all.
 
     With `probabilities` (the curve of a `Calibration`) every label's score is shown as a probability, learned on the
-    same out-of-fold scores, whatever the model's own are: `predict_proba` and `thresholds` give these. The rule reads
-    the scores as before, so that the label sets are the same.
+    same out-of-fold scores: `predict_proba` and `thresholds` give these. The rule still reads the raw scores, so the
+    label sets do not change.
 
     >>> from manylabel.models.multinomial_nb import MultinomialNaiveBayes
     >>> from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
@@ -45,18 +67,18 @@ class DecidedModel(MultiLabelModel):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "model": Satisfies("a model with fit and scores", lambda value: hasattr(value, "score_kind")),
-        "rule": AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule))),
+        "model": MODEL,
+        "rule": RULE,
         "folds": Number(low=2, whole=True),
         "seed": Number(low=0, whole=True),
         "probabilities": OneOf(None, "logistic", "isotonic"),
     }
     model_: MultiLabelModel
     rule_: DecisionRule | None
-    # What a model file lacks that was written before there were calibrated probabilities.
-    calibration_: Calibration | None = None
-    settings_: dict[str, Any]
-    """The settings of the model that the rule chose among those it offers, mostly none."""
+    """The rule that decides: for a rule that chooses among others, the one it chose."""
+    calibration_: Calibration | None
+    choice_: Choice | None
+    """What a rule that chooses among others chose, and by what metric."""
 
     def __init__(
         self,
@@ -74,45 +96,77 @@ class DecidedModel(MultiLabelModel):
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """What the model's scores are."""
-        return (self.model_ if hasattr(self, "model_") else self.model).score_kind
+        """The kind of the model's scores."""
+        return (self.model_ if self.is_fitted else self.model).score_kind
 
     @property
     def needs_counts(self) -> bool:  # type: ignore[override]
         """Whether the model needs non-negative input."""
-        return bool(getattr(self.model, "needs_counts", False))
+        return self.model.needs_counts
 
-    def fit(self, X: object, Y: object, *, held_out: tuple[Csr, Csr] | None = None, **options: Any) -> Self:
-        """Learn the rule on scores of documents the model did not see, and the model; `options` go to its `fit`.
+    @property
+    def wants(self) -> frozenset[str]:  # type: ignore[override]
+        """The facts about the corpus that the model wants."""
+        return self.model.wants
 
-        `held_out` are documents and labels for a rule that needs such; without it they are drawn from X and Y.
+    def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
+        """The model's counts of counts, where it wants them."""
+        return self.model.counts_of_counts(counts, Y)
+
+    @property
+    def searches(self) -> bool:
+        """Whether `fit` chooses settings of the model by its out-of-fold scores: not here, but in `AutoModel`."""
+        return False
+
+    # --- learning -----------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: object,
+        Y: object,
+        *,
+        held_out: tuple[Csr, Csr] | None = None,
+        deadline: Deadline | None = None,
+        **facts: Any,
+    ) -> Self:
+        """Learn the rule on scores of documents the model did not see, then the model; `facts` go to its `fit`.
+
+        `held_out` are documents and labels for a rule that needs such; without it they are drawn from X and Y. The
+        `deadline` is checked before each fold.
         """
         features, targets = self.check_training(X, Y)
-        self.rule_ = self.calibration_ = None
-        self.settings_ = {}
-        if targets.form == "single":
-            # The model sees Y in the form it was given, so that it answers in that form.
-            self.model_ = unfitted_copy(self.model).fit(features, Y, **options)
+        self.rule_ = self.calibration_ = self.choice_ = None
+        if targets.form == "single":  # the model sees Y in the form it was given, so that it predicts in that form
+            self.model_ = self.unfitted_model().fit(features, Y, **facts)
             return self
         truth = targets.Y
-        if held_out is None and (parts := self.parts(truth)) is not None:
-            kept, others = parts
+        if held_out is None and (divided := self.divide(truth)) is not None:
+            kept, others = divided
             held_out = Csr(features[others]), Csr(truth[others])
             features, truth = Csr(features[kept]), Csr(truth[kept])
         rule = None if self.rule is None else unfitted_copy(self.rule)
-        self._learn_out_of_fold(rule, features, truth, options)
-        settled = self.__dict__.pop("_settled", None)
-        model: MultiLabelModel = unfitted_copy(self.model) if settled is None else settled
-        self.model_ = model.fit(features, truth, **options)
-        if rule is not None and rule.held_out_share and held_out is not None:
-            rule.fit(self.model_.scores(held_out[0]), held_out[1], self.score_kind)
-        self.rule_ = rule
+        if rule is not None:
+            rule.check_parameters()
+            rule.check_kind(self.model.score_kind)
+        if self.probabilities is not None or (rule is not None and rule.learns):
+            found = self.score_out_of_fold(rule, features, truth, facts, deadline)
+            rule = self._learn_from(found, rule, Csr(truth[found.rows]))
+            self.model_ = found.fit(features, truth, facts)
+        else:
+            self.model_ = self.unfitted_model().fit(features, truth, **facts)
+        if rule is not None and held_out is not None and rule.held_out_share:
+            rule.fit(self.model_.scores(held_out[0]), held_out[1], self.model_.score_kind)
+        self.rule_ = None if rule is None else rule.settled()
         return self
 
-    def parts(self, Y: Csr) -> tuple[Ints, Ints] | None:
+    def unfitted_model(self) -> MultiLabelModel:
+        """A copy of the model that has learned nothing."""
+        return unfitted_copy(self.model)
+
+    def divide(self, Y: Csr) -> tuple[Ints, Ints] | None:
         """The rows the model learns from and those held out for the rule; None where nothing is held out.
 
-        No more are held out than have room for their scores: a dense documents × labels matrix is kept bounded.
+        At most as many are held out as keep a dense matrix of their scores within the working memory.
         """
         share = 0.0 if self.rule is None else self.rule.held_out_share
         if not share:
@@ -121,77 +175,45 @@ class DecidedModel(MultiLabelModel):
         most = max(1, WORKING_MEMORY // (8 * max(Y.shape[1], 1)))
         return holdout(Y.shape[0], min(share, most / max(Y.shape[0], 1)), self.seed)
 
-    def _learn_out_of_fold(self, rule: DecisionRule | None, X: Csr, Y: Csr, options: Mapping[str, Any]) -> None:
-        """What is learned on out-of-fold scores: the rule, or what it wants beforehand, and the probabilities."""
-        kind = self.score_kind
-        if rule is not None:
-            rule.check_parameters()
-            rule.check_kind(kind)
-        if rule is not None and not rule.learns:
-            rule.fit(np.zeros((0, Y.shape[1])), Y[:0], kind)
-        if self.probabilities is None and (rule is None or not rule.learns):
-            return
-        scores, rows = self._out_of_fold(rule, X, Y, options)
-        truth, kind = Csr(Y[rows]), self._scored_model(self.settings_).score_kind
+    def score_out_of_fold(
+        self, rule: DecisionRule | None, X: Csr, Y: Csr, facts: Mapping[str, Any], deadline: Deadline | None
+    ) -> Scored:
+        """The model and its out-of-fold scores, from which `rule` will learn."""
+        model = self.unfitted_model()
+        scores, rows = out_of_fold_scores(
+            model, X, Y, self.folds, self.seed, options=model.wanted(facts), deadline=deadline
+        )
+        return Scored(model, scores, rows)
+
+    def _learn_from(self, found: Scored, rule: DecisionRule | None, truth: Csr) -> DecisionRule | None:
+        """Learn calibration and rule from out-of-fold scores; the learned rule."""
+        kind = found.model.score_kind
         if self.probabilities is not None:
-            self.calibration_ = Calibration(self.probabilities).fit(open_scores(scores, kind), truth)
-        if rule is not None and rule.held_out_share:
-            rule.prepare(scores, truth, kind)
-        elif rule is not None and rule.learns and not rule.is_fitted:
-            rule.fit(scores, truth, kind)
+            self.calibration_ = Calibration(self.probabilities).fit(open_scores(found.scores, kind), truth)
+        if rule is None:
+            return None
+        learned = found.rule
+        if learned is None:
+            learned = (rule.prepare if rule.held_out_share else rule.fit)(found.scores, truth, kind)
+        self.choice_ = learned.choice(found.settings)
+        return learned
 
-    def _out_of_fold(
-        self, rule: DecisionRule | None, X: Csr, Y: Csr, options: Mapping[str, Any]
-    ) -> tuple[Floats, Ints]:
-        """Out-of-fold scores of the model, with the settings that serve the rule best where it offers some.
-
-        They are tried in turn as long as each does better than the one before; the rule is then learned already, and
-        the model settled.
-        """
-        if rule is None or not rule.learns:
-            return out_of_fold_scores(self._scored_model({}), X, Y, self.folds, self.seed, options=options)
-        groups = rule.model_settings(self.model, X, Y)
-        single = sum(map(len, groups)) == 1
-        best: tuple[Floats, Ints] | None = None
-        for group in groups:
-            before = dict(self.settings_)
-            for offered in group:
-                settings = {**before, **offered}
-                model = self._scored_model(settings)
-                found = out_of_fold_scores(model, X, Y, self.folds, self.seed, options=options)
-                if single:
-                    self._settled, self.settings_ = model, settings
-                    return found
-                learned = unfitted_copy(rule).fit(found[0], Csr(Y[found[1]]), model.score_kind)
-                if best is not None and not learned.gain > rule.gain:
-                    break
-                best, self._settled, self.settings_ = found, model, settings
-                rule.restore(learned.learned_state())
-        assert best is not None
-        return best
-
-    def _scored_model(self, settings: Mapping[str, Any]) -> MultiLabelModel:
-        return unfitted_copy(self.model).set_params(**settings)
-
-    def chosen_for_metric(self) -> dict[str, Any] | None:
-        """What the rule chose for its metric; None for rules that choose nothing."""
-        self.check_fitted()
-        return None if self.rule_ is None else chosen_for_metric(self.rule_, self.settings_)
+    # --- predicting ---------------------------------------------------------------------------------------
 
     def score_batch(self, X: Csr) -> Floats:
         """The model's scores."""
         return self.model_.score_batch(X)
 
     def document_scorer(self) -> DocumentScorer | None:
-        """The model's."""
+        """The model's function that scores one document, if it has one."""
         return self.model_.document_scorer()
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the model's scores; the rule has no part in it."""
+        """What each term of one document adds to the model's scores; the rule has no part in it."""
         return self.model_.evidence(self.features(x), labels)
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """What the rule decides."""
+        """The labels that the rule decides."""
         if self.rule_ is None:
             return self.model_.natural_decision(scores)
         return self.rule_.decide_dense(scores, self.score_kind)
@@ -201,24 +223,25 @@ class DecidedModel(MultiLabelModel):
         features = self.features(X)
         rule = self.rule_
         if rule is None:
-            answer = self.model_.predict(features, working_memory=working_memory)
-            return self.in_fitted_form([Csr(answer)]) if self.label_form_ == "dense" else answer
+            predicted = self.model_.predict(features, working_memory=working_memory)
+            return self.in_fitted_form([Csr(predicted)]) if self.label_form_ == "dense" else predicted
         return self.in_fitted_form(
             [rule.decide(scores, self.score_kind) for _, scores in self.score_in_batches(features, working_memory)]
         )
 
     def decision_function(self, X: object) -> Floats:
         """The model's decision function."""
-        features = self.features(X)
-        return self.model_.decision_function(features)
+        return self.model_.decision_function(self.features(X))
 
     @property
     def predict_proba(self) -> Callable[[object], Floats]:
         """``predict_proba(X)``: calibrated probabilities where they were learned, else the model's, if it has them."""
-        return super().predict_proba if self.calibration_ is None else self._calibrated
+        return super().predict_proba if not self.is_fitted or self.calibration_ is None else self._calibrated
 
     def _calibrated(self, X: object) -> Floats:
         return self.shown(self.scores(X))
+
+    # --- what people read ---------------------------------------------------------------------------------
 
     def shown(self, scores: Floats) -> Floats:
         """Scores in the units people read: calibrated probabilities where there are any."""
@@ -230,14 +253,14 @@ class DecidedModel(MultiLabelModel):
         return self.calibration_ is not None or self.score_kind.is_probability
 
     def thresholds(self) -> Floats | None:
-        """The cut of each label in the units of `shown`, where the rule has one."""
+        """The threshold of each label in the units of `shown`; None where the rule has none."""
         self.check_fitted()
         if self.rule_ is None:
             return None
         return shown_thresholds(self.rule_, self.n_labels_, self.score_kind, self.calibration_)
 
     def guarantee(self) -> GuaranteeRecord | None:
-        """What the rule guarantees of new documents, if anything."""
+        """What the rule guarantees for new documents; None for most rules."""
         return None if self.rule_ is None else self.rule_.guarantee()
 
 
@@ -249,9 +272,9 @@ def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | Non
 def shown_thresholds(
     rule: DecisionRule, n_labels: int, kind: ScoreKind, calibration: Calibration | None
 ) -> Floats | None:
-    """The cuts of a rule in the units of `shown_scores`; 1 for a label that is never given.
+    """The thresholds of a rule in the units of `shown_scores`; 1 for a label that is never predicted.
 
-    A calibrated probability never falls as the score rises, so that scores at or above a cut are shown at or above it.
+    A calibrated probability never falls as the score rises, so scores at or above a threshold are shown at or above it.
     """
     cuts = rule.cuts(n_labels, kind)
     if cuts is None or calibration is None:

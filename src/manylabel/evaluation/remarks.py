@@ -29,8 +29,8 @@ def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[C
     """
     model, rule = decided.model_, decided.rule_
     said: dict[str, Any] = {"chosen": dict(model.chosen)} if model.chosen else {}
-    if (for_goal := decided.chosen_for_metric()) is not None:
-        said["chosen_for_metric"] = for_goal
+    if decided.choice_ is not None:
+        said["chosen_for_metric"] = decided.choice_
     if len(labels) <= MOST_LABELS and (coefficients := model.label_coefficients()) is not None:
         said["supports"] = supports(coefficients, labels)
     if (guarantee := decided.guarantee()) is not None:

@@ -224,6 +224,10 @@ class MultiLabelModel(Estimator):
         self.note_targets(targets)
         return features, targets
 
+    def wanted(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the facts about a corpus that this model wants in `fit`."""
+        return {name: fact for name, fact in facts.items() if name in self.wants}
+
     def note_targets(self, targets: Targets) -> None:
         """Keep what `Y` looked like."""
         self.classes_, self.label_form_ = targets.classes, targets.form

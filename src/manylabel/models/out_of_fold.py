@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from manylabel.data.splits import iterative_stratification
+from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
@@ -31,23 +32,21 @@ def out_of_fold_scores(
     working_memory: int = WORKING_MEMORY,
     options: Mapping[str, Any] | None = None,
     fit: Fit = fit_anew,
+    deadline: Deadline | None = None,
 ) -> tuple[Floats, Ints]:
     """Scores of documents by models that did not see them, and the rows they belong to.
 
     All documents are scored as long as the dense result keeps within `working_memory` bytes; beyond that, a
     random sample of as many as fit, since a dense documents × labels matrix of a large corpus is never built.
-    `options` go to the model's `fit`; `fit` makes the fitted models, from each other's solutions, say.
+    `options` go to the model's `fit`; `fit` makes the fitted models, for example from each other's solutions. The
+    `deadline` is checked before each fold.
     """
     n_documents = X.shape[0]
     if n_documents < folds:
         raise DataError(
-            f"What is decided is learned on {folds} parts of the documents in turn, but there are {n_documents}.",
-            remedy="Give more documents.",
+            f"The decision rule is learned on {folds} folds, but there are only {n_documents} documents.",
+            remedy="Give more documents, or fewer folds.",
         )
-    own = getattr(model, "scores_out_of_fold", None)
-    if own is not None:  # a model that is made of others knows how to spare folds within folds
-        found: tuple[Floats, Ints] = own(X, Y, folds, seed, options or {})
-        return found
     most = max(folds, working_memory // (8 * max(Y.shape[1], 1)))
     rows = np.arange(n_documents)
     if n_documents > most:
@@ -56,6 +55,8 @@ def out_of_fold_scores(
     place[rows] = np.arange(len(rows))
     scores = np.empty((len(rows), Y.shape[1]))
     for train, test in track("Scoring documents out of fold", iterative_stratification(Y, folds, seed)):
+        if deadline is not None:
+            deadline.check()
         wanted = test[place[test] >= 0]
         fitted = fit(model, Csr(X[train]), Csr(Y[train]), options or {})
         scores[place[wanted]] = fitted.scores(X[wanted])

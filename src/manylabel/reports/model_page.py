@@ -8,11 +8,11 @@ from typing import Any
 
 
 def chosen_text(chosen: Mapping[str, Any]) -> str:
-    """The sentence of what `manylabel.decisions.best_rule.chosen_for_metric` tells.
+    """The sentence of what a `manylabel.decisions.base.Choice` holds.
 
-    >>> facts = {"title": "Micro F1", "rule": "global", "value": 0.875, "settings": {"C": 0.25, "blended": True}}
+    >>> facts = {"title": "Micro F1", "rule": "global", "value": 0.875, "settings": {"C": 0.25, "averaged": True}}
     >>> chosen_text(facts)
-    'Chosen for micro F1 on out-of-fold scores: the rule global, C = 0.25, blended (micro F1 87.5 % there).'
+    'Chosen for micro F1 on out-of-fold scores: the rule global, C = 0.25, averaged (micro F1 87.5 % there).'
     """
     title = chosen["title"][0].lower() + chosen["title"][1:]
     settings = [name if value is True else f"{name} = {value:g}" for name, value in chosen["settings"].items()]

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.models.base import FACTS, WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
@@ -18,14 +17,22 @@ from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.progress import track
-from manylabel.strategies.stacking import LinearCombination, averaged, comparable, of_unseen_documents, stacked
+from manylabel.strategies.stacking import (
+    LinearCombination,
+    averaged,
+    comparable,
+    constant_labels,
+    of_unseen_documents,
+    stacked,
+    with_constants,
+)
 
 MEMBERS = Satisfies(
     "a list of models",
     lambda value: (
         isinstance(value, (list, tuple))
         and len(value) > 0
-        and all(hasattr(member, "score_kind") and hasattr(member, "fit") for member in value)
+        and all(isinstance(member, MultiLabelModel) for member in value)
     ),
 )
 
@@ -73,8 +80,11 @@ class Ensemble(MultiLabelModel):
     weights_: Floats
     """Members × labels: what a unit of a member's score adds to the log-odds."""
     intercept_: Floats
-    judge_: LinearSVM
-    """Where stacked on all labels; then `weights_` and `intercept_` standardise the scores (members × labels)."""
+    judge_: LinearSVM | None = None
+    """The model that combines the scores, where they are stacked on all labels.
+
+    `weights_` and `intercept_` (members × labels) then standardise the scores.
+    """
     constant_: Floats
     """Per label −∞ or +∞ where no training document has it, or every one; NaN for all others."""
 
@@ -108,7 +118,7 @@ class Ensemble(MultiLabelModel):
     @property
     def needs_counts(self) -> bool:  # type: ignore[override]
         """Whether any member needs non-negative input."""
-        return any(getattr(member, "needs_counts", False) for member in self.members)
+        return any(member.needs_counts for member in self.members)
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
@@ -130,49 +140,31 @@ class Ensemble(MultiLabelModel):
         if unknown := facts.keys() - FACTS.keys():
             raise TypeError(f"Ensemble.fit takes no {', '.join(sorted(unknown))}; its members may not know it.")
         features, targets = self.check_training(X, Y)
-        self._note_constants(targets.Y)
+        self.constant_ = constant_labels(targets.Y)
         if self.combine != "votes":
             self._learn_combination(features, targets.Y, facts)
         # A member sees single-label data as such, and so learns no threshold that nobody asks for.
-        return self.fit_members(features, Y if targets.form == "single" else targets.Y, facts)
+        return self._fit_members(features, Y if targets.form == "single" else targets.Y, facts)
 
-    def combined_out_of_fold(
-        self, X: Csr, Y: Csr, folds: int, seed: int, facts: Mapping[str, Any]
-    ) -> tuple[Floats, Ints]:
-        """Learn how to average the members on scores of unseen documents; these scores combined, and their rows.
+    def fit_from_scores(self, X: Csr, Y: Csr, scores: Floats, rows: Ints, facts: Mapping[str, Any]) -> Self:
+        """Do what `fit` does with out-of-fold scores of the members at hand, for documents `rows` of X.
 
-        `fit_members` then ends what `fit` would do. A fold's scores are combined as those of the other folds teach, so
-        that no label of a document has a say in its own score; the combination that is kept has learned from all.
+        `scores` are members × documents × labels, as `of_unseen_documents` gives them.
         """
-        _, targets = self.check_training(X, Y)
-        self._note_constants(targets.Y)
-        scores, rows = self._members_out_of_fold(X, targets.Y, folds, seed, facts)
-        truth = Csr(targets.Y[rows])
-        found = averaged(scores, truth, self.ridge)
-        self.weights_, self.intercept_ = found.weights, found.intercept
-        combined = np.empty(scores.shape[1:])
-        for _, test in iterative_stratification(targets.Y, folds, seed):
-            held_out = np.isin(rows, test)
-            combine = averaged(scores[:, ~held_out], Csr(truth[~held_out]), self.ridge)
-            combined[held_out] = combine(scores[:, held_out])
-        return np.where(np.isnan(self.constant_), combined, self.constant_), rows
+        features, targets = self.check_training(X, Y)
+        self.constant_ = constant_labels(targets.Y)
+        self._combine(scores, Csr(targets.Y[rows]))
+        return self._fit_members(features, targets.Y, facts)
 
-    def fit_members(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> Self:
-        """Fit every member on everything, the combination being learned."""
+    def _fit_members(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> Self:
         self.members_ = [
-            self._fresh(member).fit(X, Y, **_wanted(member, facts))
+            self._fresh(member).fit(X, Y, **member.wanted(facts))
             for member in track("Learning the members", self.members)
         ]
         return self
 
-    def _note_constants(self, Y: Csr) -> None:
-        carried = Y.sum(axis=0)
-        self.constant_ = np.where(carried == 0, -np.inf, np.where(carried == Y.shape[0], np.inf, np.nan))
-
     def _fresh(self, member: MultiLabelModel) -> MultiLabelModel:
-        copied = unfitted_copy(member)
-        threads = [name for name in copied.get_params() if name.rpartition("__")[2] == "n_jobs"]
-        return copied.set_params(**dict.fromkeys(threads, self.n_jobs))
+        return unfitted_copy(member).set_everywhere("n_jobs", self.n_jobs)
 
     def _learn_combination(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> None:
         n_members, n_labels = len(self.members), Y.shape[1]
@@ -182,6 +174,10 @@ class Ensemble(MultiLabelModel):
         else:
             scores, rows = self._members_out_of_fold(X, Y, folds, self.seed, facts)
             truth = Csr(Y[rows])
+        self._combine(scores, truth)
+
+    def _combine(self, scores: Floats, truth: Csr) -> None:
+        """Learn how to combine the members from their scores of documents they did not see."""
         if self.combine == "stacked" and self.stack_on == "all":
             self._learn_judge(scores, truth)
             return
@@ -201,7 +197,7 @@ class Ensemble(MultiLabelModel):
                 folds,
                 seed,
                 WORKING_MEMORY // len(self.members),
-                _wanted(member, facts),
+                member.wanted(facts),
             )
             found.append(of_unseen_documents(scores, member.score_kind))
         return np.stack(found), rows
@@ -225,17 +221,17 @@ class Ensemble(MultiLabelModel):
         if self.combine == "votes":
             return self._votes(X)
         scores = np.stack([comparable(member.score_batch(X), member.score_kind) for member in self.members_])
-        if hasattr(self, "judge_"):
+        if self.judge_ is not None:
             combined = self.judge_.score_batch(self._standardised(scores))
         else:
             combined = LinearCombination(self.weights_, self.intercept_)(scores)
-        return np.where(np.isnan(self.constant_), combined, self.constant_)
+        return with_constants(combined, self.constant_)
 
     def document_scorer(self) -> DocumentScorer | None:
         """The members' put together; none for votes, a judge of all labels, or where a member has none."""
         scorers = [member.document_scorer() for member in self.members_]
         known = [score for score in scorers if score is not None]
-        if self.combine == "votes" or hasattr(self, "judge_") or len(known) < len(scorers):
+        if self.combine == "votes" or self.judge_ is not None or len(known) < len(scorers):
             return None
         kinds = [member.score_kind for member in self.members_]
         combine = LinearCombination(self.weights_, self.intercept_)
@@ -243,7 +239,7 @@ class Ensemble(MultiLabelModel):
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
             said = [comparable(one(terms, values), kind) for one, kind in zip(known, kinds, strict=True)]
             combined = combine(np.stack(said)[:, np.newaxis])[0]
-            return np.where(np.isnan(self.constant_), combined, self.constant_)
+            return with_constants(combined, self.constant_)
 
         return score
 
@@ -265,7 +261,7 @@ class Ensemble(MultiLabelModel):
         Adds up to the score where each member's does. For votes and a judge of all labels, what the score loses without
         the word.
         """
-        if self.combine == "votes" or hasattr(self, "judge_"):
+        if self.combine == "votes" or self.judge_ is not None:
             return super().evidence(x, labels)
         document, wanted = asked_for(self, x, labels)
         total = Csr((len(wanted), document.shape[1]), dtype=np.float64)
@@ -273,7 +269,3 @@ class Ensemble(MultiLabelModel):
             said = member.evidence(document, wanted)
             total = Csr(total + said.multiply(weights[:, np.newaxis]))
         return total
-
-
-def _wanted(member: MultiLabelModel, facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: fact for name, fact in facts.items() if name in member.wants}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.evidence import on_an_open_scale
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, ScoreKind, sigmoid
 
@@ -29,6 +30,17 @@ class LinearCombination:
         for member, weight in zip(scores, self.weights, strict=True):
             combined += member * weight
         return combined
+
+
+def constant_labels(Y: Csr) -> Floats:
+    """Per label −∞ where no document has it, +∞ where every document has it, NaN otherwise."""
+    carried = Y.sum(axis=0)
+    return np.where(carried == 0, -np.inf, np.where(carried == Y.shape[0], np.inf, np.nan))
+
+
+def with_constants(scores: Floats, constants: Floats) -> Floats:
+    """Scores in which the labels that `constant_labels` found have their constant score."""
+    return np.where(np.isnan(constants), scores, constants)
 
 
 def comparable(scores: Floats, kind: ScoreKind) -> Floats:
@@ -81,6 +93,21 @@ def averaged(scores: Floats, Y: Csr, ridge: float) -> LinearCombination:
     alone = [_rising(stacked(member[np.newaxis], Y, ridge), Y) for member in scores]
     weights = np.concatenate([one.weights for one in alone]) / len(alone)
     return LinearCombination(weights, np.mean([one.intercept for one in alone], axis=0))
+
+
+def averaged_out_of_fold(scores: Floats, Y: Csr, folds: Iterable[Ints], ridge: float) -> Floats:
+    """Averages of members' out-of-fold scores in which no document's labels take part in its own score.
+
+    `scores` are members × documents × labels. The documents of each fold are combined by calibrations learned on the
+    other folds. (Their scores come from models that have seen the fold. To exclude that too, every member would have to
+    be fitted again inside every fold.)
+    """
+    combined = np.empty(scores.shape[1:])
+    for held_out in folds:
+        others = np.ones(scores.shape[1], dtype=np.bool_)
+        others[held_out] = False
+        combined[held_out] = averaged(scores[:, others], Csr(Y[others]), ridge)(scores[:, held_out])
+    return combined
 
 
 def _rising(found: LinearCombination, Y: Csr) -> LinearCombination:

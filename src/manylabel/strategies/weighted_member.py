@@ -29,7 +29,7 @@ class WeightedMember(MultiLabelModel):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "model": Satisfies("a model with fit and scores", lambda value: hasattr(value, "score_kind")),
+        "model": Satisfies("a model with fit and scores", lambda value: isinstance(value, MultiLabelModel)),
         "weighting": AnyOf(OneOf(None), Satisfies("a Weighting", lambda value: isinstance(value, Weighting))),
     }
     model_: MultiLabelModel

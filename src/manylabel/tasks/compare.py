@@ -14,7 +14,6 @@ import numpy as np
 from manylabel import __version__
 from manylabel.catalog import find_method
 from manylabel.choosing.candidates import Traits, entrants
-from manylabel.choosing.deadline import Deadline
 from manylabel.choosing.expectation import Expectation, expectation
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.leaderboard import (
@@ -30,6 +29,7 @@ from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.data.problems import Problem
 from manylabel.data.splits import iterative_split
+from manylabel.deadline import Deadline
 from manylabel.estimator import Csr
 from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
 from manylabel.evaluation.result import SplitCounts, fingerprint

@@ -14,7 +14,6 @@ from manylabel.classifier import Prediction, TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.corpus import Text
 from manylabel.data.problems import Problem
-from manylabel.decisions.best_rule import chosen_for_metric
 from manylabel.decisions.decided import shown_thresholds
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import DataError, ModelFileError
@@ -46,10 +45,10 @@ class Trained:
             "unlabelled": self.counts.unlabelled,
             "labels": len(model.labels_),
             "terms": terms_of(model),
-            "stemmer": None if model.vectorizer_ is None else model.vectorizer_.stemmer_,
+            "stemmer": None if model.features_.vectorizer_ is None else model.features_.vectorizer_.stemmer_,
             "seconds": self.seconds,
             "recipe": model.recipe.as_dict(),
-            "chosen": model.decided_.chosen_for_metric(),
+            "chosen": model.decided_.choice_,
             "guarantee": None if model.guarantee is None else model.guarantee.as_dict(),
             "skipped": [str(problem) for problem in self.skipped],
         }
@@ -57,7 +56,8 @@ class Trained:
 
 def terms_of(classifier: TextClassifier) -> int:
     """How many terms the model knows."""
-    rules = 0 if classifier.keywords_ is None else len(classifier.keywords_.labels_)
+    keywords = classifier.features_.keywords_
+    rules = 0 if keywords is None else len(keywords.labels_)
     return int(classifier.decided_.n_features_in_) - rules
 
 
@@ -192,13 +192,20 @@ def inspect(path: Path) -> Inspected:
         labels=labels,
         label_counts=opened.decode(state["label_counts_"]).tolist(),
         thresholds=_thresholds(opened, len(labels)),
-        language=((state.get("vectorizer_") or {}).get("state") or {}).get("language_"),
+        language=_language(state),
         chosen=_chosen(opened),
         guarantee=_guarantee(opened),
         arrays={
             name: {"dtype": dtype, "shape": list(shape)} for name, (dtype, shape, _) in sorted(opened.places.items())
         },
     )
+
+
+def _language(state: dict[str, Any]) -> str | None:
+    """The language that the vectoriser guessed; None where there was nothing to guess."""
+    vectorizer = state["features_"]["state"]["vectorizer_"]
+    language: str | None = None if vectorizer is None else vectorizer["state"].get("language_")
+    return language
 
 
 def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
@@ -214,9 +221,8 @@ def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
 
 
 def _chosen(opened: ModelFile) -> dict[str, Any] | None:
-    state = opened.header["tree"]["state"]["decided_"]["state"]
-    rule = opened.decode(state["rule_"])
-    return None if rule is None else chosen_for_metric(rule, opened.decode(state.get("settings_", {})))
+    chosen: dict[str, Any] | None = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["choice_"])
+    return chosen
 
 
 def _guarantee(opened: ModelFile) -> dict[str, Any] | None:

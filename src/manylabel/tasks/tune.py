@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from manylabel.catalog import DEFAULT_METHOD
-from manylabel.choosing.deadline import Deadline
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.halving import Step, Trial
 from manylabel.choosing.importance import importances
@@ -18,6 +17,7 @@ from manylabel.choosing.tuning import Tuned
 from manylabel.choosing.tuning import tune as search
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem
+from manylabel.deadline import Deadline
 from manylabel.evaluation.bootstrap import interval
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import ParameterError

@@ -1,0 +1,189 @@
+"""The default method: a linear model whose cost is chosen for a metric, averaged with others where that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from manylabel.data.splits import iterative_stratification
+from manylabel.deadline import Deadline
+from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.decided import DecidedModel, Scored
+from manylabel.estimator import Csr, Floats
+from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.strategies.ensemble import Ensemble
+from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
+
+COST = Number(low=0, open_low=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Averaged(Scored):
+    """An ensemble, not yet fitted, its averaged out-of-fold scores, and those of its members."""
+
+    member_scores: Floats | None = None
+    """Members × documents × labels."""
+
+    def fit(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
+        """The ensemble fitted to all training documents; its members are not scored out of fold again."""
+        assert isinstance(self.model, Ensemble)
+        assert self.member_scores is not None
+        return self.model.fit_from_scores(X, Y, self.member_scores, self.rows, facts)
+
+
+class AutoModel(DecidedModel):
+    """A model whose cost `C`, averaging with others and decision rule are chosen by one metric.
+
+    1. `model` is scored out of fold with each of `costs` in turn, as long as each cost serves the metric better than
+       the one before.
+    2. On small data (non-zeros of X × labels ≤ `most_work`; on larger data they would take much longer than `model`)
+       the `others` are scored out of fold too. The mean of the calibrated log-odds of all (`Ensemble`, average) is
+       taken where it serves the metric better still.
+
+    "Serves the metric" is what the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that compares
+    nothing, `model` is taken as it is. `C` fixes the cost.
+
+    >>> from manylabel.decisions.best_rule import BestRule
+    >>> from manylabel.models.binary_nb import BinaryNaiveBayes
+    >>> from manylabel.models.linear_svm import LinearSVM
+    >>> X, Y = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]] * 3), Csr([[1, 0], [0, 1], [1, 1], [0, 0]] * 3)
+    >>> bayes = BinaryNaiveBayes(smoothing="laplace", unlabelled="negative")
+    >>> model = AutoModel(LinearSVM(), (bayes,), BestRule("exact-match"), costs=(1.0, 0.25)).fit(X, Y)
+    >>> model.choice_["settings"], model.predict(X[:2]).toarray().tolist()
+    ({'C': 1.0}, [[1, 0], [0, 1]])
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        **DecidedModel.parameter_constraints,
+        "others": Satisfies(
+            "a list of models", lambda value: all(isinstance(member, MultiLabelModel) for member in value)
+        ),
+        "costs": Satisfies("a list of numbers above 0", lambda value: all(COST.allows(cost) for cost in value)),
+        "C": AnyOf(OneOf(None), COST),
+        "most_work": Number(low=0),
+        "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+    }
+
+    def __init__(
+        self,
+        model: MultiLabelModel,
+        others: Sequence[MultiLabelModel] = (),
+        rule: DecisionRule | None = None,
+        costs: Sequence[float] = (),
+        C: float | None = None,
+        most_work: float = 1e7,
+        folds: int = 5,
+        seed: int = 0,
+        probabilities: Literal["logistic", "isotonic"] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(model, rule, folds, seed, probabilities)
+        self.others = others
+        self.costs = costs
+        self.C = C
+        self.most_work = most_work
+        self.n_jobs = n_jobs
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether any of the models needs non-negative input."""
+        return any(model.needs_counts for model in (self.model, *self.others))
+
+    @property
+    def wants(self) -> frozenset[str]:  # type: ignore[override]
+        """The facts about the corpus that any of the models wants."""
+        return self.model.wants.union(*(model.wants for model in self.others))
+
+    def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
+        """The counts of counts for the first of the models that wants them."""
+        found = (model.counts_of_counts(counts, Y) for model in (self.model, *self.others))
+        return next((counted for counted in found if counted is not None), None)
+
+    @property
+    def searches(self) -> bool:
+        """Whether `fit` chooses a cost, or whether to average: where the rule compares."""
+        return self.rule is not None and self.rule.compares
+
+    def unfitted_model(self) -> MultiLabelModel:
+        """A copy of `model` with the fixed cost, if there is one."""
+        return self._with_cost(self.C)
+
+    def score_out_of_fold(
+        self, rule: DecisionRule | None, X: Csr, Y: Csr, facts: Mapping[str, Any], deadline: Deadline | None
+    ) -> Scored:
+        """The search: the best of the costs, and the average where it is better than that."""
+        if rule is None or not self.searches:
+            return super().score_out_of_fold(rule, X, Y, facts, deadline)
+        best, gain = None, -np.inf
+        for cost in self._costs():
+            tried = self._try_cost(cost, rule, X, Y, facts, deadline)
+            if best is not None and not _gain(tried) > gain:
+                break
+            best, gain = tried, _gain(tried)
+        assert best is not None
+        all_scored = len(best.rows) == X.shape[0]
+        if self.others and all_scored and X.nnz * Y.shape[1] <= self.most_work:
+            average = self._try_average(best, rule, X, Y, facts, deadline)
+            if _gain(average) > gain:
+                return average
+        return best
+
+    def _costs(self) -> Sequence[float | None]:
+        """The costs to try; None stands for the model's own."""
+        has_cost = any("C" in one.parameter_names() for one in self.model.walk())
+        return self.costs if self.C is None and self.costs and has_cost else (self.C,)
+
+    def _with_cost(self, cost: float | None) -> MultiLabelModel:
+        copied = unfitted_copy(self.model)
+        return copied if cost is None else copied.set_everywhere("C", float(cost))
+
+    def _try_cost(
+        self,
+        cost: float | None,
+        rule: DecisionRule,
+        X: Csr,
+        Y: Csr,
+        facts: Mapping[str, Any],
+        deadline: Deadline | None,
+    ) -> Scored:
+        """The model with one cost, its out-of-fold scores, and the rule learned on them."""
+        model = self._with_cost(cost)
+        scores, rows = out_of_fold_scores(
+            model, X, Y, self.folds, self.seed, options=model.wanted(facts), deadline=deadline
+        )
+        learned = unfitted_copy(rule).fit(scores, Csr(Y[rows]), model.score_kind)
+        settings = {} if cost is None or cost == self.C else {"C": float(cost)}
+        return Scored(model, scores, rows, learned, settings)
+
+    def _try_average(
+        self, first: Scored, rule: DecisionRule, X: Csr, Y: Csr, facts: Mapping[str, Any], deadline: Deadline | None
+    ) -> Averaged:
+        """The average of all models, and the rule learned on its out-of-fold scores.
+
+        Those of the first model are at hand.
+        """
+        scores = [of_unseen_documents(first.scores, first.model.score_kind)]
+        for other in self.others:
+            model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
+            found, _ = out_of_fold_scores(
+                model, X, Y, self.folds, self.seed, options=model.wanted(facts), deadline=deadline
+            )
+            scores.append(of_unseen_documents(found, model.score_kind))
+        ensemble = Ensemble((first.model, *self.others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        member_scores = np.stack(scores)
+        tests = [test for _, test in iterative_stratification(Y, self.folds, self.seed)]
+        combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)
+        combined = with_constants(combined, constant_labels(Y))
+        learned = unfitted_copy(rule).fit(combined, Y, ensemble.score_kind)
+        settings = {**first.settings, "averaged": True}
+        return Averaged(ensemble, combined, first.rows, learned, settings, member_scores)
+
+
+def _gain(found: Scored) -> float:
+    assert found.rule is not None
+    return found.rule.gain

@@ -1,0 +1,281 @@
+"""Documents → X, in one place: count the terms, prune them, select among them, weigh them.
+
+`TextClassifier`, the folds of a comparison and the way for single documents all use this pipeline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.data.given import as_matrix
+from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.exceptions import DataError
+from manylabel.features.keywords import KeywordMatcher, keyword_matcher
+from manylabel.features.select import TermSelector
+from manylabel.features.terms import stem
+from manylabel.features.texts import Text
+from manylabel.features.vectorize import GUESS, Vectorizer
+from manylabel.features.vocabulary import TermTable, select_columns
+from manylabel.features.weighting import Weighting
+from manylabel.kernels import text as kernels
+from manylabel.progress import stage
+
+Documents: TypeAlias = Sequence[Text] | Csr
+"""Texts, or a ready-made matrix of counts."""
+CountedTerms: TypeAlias = tuple[npt.NDArray[np.int32], Floats]
+"""The columns of one document's terms, ascending, and their values."""
+
+PRUNING = ("min_df", "max_df", "max_features")
+"""The settings of a `Vectorizer` that take terms away."""
+MOST_WORDS = 1 << 17
+"""Up to so many words are remembered with the column of their stem."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """What `FeaturePipeline.fit_transform` made of the training documents."""
+
+    X: Csr
+    counts: Csr | None
+    """The counts before terms were taken away; None where none were, or where X holds weights instead of counts."""
+    facts: Mapping[str, Any]
+    """What a model may want to know of the keyword rules, see `manylabel.models.base.FACTS`."""
+
+
+class FeaturePipeline(Estimator):
+    """Count → prune → select → weigh, and hits of hand-written keyword rules as further columns.
+
+    `features` are the settings of `Vectorizer`, `selection` those of `TermSelector`, `weighting` those of `Weighting`;
+    without selection all terms are kept, without weighting X holds counts. Documents are texts, or a ready-made matrix
+    of counts, which is then only selected from and weighed.
+
+    >>> pipeline = FeaturePipeline({"min_df": 2}, weighting={"tf": "binary", "idf": "none", "norm": None})
+    >>> texts = ["late bus", "a late, late bus", "bad road"]
+    >>> pipeline.fit_transform(texts, Csr([[1], [1], [0]])).X.toarray().tolist()
+    [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
+    >>> pipeline.transform(["the bus was late"]).toarray().tolist()
+    [[1.0, 1.0]]
+    """
+
+    vectorizer_: Vectorizer | None
+    selector_: TermSelector | None
+    """Selects columns where there is no vocabulary to narrow: of ready-made counts, and of hashed terms."""
+    weighting_: Weighting | None
+    keywords_: KeywordMatcher | None
+    kept_: npt.NDArray[np.bool_] | None
+    """The columns that stay of texts counted before, see `fit_counts`."""
+
+    def __init__(
+        self,
+        features: Mapping[str, Any] | None = None,
+        selection: Mapping[str, Any] | None = None,
+        weighting: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.features = features
+        self.selection = selection
+        self.weighting = weighting
+        self.n_jobs = n_jobs
+
+    # ---- learning ----------------------------------------------------------------------------------------
+
+    def fit_transform(
+        self,
+        documents: Documents,
+        Y: Csr,
+        *,
+        rules: str | None = None,
+        labels: Sequence[str] = (),
+        terms: Sequence[str] | None = None,
+    ) -> Learned:
+        """Learn terms and weights from documents and their labels; X, and what else is known of them.
+
+        `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts.
+        """
+        counts = as_matrix(documents)
+        self.vectorizer_ = None
+        if counts is not None:
+            X = self._select(counts, Y)
+        else:
+            self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
+            with stage("Reading words"):
+                counts = self.vectorizer_.count(cast(Sequence[Text], documents))
+                X = self.vectorizer_.prune(counts)
+            X = self._select(X, Y)
+        unpruned = counts if self.vectorizer_ is not None and X.shape[1] < counts.shape[1] else None
+        X = self._weigh(X)
+        facts = self._fit_rules(rules, labels, terms)
+        return Learned(self._with_rules(X, documents), None if self.weighting else unpruned, facts)
+
+    def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool) -> Learned:
+        """The same for texts that were counted before, all terms of a larger corpus; see `transform_counts`.
+
+        With a vocabulary the columns are terms, and those that no training document has are unknown; without one
+        (hashed terms, ready-made counts) every column stays until selection.
+        """
+        self.vectorizer_, self.keywords_ = None, None
+        self.kept_ = None
+        X = seen = counts
+        if has_vocabulary:
+            self.kept_ = np.bincount(counts.indices, minlength=counts.shape[1]) > 0
+            X = seen = select_columns(counts, self.kept_)
+            if bounds := {name: value for name, value in (self.features or {}).items() if name in PRUNING}:
+                table = TermTable()
+                # Names are not looked at. Ties go to the first column, the first in the alphabet, as in Vectorizer.
+                table.add([""] * X.shape[1], X, is_sorted=True)
+                mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
+                X = select_columns(X, mask)
+                self.kept_[self.kept_] = mask
+        X = self._select(X, Y)
+        unpruned = None if self.weighting or X.shape[1] == seen.shape[1] else seen
+        return Learned(self._weigh(X), unpruned, {})
+
+    def _select(self, X: Csr, Y: Csr) -> Csr:
+        """X with the selected terms alone. A vocabulary is narrowed to them; elsewhere the selector is kept."""
+        self.selector_ = None
+        if not self.selection:
+            return X
+        with stage("Selecting terms"):
+            selector = TermSelector(**{"n_jobs": self.n_jobs, **self.selection}).fit(X, Y)
+        if self.vectorizer_ is None or self.vectorizer_.n_hashes is not None:
+            self.selector_ = selector
+        else:
+            self.vectorizer_.keep(selector.kept_)
+        return selector.transform(X)
+
+    def _weigh(self, X: Csr) -> Csr:
+        self.weighting_ = Weighting(**self.weighting).fit(X) if self.weighting else None
+        return X if self.weighting_ is None else self.weighting_.transform(X)
+
+    def _fit_rules(self, rules: str | None, labels: Sequence[str], terms: Sequence[str] | None) -> dict[str, Any]:
+        """Learn the keyword rules, their text with them; what a model should know of them."""
+        self.keywords_ = None
+        if rules is None:
+            return {}
+        names = None if self.vectorizer_ is not None or terms is None else list(terms)
+        features = dict(self.features or {})
+        if self.vectorizer_ is not None:
+            features["stemmer"] = self.vectorizer_.stemmer_
+        elif features.get("stemmer") == GUESS:  # there are no texts to guess the language from
+            features["stemmer"] = None
+        matcher = self.keywords_ = keyword_matcher(rules, features, labels, names, self.n_jobs)
+        if self.vectorizer_ is not None:
+            words = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
+        elif names is not None and self.selector_ is not None:
+            words = [names[column] for column in self.selector_.kept_.tolist()]
+        else:
+            words = names
+        return {"rule_labels": matcher.labels_} | ({} if words is None else {"rule_words": matcher.words(words)})
+
+    def _with_rules(self, X: Csr, documents: Documents) -> Csr:
+        """X with one more column for each keyword rule."""
+        if self.keywords_ is None:
+            return X
+        with stage("Matching keyword rules"):
+            return Csr(sparse.hstack([X, self.keywords_.transform(documents)], format="csr"))
+
+    # ---- transforming ------------------------------------------------------------------------------------
+
+    def transform(self, documents: Documents) -> Csr:
+        """X of further documents."""
+        self.check_fitted()
+        X = as_matrix(documents)
+        if X is not None:
+            if self.vectorizer_ is not None:
+                raise DataError("This model was trained on texts but was given a matrix. Give it texts.")
+        elif self.vectorizer_ is None:
+            raise DataError(
+                "This model was trained on ready-made counts but was given texts. Give it counts of the same terms."
+            )
+        else:
+            X = self.vectorizer_.transform(cast(Sequence[Text], documents))
+        return self._with_rules(self._selected_and_weighed(X), documents)
+
+    def transform_counts(self, counts: Csr) -> Csr:
+        """X of further rows of the counts that `fit_counts` learned from."""
+        return self._selected_and_weighed(counts if self.kept_ is None else select_columns(counts, self.kept_))
+
+    def _selected_and_weighed(self, X: Csr) -> Csr:
+        X = X if self.selector_ is None else self.selector_.transform(X)
+        return X if self.weighting_ is None else self.weighting_.transform(X)
+
+    def document_reader(self) -> Callable[[Text], CountedTerms] | None:
+        """A function that gives the columns and values of one text, the bits of `transform`, without a matrix.
+
+        Building matrices costs about a millisecond whatever the length of the text; for a single document the work
+        itself is a tenth of that. None where terms are not single words or their stems, looked up as they are.
+        """
+        vectorizer, weighting = self.vectorizer_, self.weighting_
+        if vectorizer is None or self.selector_ is not None or self.keywords_ is not None or not _is_plain(vectorizer):
+            return None
+        count = _counter(vectorizer)
+
+        def read(text: Text) -> CountedTerms:
+            terms, values = count(text if isinstance(text, str) else "\n".join(text.values()))
+            return terms, values if weighting is None else weighting.weigh_one(terms, values)
+
+        return read
+
+
+# ---- single documents ------------------------------------------------------------------------------------------------
+
+
+def _is_plain(vectorizer: Vectorizer) -> bool:
+    """Whether terms are single words looked up as they are, or their stems. Stop words are in no vocabulary."""
+    return (
+        vectorizer.analyzer == "word"
+        and tuple(vectorizer.ngram_range) == (1, 1)
+        and vectorizer.strip_accents is None
+        and (vectorizer.stemmer_ is None or vectorizer.tokens in ("words", "letters"))
+        and vectorizer.fields is None
+        and vectorizer.n_hashes is None
+    )
+
+
+def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
+    """A function that counts the known terms of one text: their columns, ascending, and how often each occurs."""
+    mode, lowercase = vectorizer.tokens, bool(vectorizer.lowercase)
+    if vectorizer.stemmer_ is not None:
+        return _stem_counter(vectorizer, vectorizer.stemmer_)
+    if mode in ("words", "letters"):
+        return kernels.WordCounter(vectorizer.terms_, mode, lowercase).count
+    find, columns = re.compile(mode).findall, vectorizer.vocabulary_
+
+    def count(text: str) -> CountedTerms:
+        found = Counter(find(text.lower() if lowercase else text))
+        known = sorted((columns[term], times) for term, times in found.items() if term in columns)
+        return np.array([c for c, _ in known], dtype=np.int32), np.array([n for _, n in known], dtype=np.float64)
+
+    return count
+
+
+def _stem_counter(vectorizer: Vectorizer, language: str) -> Callable[[str], CountedTerms]:
+    """The same for stems. The column of a word is looked up once; the words of a language soon repeat themselves."""
+    mode, lowercase, columns = vectorizer.tokens, bool(vectorizer.lowercase), vectorizer.vocabulary_
+    stopped = vectorizer.stopped_
+    column_of: dict[str, int] = {}
+
+    def count(text: str) -> CountedTerms:
+        ids, _, words = kernels.tokenize([text], mode, lowercase)
+        spelled = kernels.spelled(words)
+        new = [word for word in spelled if word not in column_of]
+        met = {
+            word: -1 if word in stopped else columns.get(stemmed, -1)
+            for word, stemmed in zip(new, stem(new, language), strict=True)
+        }
+        of_words = [met[word] if word in met else column_of[word] for word in spelled]
+        if len(column_of) < MOST_WORDS:  # nothing is ever taken out again, so that threads may share it
+            column_of.update(met)
+        of_tokens = np.array(of_words, dtype=np.int64)[ids]
+        terms, counts = np.unique(of_tokens[of_tokens >= 0], return_counts=True)
+        return terms.astype(np.int32), counts.astype(np.float64)
+
+    return count

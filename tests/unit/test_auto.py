@@ -1,0 +1,158 @@
+"""The default method: cost, averaging and rule chosen on out-of-fold scores that are handed on."""
+
+import numpy as np
+import pytest
+from benchmarks.defaults import table
+
+from manylabel.catalog import DEFAULT_METHOD
+from manylabel.classifier import TextClassifier
+from manylabel.data import load
+from manylabel.data.splits import iterative_stratification
+from manylabel.decisions.auto import AutoModel
+from manylabel.decisions.best_rule import BestRule
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.threshold import Threshold
+from manylabel.estimator import Csr
+from manylabel.features import Weighting
+from manylabel.models.binary_nb import BinaryNaiveBayes
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.models.score_kinds import ScoreKind
+from manylabel.strategies.binary_relevance import BinaryRelevance
+from manylabel.strategies.ensemble import Ensemble
+from manylabel.strategies.stacking import averaged_out_of_fold, of_unseen_documents
+from manylabel.strategies.weighted_member import WeightedMember
+
+RNG = np.random.default_rng(0)
+X = Csr(RNG.poisson(0.6, (60, 12)).astype(np.float64))
+Y = Csr((np.asarray(X[:, :4].todense()) + RNG.poisson(0.3, (60, 4)) > 1).astype(np.int8))
+SVM, BAYES = WeightedMember(LinearSVM(), Weighting(tf="log", idf="smooth")), WeightedMember(BinaryNaiveBayes())
+
+
+class LongerIsBetter(BestRule):
+    """Prefers whatever was scored last: the gain grows with each fit."""
+
+    fitted = 0
+
+    def learn(self, scores, Y, kind):
+        super().learn(scores, Y, kind)
+        type(self).fitted += 1
+        self.order_ = type(self).fitted
+
+    @property
+    def gain(self) -> float:
+        return float(self.order_)
+
+
+class ShorterIsBetter(LongerIsBetter):
+    """Prefers whatever was scored first."""
+
+    @property
+    def gain(self) -> float:
+        return -super().gain
+
+
+def test_without_a_rule_that_compares_it_is_the_first_model() -> None:
+    auto = AutoModel(SVM, (BAYES,), Threshold(), costs=(1.0, 0.5)).fit(X, Y)
+    alone = DecidedModel(SVM, Threshold()).fit(X, Y)
+    assert not auto.searches
+    assert auto.score_kind is ScoreKind.MARGIN
+    np.testing.assert_array_equal(auto.scores(X), alone.scores(X))
+
+
+def test_a_fixed_cost_is_not_searched() -> None:
+    auto = AutoModel(SVM, (), BestRule(), costs=(1.0, 0.25), C=0.5).fit(X, Y)
+    alone = DecidedModel(WeightedMember(LinearSVM(C=0.5), SVM.weighting), BestRule()).fit(X, Y)
+    assert auto.choice_ is not None
+    assert auto.choice_["settings"] == {}
+    np.testing.assert_array_equal(auto.scores(X), alone.scores(X))
+    np.testing.assert_array_equal(auto.predict(X).toarray(), alone.predict(X).toarray())
+
+
+def test_costs_are_tried_as_long_as_each_is_better() -> None:
+    assert AutoModel(SVM, (), LongerIsBetter(), costs=(2.0, 1.0, 0.5)).fit(X, Y).choice_["settings"] == {"C": 0.5}
+    before = ShorterIsBetter.fitted
+    assert AutoModel(SVM, (), ShorterIsBetter(), costs=(2.0, 1.0, 0.5)).fit(X, Y).choice_["settings"] == {"C": 2.0}
+    assert ShorterIsBetter.fitted - before == 2  # the second cost was worse, so the third was not tried
+
+
+def test_a_cost_inside_a_strategy_is_found() -> None:
+    auto = AutoModel(BinaryRelevance(LinearSVM()), (), BestRule(), costs=(2.0,)).fit(X, Y)
+    assert auto.choice_["settings"] == {"C": 2.0}
+    assert auto.model_.get_params()["model__C"] == 2.0
+
+
+def test_a_model_without_a_cost_is_scored_once() -> None:
+    before = LongerIsBetter.fitted
+    assert AutoModel(BAYES, (), LongerIsBetter(), costs=(1.0, 0.5)).fit(X, Y).choice_["settings"] == {}
+    assert LongerIsBetter.fitted - before == 1
+
+
+def test_the_average_is_an_ensemble_of_the_same_folds() -> None:
+    auto = AutoModel(SVM, (BAYES,), LongerIsBetter(), folds=4, seed=2).fit(X, Y)
+    ensemble = Ensemble((SVM, BAYES), folds=4, seed=2).fit(X, Y)
+    assert auto.choice_["settings"] == {"averaged": True}
+    assert auto.score_kind is ScoreKind.LOG_ODDS
+    np.testing.assert_array_equal(auto.scores(X), ensemble.scores(X))
+    np.testing.assert_array_equal(auto.evidence(X[[3]]).toarray(), ensemble.evidence(X[[3]]).toarray())
+
+
+def test_the_average_is_tried_on_small_data_only() -> None:
+    work = X.nnz * Y.shape[1]
+    small = AutoModel(SVM, (BAYES,), LongerIsBetter(), most_work=work).fit(X, Y)
+    large = AutoModel(SVM, (BAYES,), LongerIsBetter(), most_work=work - 1).fit(X, Y)
+    assert (small.choice_["settings"], large.choice_["settings"]) == ({"averaged": True}, {})
+
+
+def test_one_document_is_scored_as_in_a_batch() -> None:
+    auto = AutoModel(SVM, (BAYES,), LongerIsBetter()).fit(X, Y)
+    score = auto.document_scorer()
+    assert score is not None
+    for row in (0, 7, 31):
+        one = X[[row]]
+        np.testing.assert_allclose(score(one.indices.astype(np.int32), one.data), auto.scores(one)[0], rtol=1e-12)
+
+
+def test_the_default_predicts_single_texts_by_the_short_way() -> None:
+    letters = load("townhall").corpus
+    model = TextClassifier(n_jobs=1).fit(letters.texts[:120], letters.label_sets[:120])
+    assert model.method == DEFAULT_METHOD
+    assert model.short_way() is not None
+    texts = letters.texts[120:150]
+    assert [model.predict([text])[0] for text in texts] == model.predict(texts)
+
+
+def test_the_table_of_defaults_names_the_best_and_the_gap() -> None:
+    rows = {
+        ("mail", "auto", "micro-f1"): {"value": 0.75},
+        ("mail", "svm", "micro-f1"): {"value": 0.76},
+        ("mail", "knn", "micro-f1"): {"value": None},
+        ("mail", "svm", "macro-f1"): {"value": 0.9},
+    }
+    assert table(rows, ["mail"], ["auto", "svm", "knn"], "micro-f1").splitlines() == [
+        "| Micro F1 | mail |",
+        "|---|---|",
+        "| `auto` (default) | 75.0 |",
+        "| `svm` | **76.0** |",
+        "| `knn` | – |",
+        "| the default behind the best | 1.0 |",
+    ]
+
+
+def test_labels_of_a_single_document_are_not_foretold() -> None:
+    """Where every label has one document, no model can know it: out-of-fold averages must not tell them either."""
+    rng = np.random.default_rng(0)
+    X, Y = Csr(rng.integers(0, 3, (8, 12))), Csr(np.eye(8, dtype=np.int8))
+    members = (LinearSVM(max_iter=100_000), BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"))
+    scores = [of_unseen_documents(out_of_fold_scores(one, X, Y, 4, 0)[0], one.score_kind) for one in members]
+    tests = [test for _, test in iterative_stratification(Y, 4, 0)]
+    averaged = averaged_out_of_fold(np.stack(scores), Y, tests, 1.0)
+    own = averaged[np.arange(8), np.arange(8)]
+    assert (own[:, np.newaxis] <= averaged + 1e-9).mean() > 0.5  # the true label is no likelier than the others
+
+
+@pytest.mark.parametrize("rule", [None, BestRule()])
+def test_single_label_data_are_left_to_the_first_model(rule: BestRule | None) -> None:
+    y = np.asarray(Y.sum(axis=1)).ravel() > 1
+    auto = AutoModel(SVM, (BAYES,), rule, costs=(1.0, 0.5)).fit(X, y)
+    np.testing.assert_array_equal(auto.predict(X), WeightedMember(SVM.model, SVM.weighting).fit(X, y).predict(X))
