@@ -69,7 +69,7 @@ def test_the_clock_stops_a_search_and_the_page_says_so(
     monkeypatch.setattr(
         "manylabel.tasks.tune.Deadline", lambda seconds: Deadline(seconds, clock=lambda: float(next(ticks)))
     )
-    shown = printed(capsys, *QUICK, "--budget", "1m", "--trials", "40")
+    shown = printed(capsys, *QUICK, "--budget", "20s", "--trials", "40")
     assert "The clock ended the search, not its plan" in shown
     assert "settings were not tried" in shown
 
