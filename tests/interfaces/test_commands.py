@@ -156,3 +156,10 @@ def test_several_data_sets_end_with_average_ranks(folder: Path, capsys: pytest.C
     ranks = shown[shown.index("Average ranks") :].splitlines()
     hamming = next(line for line in ranks if line.startswith("Hamming loss")).split()
     assert sum(float(rank) for rank in hamming[-3:-1]) == 3.0  # 1 + 2, or 1.5 each; p comes last
+
+
+def test_evaluate_splits_by_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["evaluate", "townhall", "--method", "nb", "--split-by", "time:date", "-j", "1"]) == 0
+    assert "a split by time (date), the latest 25 % for testing" in capsys.readouterr().out
+    assert run(["evaluate", "townhall", "--method", "nb", "--split-by", "time:dat"]) == 2
+    assert "Did you mean 'date'?" in capsys.readouterr().err

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manylabel.cli.run import run
 from manylabel.data import Corpus
 from manylabel.data.dates import read_dates
 from manylabel.data.splits import group_k_fold, stratified_group_k_fold, time_blocks
@@ -120,13 +119,6 @@ def test_dates_that_are_numbers_or_objects() -> None:
 def test_what_is_no_date_is_named(bad: object) -> None:
     with pytest.raises(DataError, match="document 2 has"):
         read_dates(["1987-02-26", bad], "day")
-
-
-def test_the_command_splits_by_time(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["evaluate", "townhall", "--method", "nb", "--split-by", "time:date", "-j", "1"]) == 0
-    assert "a split by time (date), the latest 25 % for testing" in capsys.readouterr().out
-    assert run(["evaluate", "townhall", "--method", "nb", "--split-by", "time:dat"]) == 2
-    assert "Did you mean 'date'?" in capsys.readouterr().err
 
 
 def test_reuters_by_time(data_folder: Path) -> None:
