@@ -243,7 +243,7 @@ def test_without_smoothing() -> None:
 def test_all_sets_need_few_labels() -> None:
     """C-5: only L ≤ 15; labels never seen do not count."""
     x, y = np.ones((16, 2)), np.eye(16, dtype=int)
-    with pytest.raises(ParameterError, match=r"15 labels at most, but there are 16. Use search='greedy'"):
+    with pytest.raises(ParameterError, match=r"up to 15 labels, but there are 16. Use search='greedy'"):
         PMM1(search="exhaustive").fit(x, y)
     y[15, 15] = 0
     with pytest.warns(UnlabelledDocumentsWarning):
@@ -274,7 +274,7 @@ def test_evidence_of_one_document() -> None:
     assert evidence[1] == pytest.approx([6 * np.log(0.45 / 0.8), np.log(0.45 / 0.1), 0])
     assert evidence.sum(axis=1) == pytest.approx(model.scores([[6, 1, 0]])[0])
     assert model.evidence([[6, 1, 0]], [1]).toarray().tolist() == evidence[[1]].tolist()
-    with pytest.raises(DataError, match="one document at a time, but 2"):
+    with pytest.raises(DataError, match="one document at a time, not 2"):
         model.evidence([[6, 1, 0], [0, 0, 1]])
     with pytest.raises(DataError, match="from 0 to 2"):
         model.evidence([[6, 1, 0]], [3])

@@ -41,7 +41,7 @@ def test_sigmoid_is_clipped() -> None:
 
 
 def test_only_probabilities_are_shown_as_probabilities() -> None:
-    with pytest.raises(DecisionError, match="'margin' are no probabilities"):
+    with pytest.raises(DecisionError, match="'margin' are not probabilities"):
         probabilities(np.zeros((1, 1)), ScoreKind.MARGIN)
 
 

@@ -13,7 +13,7 @@ Y = np.array([[1], [1], [0], [0], [0]])
 def test_one_question_and_the_shares_of_its_leaves() -> None:
     """Term 0 at 1.5 divides the labels: 2 of 2 on the left, 0 of 3 on the right."""
     model = DecisionTrees(min_leaf=1, m=0).fit(X, Y)
-    assert (model.terms_.tolist(), model.left_.tolist(), model.cut_[0]) == ([0], [1, -1, -1], 1.5)  # type: ignore[attr-defined]
+    assert (model.terms_.tolist(), model.left_.tolist(), model.threshold_[0]) == ([0], [1, -1, -1], 1.5)  # type: ignore[attr-defined]
     assert model.predict_proba([[1.5, 0], [1.6, 0]]).tolist() == [[1.0], [0.0]]
     assert model.scores([[0, 0], [9, 0]]).tolist() == [[np.inf], [-np.inf]]
 

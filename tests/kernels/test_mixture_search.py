@@ -103,7 +103,7 @@ def test_twins_agree(seed: int, biased: bool, whole: bool) -> None:
     for kernel, jobs in ((compiled, 1), (compiled, 3), (reference, 1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver, "_kernel", kernel)
-            patch.setattr(driver, "DOCUMENTS_A_BLOCK", 4)
+            patch.setattr(driver, "DOCUMENTS_PER_BLOCK", 4)
             results.append(find_sets(table, sparse.csr_matrix(x), n_jobs=jobs))
     assert np.array_equal(results[0].sets.toarray(), results[1].sets.toarray())
     assert np.array_equal(results[0].log_likelihoods, results[1].log_likelihoods)

@@ -80,7 +80,7 @@ def test_twins_agree_with_the_formulas(seed: int, xi: float, biased: bool) -> No
     for kernel, jobs, most in ((compiled, 1, 10**9), (compiled, 3, 10), (reference, 1, 40)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver, "_kernel", kernel)
-            patch.setattr(driver, "VISITS_A_BLOCK", most)
+            patch.setattr(driver, "VISITS_PER_BLOCK", most)
             after, before = step(grouped, begin, xi=xi, zeta=2.0, pairs=pairs, n_jobs=jobs)
         mine = _dense(grouped, after, pairs)
         assert mine[0] == pytest.approx(expected_theta, abs=1e-12)
@@ -106,7 +106,7 @@ def test_the_objective_never_falls_and_theta_sums_to_one(seed: int, biased: bool
 
 
 def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "VISITS_A_BLOCK", 50)
+    monkeypatch.setattr(driver, "VISITS_PER_BLOCK", 50)
     grouped = group_documents(*_corpus(np.random.default_rng(5)))
     pairs = label_pairs(grouped)
     (one, j1), (three, j3) = (step(grouped, start(grouped, pairs), xi=2.0, pairs=pairs, n_jobs=jobs) for jobs in (1, 3))

@@ -72,7 +72,7 @@ def test_twins_agree_to_the_bit(data: st.DataObject) -> None:
     for kernel, jobs in ((compiled, 1), (compiled, 3), (reference, 1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver, "_kernel", kernel)
-            patch.setattr(driver, "QUERIES_A_BLOCK", 7)
+            patch.setattr(driver, "QUERIES_PER_BLOCK", 7)
             results.append(nearest(index, Q, k, skip=skip, n_jobs=jobs))
     for other in results[1:]:
         assert np.array_equal(results[0].ids, other.ids)

@@ -55,7 +55,7 @@ def test_twins_and_scipy_agree(seed: int, kind: Any) -> None:
     for kernel, jobs, most in ((compiled, 1, 10**9), (compiled, 3, 5), (reference, 1, 20)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(driver, "_kernel", kernel)
-            patch.setattr(driver, "VISITS_A_BLOCK", most)
+            patch.setattr(driver, "VISITS_PER_BLOCK", most)
             tables.append(label_term_table(messy, Y, n_jobs=jobs))
     for table in tables:
         assert np.array_equal(table.occurrences.toarray(), (Y.T.astype(float) @ X))

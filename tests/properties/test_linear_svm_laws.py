@@ -116,7 +116,7 @@ def test_what_cannot_be_is_said() -> None:
     X, Y = np.eye(3), np.eye(3, dtype=int)
     with pytest.raises(DataError, match="initial has shape"):
         LinearSVM().fit(X, Y, initial=np.zeros((4, 3)))
-    with pytest.raises(DataError, match="0 or more"):
+    with pytest.raises(DataError, match="at least 0"):
         LinearSVM().fit(X, Y, initial=-np.ones((3, 3)))
     with pytest.raises(DataError, match="sample_weight has shape"):
         LinearSVM().fit(X, Y, sample_weight=np.ones(2))

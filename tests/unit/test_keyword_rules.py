@@ -175,7 +175,7 @@ def test_posteriors_and_wrong_rules_are_refused() -> None:
     X, Y = np.eye(3), np.eye(3, dtype=int)
     with pytest.raises(ParameterError, match="its scores are posteriors"):
         KeywordRules(MultinomialNaiveBayes()).fit(X, Y, rule_labels=[0])
-    with pytest.raises(DataError, match="need more than 3 columns"):
+    with pytest.raises(DataError, match="X has 3 columns"):
         KeywordRules().fit(X, Y, rule_labels=[0, 1, 2])
     with pytest.raises(DataError, match="out of bounds"):
         KeywordRules().fit(X, Y, rule_labels=[3])

@@ -1,8 +1,8 @@
-"""Hot loops over raw arrays, compiled at install where a compiler was at hand.
+"""Fast loops over raw arrays, compiled at installation if a compiler is available.
 
-Each kernel is a Cython module (``NAME.pyx``) with a plain twin (``NAME_reference.py``) that defines it and stands in
-for it where nothing was compiled. The environment variable ``MANYLABEL_PLAIN=1`` chooses the twins although compiled
-kernels are there. The other modules drive the kernels: they check arrays, hand out threads and pick the twin.
+Each kernel is a Cython module (``NAME.pyx``) with a plain twin (``NAME_reference.py``) that defines it and replaces it
+where nothing was compiled. The environment variable ``MANYLABEL_PLAIN=1`` selects the twins even if compiled kernels
+exist. The other modules call the kernels: they check arrays, distribute work to threads and select the twin.
 
     >>> active() in ("compiled", "plain Python")
     True
@@ -31,7 +31,7 @@ NAMES = (
 
 
 def compiled_module(name: str) -> ModuleType | None:
-    """The compiled module of that name, unless it was not built or the plain twins are asked for."""
+    """The compiled module of that name; None if it was not built or the plain twins were requested."""
     if _plain_twins_wanted():
         return None
     try:
@@ -41,7 +41,7 @@ def compiled_module(name: str) -> ModuleType | None:
 
 
 def active() -> str:
-    """Which kernels are at work, "compiled" or "plain Python", told without importing any of them."""
+    """Which kernels are used, "compiled" or "plain Python", found out without importing any of them."""
     built = all(importlib.util.find_spec(f"manylabel.kernels.{name}") for name in NAMES)
     return "compiled" if built and not _plain_twins_wanted() else "plain Python"
 

@@ -1,4 +1,4 @@
-"""The one form of sparse matrix the kernels read: CSR, columns sorted within a row, no cell stored twice."""
+"""The form of sparse matrices that kernels read: CSR, columns sorted within a row, no cell stored twice."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from manylabel.exceptions import DataError
 
 
 def canonical(X: Any, dtype: npt.DTypeLike | None = None, *, keep_zeros: bool = True) -> Csr:
-    """X as a `csr_array` with sorted columns and no repeated cells; X itself is left as it is.
+    """X as a `csr_array` with sorted columns and no repeated cells; X itself is not changed.
 
-    Explicit zeros stay unless `keep_zeros` is False. Columns out of bounds, which SciPy lets pass, are an error
-    here: kernels do not look twice.
+    Explicit zeros stay unless `keep_zeros` is False. Columns out of bounds, which SciPy accepts, are an error,
+    because not every kernel checks them.
 
     >>> from scipy import sparse
     >>> X = sparse.csr_matrix((np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))

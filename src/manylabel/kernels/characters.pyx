@@ -140,7 +140,7 @@ cdef inline uint32_t scramble(uint32_t k) noexcept nogil:
 
 
 cdef uint32_t murmur(const uint8_t* data, int64_t n) noexcept nogil:
-    """MurmurHash3, 32 bit, x86, seed 0; bytes are put together by shifts, so that any machine agrees."""
+    """MurmurHash3, 32 bit, x86, seed 0; bytes are put together by shifts, so that every processor gives the same."""
     cdef uint32_t h = 0, k
     cdef int64_t i, j, whole = n - n % 4
     for i in range(0, whole, 4):

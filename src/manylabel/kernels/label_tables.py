@@ -29,12 +29,12 @@ _kernel: Any = compiled_module("tables") or reference
 COMPILED = _kernel is not reference
 score_one = _kernel.score_one
 
-VISITS_A_BLOCK = 1 << 18  # below this many values a second thread costs more than it brings
+VISITS_PER_BLOCK = 1 << 18  # below this many values a second thread costs more than it brings
 
 
 @dataclass(frozen=True, slots=True)
 class LabelTermTable:
-    """What feature selection and naive Bayes need to know of a corpus; tables of parts add up."""
+    """Counts of terms in all documents and by label; the tables of parts of a corpus add up."""
 
     occurrences: Csr
     """N_cw = YᵀX, labels × terms."""
@@ -57,11 +57,11 @@ def label_term_table(X: Any, Y: Any, *, n_jobs: int | None = None) -> LabelTermT
     """
     X, Y = X if isinstance(X, Csr) else Csr(X), canonical(Y, keep_zeros=False)
     if X.shape[0] != Y.shape[0]:
-        raise DataError(f"X has {X.shape[0]} documents but Y {Y.shape[0]}. Both need one row for each document.")
+        raise DataError(f"X has {X.shape[0]} documents but Y {Y.shape[0]}. Both need one row per document.")
     (n_documents, n_terms), n_labels = X.shape, Y.shape[1]
     label_starts, rows = documents_by_label(Y)
     label_documents = np.diff(label_starts)
-    # one label more, which every document carries, counts the terms of the whole corpus
+    # an additional label that every document carries counts the terms of the whole corpus
     label_starts = np.append(label_starts, len(rows) + n_documents)
     rows = np.concatenate([rows, np.arange(n_documents, dtype=np.int64)])
     *parts, whole = _counts(X, label_starts, rows, n_jobs)
@@ -78,7 +78,7 @@ def count_terms_by(Y: Csr, X: Csr, n_jobs: int | None = None) -> Csr:
 
 
 def documents_by_label(Y: Csr) -> tuple[Ints, Ints]:
-    """The documents of each label: where each label's begin, and the documents, rising.
+    """The documents of each label: the start of each label's documents, and the documents in ascending order.
 
     >>> [part.tolist() for part in documents_by_label(Csr(np.array([[1, 0], [1, 1]])))]
     [[0, 2, 3], [0, 1, 1]]
@@ -88,7 +88,7 @@ def documents_by_label(Y: Csr) -> tuple[Ints, Ints]:
 
 
 def _counts(X: Csr, label_starts: Ints, rows: Ints, n_jobs: int | None) -> list[tuple[Any, Any, Any, Any]]:
-    """The kernel over stretches of labels, the last label on its own."""
+    """Results of the kernel for blocks of labels, the last label on its own."""
     values = X.data
     if values.dtype not in (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)):
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
@@ -100,12 +100,12 @@ def _counts(X: Csr, label_starts: Ints, rows: Ints, n_jobs: int | None) -> list[
         counted: tuple[Any, Any, Any, Any] = _kernel.count_by_label(table, X.shape[1], label_starts, rows, *block)
         return counted
 
-    blocks = blocks_of(np.diff(visits)[:-1] + 1, VISITS_A_BLOCK)
+    blocks = blocks_of(np.diff(visits)[:-1] + 1, VISITS_PER_BLOCK)
     return in_threads(count, [*blocks, (n_labels - 1, n_labels)] if n_labels else [], n_jobs)
 
 
 def _joined(parts: list[tuple[Any, Any, Any, Any]], shape: tuple[int, int]) -> tuple[Csr, Csr]:
-    """The tables of several stretches of labels as one of occurrences and one of documents; they share their cells."""
+    """The tables of several blocks of labels as one of occurrences and one of documents; they share their cells."""
     starts, length = [np.zeros(1, dtype=np.int64)], 0
     for part in parts:
         starts.append(part[0][1:] + length)

@@ -15,7 +15,7 @@ from manylabel.kernels.linear_steps cimport (
 import numpy as np
 
 cdef enum:
-    NEW_A_ROUND = 2     # labels a thread takes at most in one round, so that threads share the costly ones
+    NEW_A_ROUND = 2     # most labels that a thread takes in one round, so that threads share the costly ones
 
 cdef struct Lists:      # of documents, for every label
     const int64_t* positive_starts
@@ -76,7 +76,7 @@ cdef real kth_largest(real* a, int64_t n, int64_t k) noexcept nogil:
 
 
 cdef void begin(const real* values, const Rows* rows, const Lists* lists, Label* label) noexcept nogil:
-    """An empty solution whose working set holds the positives, and what a former solution leaned on."""
+    """An empty solution whose working set holds the positives and the support vectors of the warm start."""
     cdef int64_t k, i, c = label.number
     memset(label.w, 0, rows.d * sizeof(double))
     memset(label.member, 0, rows.n)
@@ -118,7 +118,7 @@ cdef inline void join(Label* label, int64_t doc) noexcept nogil:
 
 
 cdef void resume(const Lists* lists, Label* label) noexcept nogil:
-    """Take over a former solution's α; its documents ascend."""
+    """Start from the α of an earlier solution; its documents ascend."""
     cdef int64_t k, j, c = label.number
     for k in range(lists.initial_starts[c], lists.initial_starts[c + 1]):
         join(label, lists.initial_docs[k])
@@ -142,7 +142,7 @@ cdef int64_t place(const int32_t* docs, int64_t low, int64_t high, int32_t doc) 
 
 
 cdef void bound(const real* values, const Rows* rows, Label* label) noexcept nogil:
-    """Bring α into its bounds and w in line with it."""
+    """Clip α to its bounds and update w."""
     cdef int64_t j, i, start
     cdef double cost, y
     for j in range(label.size):
@@ -226,7 +226,7 @@ cdef void settle_bias(const Rows* rows, Label* label) noexcept nogil:
 cdef int fill(const real* values, const Rows* rows, const Lists* lists, Label* labels, int places, const int32_t[::1] order,
               const double[::1] costs, const double[::1] ratios, const uint64_t[::1] seeds,
               double beta, bint free_bias, real* weights, int64_t* counter) noexcept nogil:
-    """Give waiting labels to empty places; how many places are taken then."""
+    """Assign waiting labels to empty places; returns how many places are taken."""
     cdef int c, busy = 0, taken = 0
     cdef int64_t at
     for c in range(places):
@@ -249,7 +249,7 @@ cdef int fill(const real* values, const Rows* rows, const Lists* lists, Label* l
 
 cdef void work(const real* values, const Rows* rows, Label* labels, int places, real* weights, real* scores,
                real* room, int32_t* order, const int32_t* stop) noexcept nogil:
-    """One round: solve every label's working set, multiply once, and judge every label by its scores."""
+    """One round: solve every label's working set, multiply once, and check every label by its scores."""
     cdef int c
     cdef int64_t k
     cdef bint needed = False
@@ -258,7 +258,7 @@ cdef void work(const real* values, const Rows* rows, Label* labels, int places, 
             solve_set(values, rows, &labels[c], order, stop)
             for k in range(rows.d):
                 weights[k * LANES + c] = <real>labels[c].w[k]
-        # The logistic loss has every document in its set from the start: there is nothing to look for.
+        # With the logistic loss every document is in the working set from the start, so none has to be added.
         needed |= labels[c].stage != IDLE and rows.loss != LOGISTIC
     if needed and not stop[0]:
         product(values, rows, weights, scores)

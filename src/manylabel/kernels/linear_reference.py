@@ -1,4 +1,4 @@
-"""The plain twin of `linear.pyx`: one linear classifier a label by dual coordinate descent on working sets.
+"""The plain twin of `linear.pyx`: one linear classifier per label by dual coordinate descent on working sets.
 
 For each label, with y = ±1 and costs C_i:
 
@@ -7,11 +7,11 @@ For each label, with y = ±1 and costs C_i:
     logistic   min_α ½ αᵀQα + Σ α_i log α_i + (C_i − α_i) log(C_i − α_i),  0 < α_i < C_i
 
 where w = Σ α y x and the bias is β Σ α y (β is the square of the constant feature, 0 without a bias). A free bias
-asks for Σ α y = 0: the method of multipliers adds β Σ α y to the bias until it is.
+requires Σ α y = 0: the method of multipliers adds β Σ α y to the bias until it holds.
 
 A label's working set begins with its positives and the negatives nearest to their centroid. It is solved loosely, all
-documents are scored, the worst violators join (at most half the set's size), and the tolerance follows the worst
-violation down. Sources: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008 (steps and shrinking), Yu, Huang & Lin 2011
+documents are scored, the worst violators join (up to half the set's size), and the tolerance is lowered with the
+worst violation. Sources: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008 (steps and shrinking), Yu, Huang & Lin 2011
 (logistic loss).
 """
 
@@ -42,7 +42,7 @@ _TURN = threading.Lock()
 
 @dataclass(slots=True)
 class Rows:
-    """The documents, shared by all labels; numbers met one by one stand in lists, which Python reads fastest."""
+    """The documents, shared by all labels; numbers read one by one are in lists, which are faster in Python."""
 
     data: npt.NDArray[Any]
     indices: Int32s
@@ -56,7 +56,7 @@ class Rows:
     lanes: list[tuple[Lane, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Deal each document's terms to four lanes, as the compiled kernel does; what is over goes to the first."""
+        """Distribute each document's terms over four lanes, as the compiled kernel does; the rest go to the first."""
         self.lanes = []
         for i in range(self.n):
             row = self.row(i)
@@ -66,11 +66,11 @@ class Rows:
 
     @property
     def n(self) -> int:
-        """How many documents there are."""
+        """The number of documents."""
         return len(self.indptr) - 1
 
     def row(self, i: int) -> slice:
-        """Where document i lies in the arrays."""
+        """The slice of document i in the arrays."""
         return slice(int(self.indptr[i]), int(self.indptr[i + 1]))
 
     def scores(self, w: list[float] | npt.NDArray[Any]) -> Floats:
@@ -114,7 +114,7 @@ class Label:
         return self.offset + self.beta * self.total
 
     def join(self, doc: int) -> None:
-        """Put a document into the working set unless it is in, or left out for good."""
+        """Add a document to the working set unless it is in it or excluded."""
         if self.member[doc] == 0:
             self.member[doc] = 1
             self.docs.append(doc)
@@ -163,7 +163,7 @@ def solve_labels(
     loss: int, beta: float, free_bias: bool, tol: float, max_epochs: int, places: int,
     counter: Int64s, finished: Int64s, stop: Int32s,
 ) -> list[Solved]:  # fmt: skip
-    """Solve the labels of `order` that `counter` hands out, until it has none left or `stop` is set.
+    """Solve the labels of `order` that `counter` assigns, until none is left or `stop` is set.
 
     `costs` and `ratios` are C and J of every label; `weights` multiply the costs, and a document of weight 0 is left
     out. Positive, excluded and initial documents stand in lists, label after label. The compiled kernel solves up to
@@ -185,7 +185,7 @@ def solve_labels(
 
 
 def advance(counter: Int64s) -> int:
-    """Add one to a counter that several threads share; what it was before."""
+    """Add one to a counter that several threads share; returns its previous value."""
     with _TURN:
         before = int(counter[0])
         counter[0] = before + 1
@@ -208,7 +208,7 @@ def begin(label: Label, positives: Int32s, excluded: Int32s) -> None:
 
 
 def resume(label: Label, former: dict[int, float]) -> None:
-    """Take over a former α; without one, start from 0 with the negatives nearest to the positives' centroid."""
+    """Start from an earlier α; without one, from 0 with the negatives nearest to the positives' centroid."""
     rows = label.rows
     for doc in former:
         label.join(doc)
@@ -225,7 +225,7 @@ def resume(label: Label, former: dict[int, float]) -> None:
 
 
 def bound(label: Label) -> None:
-    """Bring α into its bounds and w in line with it."""
+    """Clip α to its bounds and update w."""
     for j, doc in enumerate(label.docs):
         y, cost = label.sign_and_cost(j)
         if label.rows.loss == HINGE:
@@ -329,14 +329,14 @@ def sweep(
 
 
 def gradient_at(label: Label, j: int) -> float:
-    """Of the dual objective with respect to α_j: y f(x) − 1, and α/(2C) for the squared hinge."""
+    """The derivative of the dual objective by α_j: y f(x) − 1, and α/(2C) for the squared hinge."""
     y, cost = label.sign_and_cost(j)
     diagonal = 0.0 if label.rows.loss == HINGE else 0.5 / cost
     return y * (label.dot(label.docs[j]) + label.offset + label.beta * label.total) - 1 + diagonal * label.alpha[j]
 
 
 def step(label: Label, j: int, gradient: float, upper: float) -> None:
-    """Minimise over α_j alone."""
+    """Minimise the dual objective over α_j alone."""
     y, cost = label.sign_and_cost(j)
     doc, alpha = label.docs[j], label.alpha[j]
     curve = (0.0 if label.rows.loss == HINGE else 0.5 / cost) + label.rows.squares[doc] + label.beta
@@ -373,7 +373,7 @@ def sweep_logistic(label: Label, order: list[int]) -> float:
 
 
 def collected(label: Label) -> Solved:
-    """What `solve_labels` returns of a label; w is computed afresh from α."""
+    """The result of `solve_labels` for a label; w is computed again from α."""
     label.w, label.total = [0.0] * label.rows.n_columns, 0.0
     bound(label)
     w, alpha = np.array(label.w), np.array(label.alpha)

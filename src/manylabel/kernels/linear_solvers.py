@@ -1,10 +1,10 @@
 """Linear classifiers of all labels on one shared sparse matrix.
 
-Threads take labels from one counter; each label's result depends on its own seed alone, so that every number of threads
-gives the same bits.
+Threads take labels from one counter; each label's result depends on its own seed alone, so that the bits do not depend
+on the number of threads.
 
-The terms are renumbered by falling document frequency, so that the weights that are read most lie side by side, and
-terms that never occur take no place. docs/decisions/0010-linear-svm-solver.md tells why the solver is what it is.
+The terms are renumbered by falling document frequency, so that the weights that are read most are adjacent, and
+terms that never occur take no space. docs/decisions/0010-linear-svm-solver.md explains the choice of the solver.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class LinearFit:
     """Terms × labels; CSR or dense, whichever is smaller."""
     intercept: Floats
     epochs: Ints
-    """Of coordinate descent, for each label; 0 for a label that has only one class."""
+    """The epochs of coordinate descent for each label; 0 for a label that has only one class."""
     converged: npt.NDArray[np.bool_]
     n_documents: int
     support: list[Column]
-    """Of each label that was solved: its support documents and their α."""
+    """The support documents of each label that was solved, and their α."""
 
     @property
     def dual(self) -> Csr:
@@ -63,7 +63,7 @@ class LinearFit:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """X as the kernel reads it."""
+    """X in the form of the kernel."""
 
     data: npt.NDArray[Any]
     indices: Int32s
@@ -74,7 +74,7 @@ class Documents:
 
     @classmethod
     def of(cls, X: Csr, tol: float) -> Documents:
-        """Renumbered columns; single precision unless the tolerance or the size of the values asks for double."""
+        """X with renumbered columns, in single precision unless the tolerance or large values require double."""
         X = canonical(X)
         if X.shape[0] > MAX_DOCUMENTS:
             raise DataError(f"A linear classifier learns from at most {MAX_DOCUMENTS} documents, not {X.shape[0]}.")
@@ -107,11 +107,11 @@ def fit_linear(
     excluded: Csr | None = None,
     initial: Csr | None = None,
 ) -> LinearFit:
-    """One linear classifier a label, min ½‖w‖² (+ ½ b²/s²) + Σ_i C_i loss(y_i (w·x_i + b)), all on one X.
+    """One linear classifier per label, min ½‖w‖² (+ ½ b²/s²) + Σ_i C_i loss(y_i (w·x_i + b)), all on one X.
 
     C_i = C · sample_weight_i, times J for the label's positives; `C` and `J` may differ from label to label. `excluded`
-    (documents × labels) names negatives that a label leaves out. `initial` (documents × labels) is the α of a former
-    fit; its documents are the first of this one's. A label without positives scores −1, one without negatives +1.
+    (documents × labels) names negatives that a label leaves out. `initial` (documents × labels) is the α of an earlier
+    fit, whose documents are the first of this one. A label without positives scores −1, one without negatives +1.
 
     >>> X = Csr(np.array([[3.0], [2.0], [0.0]]))
     >>> fit = fit_linear(X, Csr(np.array([[1], [0], [0]])), loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=9999)
@@ -247,7 +247,7 @@ def _per_label(name: str, value: float | Floats, n_labels: int) -> Floats:
 
 
 def _seeds(seed: int, n_labels: int) -> npt.NDArray[np.uint64]:
-    """One number a label by Steele, Lea & Flood's SplitMix; never 0, where a xorshift would stay for ever."""
+    """One number per label by Steele, Lea & Flood's SplitMix; never 0, from which a xorshift never leaves."""
     with np.errstate(over="ignore"):
         x = np.arange(1, n_labels + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed % 2**64)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

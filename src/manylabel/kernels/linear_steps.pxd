@@ -90,7 +90,7 @@ cdef inline void scatter(const real* values, const int32_t* columns, int64_t n, 
 
 
 cdef inline void fetch_row(const real* values, const Rows* rows, int64_t row) noexcept nogil:
-    """Ask for the next document's first three cache lines: it lies anywhere in memory."""
+    """Prefetch the first three cache lines of the next document, which may be anywhere in memory."""
     cdef int64_t start = rows.indptr[row]
     cdef int line
     for line in range(3):
@@ -115,7 +115,7 @@ cdef inline void shuffle(Label* label, int32_t* order, int64_t active) noexcept 
 
 
 cdef inline double gradient_at(const real* values, const Rows* rows, const Label* label, int64_t j) noexcept nogil:
-    """Of the dual objective with respect to α_j: y f(x) − 1, and α/(2C) for the squared hinge."""
+    """The derivative of the dual objective by α_j: y f(x) − 1, and α/(2C) for the squared hinge."""
     cdef int64_t i = label.docs[j], start = rows.indptr[i]
     cdef double y = 1 if j < label.positives else -1
     cdef double f = gather(values + start, rows.indices + start, rows.indptr[i + 1] - start, label.w)
@@ -129,7 +129,7 @@ cdef inline double cost_of(const Rows* rows, const Label* label, int64_t j) noex
 
 cdef inline void step(const real* values, const Rows* rows, Label* label, int64_t j, double gradient,
                       double upper) noexcept nogil:
-    """Minimise over α_j alone."""
+    """Minimise the dual objective over α_j alone."""
     cdef int64_t i = label.docs[j], start = rows.indptr[i]
     cdef double curve = 0 if rows.loss == HINGE else 0.5 / cost_of(rows, label, j), alpha = label.alpha[j], moved
     curve += rows.squares[i] + label.beta
@@ -231,7 +231,7 @@ cdef inline void solve_set(const real* values, const Rows* rows, Label* label, i
         else:
             violation = sweep(values, rows, label, order, &active, &high, &low)
         if violation <= label.eps:
-            # Only the last round must look again at what was shrunk away.
+            # Only the last round has to check again the documents that shrinking removed.
             if active == label.size or label.eps > rows.tol:
                 return
             active = label.size

@@ -62,7 +62,7 @@ class Words(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """θ of each label for terms it was never seen with, its logarithm, and whether the label may be given."""
+    """θ of each label for terms it was never seen with, its logarithm, and whether the label may be predicted."""
 
     background: Floats
     log_background: Floats

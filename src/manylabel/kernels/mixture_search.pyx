@@ -18,7 +18,7 @@ cdef struct Model:
     const int32_t* labels
     const double* theta
     const double* log_theta
-    const double* background       # by label, for terms it was never seen with
+    const double* background       # by label, for terms that never occur with it
     const double* log_background
     const uint8_t* allowed
     const int64_t* pair_starts     # alpha by label
@@ -29,7 +29,7 @@ cdef struct Model:
 
 cdef struct Work:
     double* values       # by label: log P of the set with it
-    double* covered      # by label: occurrences of terms it was seen with
+    double* covered      # by label: occurrences of terms that occur with it
     double* lean         # by label c: Σ_m (α_cm − ½) over the chosen m
     double* pull         # by label c: Σ_l (α_lc − ½) R_l over the chosen l
     uint8_t* taken

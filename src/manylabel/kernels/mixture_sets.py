@@ -26,12 +26,12 @@ from manylabel.kernels.threads import in_threads
 
 _kernel: Any = compiled_module("mixture_search") or reference
 
-DOCUMENTS_A_BLOCK = 256
+DOCUMENTS_PER_BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """A trained mixture as the search reads it."""
+    """A trained mixture in the form of the search."""
 
     words: Words
     rest: Rest
@@ -39,20 +39,20 @@ class WordTable:
 
     @property
     def n_labels(self) -> int:
-        """L."""
+        """L, the number of labels."""
         return len(self.rest.background)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSets:
-    """The label sets, how likely they make the words, and how they came about."""
+    """The label sets found, their log-likelihoods, and the steps of the search."""
 
     sets: Csr
     """Documents × labels, 0/1."""
     log_likelihoods: Floats
     """log P(x|S), up to a constant of the document; 0 for a document without words."""
     steps: Csr
-    """The same cells: log P(x|S) once the label was taken. It rises, so that it also tells the order."""
+    """The same cells: log P(x|S) after the label was added. It rises, so that it also gives the order."""
 
 
 def word_table(
@@ -66,7 +66,7 @@ def word_table(
 
     `theta` is terms × labels, stored where a label was seen with a term; `background` is θ of each label for all
     other terms. `alpha` (labels × labels, α_lm + α_ml = 1) is that of PMM2, ½ where nothing is stored; without it the
-    model is PMM1. Only labels `allowed` are given (default: all).
+    model is PMM1. Only labels `allowed` are predicted (default: all).
     """
     cells = canonical(theta, np.float64)
     background = np.ascontiguousarray(background, dtype=np.float64)
@@ -88,9 +88,9 @@ def word_table(
 
 
 def find_sets(table: WordTable, X: Any, *, max_labels: int | None = None, n_jobs: int | None = None) -> FoundSets:
-    """The label set of each document: the label that raises log P(x|S) most, again and again while one does.
+    """The label set of each document, found by adding the label that raises log P(x|S) most until none does.
 
-    A document with words has at least one label, one without words has none. At most `max_labels` are given.
+    A document with words has at least one label, one without words has none. A set has up to `max_labels` labels.
     Source: Ueda & Saito 2002, section 3.3 (greedy search). An increase within rounding, 1e-12 of the value, is none.
     """
     x = canonical(X, np.float64, keep_zeros=False)
@@ -104,7 +104,7 @@ def find_sets(table: WordTable, X: Any, *, max_labels: int | None = None, n_jobs
     n = x.shape[0]
 
     def search(begin: int) -> tuple[Any, Any, Any]:
-        end = min(begin + DOCUMENTS_A_BLOCK, n)
+        end = min(begin + DOCUMENTS_PER_BLOCK, n)
         part = Documents(documents.starts[begin : end + 1], documents.terms, documents.counts)
         size = end - begin
         chosen, values = np.empty((size, most), np.int32), np.empty((size, most))
@@ -113,7 +113,7 @@ def find_sets(table: WordTable, X: Any, *, max_labels: int | None = None, n_jobs
         taken = np.arange(most) < counts[:, np.newaxis]
         return counts, chosen[taken], values[taken]
 
-    parts = in_threads(search, range(0, n, DOCUMENTS_A_BLOCK), n_jobs)
+    parts = in_threads(search, range(0, n, DOCUMENTS_PER_BLOCK), n_jobs)
     return _found(parts, (n, table.n_labels))
 
 

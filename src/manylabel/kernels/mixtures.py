@@ -29,7 +29,7 @@ from manylabel.kernels.threads import blocks_of, in_threads
 
 _kernel: Any = compiled_module("mixture") or reference
 
-VISITS_A_BLOCK = 1 << 18
+VISITS_PER_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class GroupedCounts:
     label_documents: Ints
     """Documents that carry the label."""
     n_unlabelled: int
-    """Documents without a label: left out."""
+    """The number of documents without a label, which are left out."""
 
     @property
     def n_terms(self) -> int:
-        """V."""
+        """V, the number of terms."""
         return len(self.cells.starts) - 1
 
     @property
@@ -89,7 +89,7 @@ def group_documents(X: Any, Y: Any, *, n_jobs: int | None = None) -> GroupedCoun
     """Add up the counts X of documents with the same labels Y; exact for both models."""
     X, Y = canonical(X, np.float64, keep_zeros=False), canonical(Y, keep_zeros=False)
     if X.shape[0] != Y.shape[0]:
-        raise DataError(f"X has {X.shape[0]} documents but Y {Y.shape[0]}. Both need one row for each document.")
+        raise DataError(f"X has {X.shape[0]} documents but Y {Y.shape[0]}. Both need one row per document.")
     starts, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32, copy=False)
     sizes = np.diff(starts)
     group_of, first = _kernel.group_sets(starts, labels)
@@ -153,7 +153,7 @@ def step(
     pairs: LabelPairs | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Mixture, float]:
-    """One step of PMM1 (or, with `pairs`, PMM2): the better mixture, and the objective of the one given.
+    """One step of PMM1 (or, with `pairs`, PMM2): the better mixture, and the objective of `mixture`.
 
     θ_li ← (c_li + ξ − 1) / (Σ_i c_li + V (ξ − 1)), c the expected counts, and for PMM2
     α_lm ← (Σ x r_lm + (ζ − 1)/2) / (Σ x (r_lm + r_ml) + ζ − 1), both from the old parameters; the objective never
@@ -196,7 +196,7 @@ def _expect(
     ratios: Floats,
     n_jobs: int | None,
 ) -> float:
-    """The kernel over stretches of terms; sums are taken stretch by stretch, whatever the number of threads."""
+    """Results of the kernel for blocks of terms; sums are taken block by block, whatever the number of threads."""
     costs = np.diff(grouped.cells.starts) + 4 * np.diff(grouped.entries.starts)
 
     def expect(block: tuple[int, int]) -> tuple[float, Floats]:
@@ -217,7 +217,7 @@ def _expect(
         return value, own
 
     total = 0.0
-    for value, own in in_threads(expect, blocks_of(costs, VISITS_A_BLOCK), n_jobs):
+    for value, own in in_threads(expect, blocks_of(costs, VISITS_PER_BLOCK), n_jobs):
         total += value
         ratios += own
     return total
@@ -263,7 +263,7 @@ def _prior(grouped: GroupedCounts, mixture: Mixture, xi: float, zeta: float) -> 
 
 
 def _indicator(column: Any, n_columns: int) -> Csr:
-    """A 0/1 matrix with at most one column a row; -1 for none."""
+    """A 0/1 matrix with at most one column per row; -1 for none."""
     indptr = np.concatenate([[0], np.cumsum(column >= 0)]).astype(np.int64)
     return Csr((np.ones(indptr[-1]), column[column >= 0], indptr), shape=(len(column), n_columns))
 

@@ -1,4 +1,4 @@
-"""Nearest stored documents by cosine, and what their labels vote for.
+"""Nearest stored documents by cosine, and the shares of their labels.
 
 >>> stored = nearest_index(np.array([[1, 0], [0.8, 0.6], [0.6, 0.8], [0, 1]]))
 >>> found = nearest(stored, np.array([[0.96, 0.28]]), k=3)
@@ -27,13 +27,13 @@ from manylabel.kernels.threads import in_threads
 
 _kernel: Any = compiled_module("neighbours") or reference
 
-QUERIES_A_BLOCK = 128
+QUERIES_PER_BLOCK = 128
 FREQUENT = 8  # a term in more than an eighth of the documents is quicker to add as a dense row (measured)
 
 
 @dataclass(frozen=True, slots=True)
 class NearestIndex:
-    """Stored documents by term."""
+    """The stored documents, indexed by term."""
 
     postings: Postings
     n_documents: int
@@ -75,8 +75,8 @@ def nearest(
 ) -> Neighbours:
     """The k documents of largest positive inner product with each query (cosine for unit vectors), ties by index.
 
-    k is cut to the number of documents. `skip` names one document to leave out for each query (-1: none), as for the
-    neighbours of a training document. Source: Manning, Raghavan & Schütze 2008, section 14.3.
+    k is limited to the number of documents. `skip` holds one document to leave out for each query (-1: none), as for
+    the neighbours of a training document. Source: Manning, Raghavan & Schütze 2008, section 14.3.
     """
     if k < 1:
         raise ParameterError(f"The number of neighbours k must be at least 1, not {k}.")
@@ -91,7 +91,7 @@ def nearest(
     arrays = Queries(asked.indptr, asked.indices, asked.data)
 
     def search(begin: int) -> None:
-        end = min(begin + QUERIES_A_BLOCK, n)
+        end = min(begin + QUERIES_PER_BLOCK, n)
         _kernel.k_nearest(
             arrays,
             index.postings,
@@ -105,7 +105,7 @@ def nearest(
         )
 
     if k:
-        in_threads(search, range(0, n, QUERIES_A_BLOCK), n_jobs)
+        in_threads(search, range(0, n, QUERIES_PER_BLOCK), n_jobs)
     return found
 
 
@@ -125,13 +125,13 @@ def votes(
     n = len(found.ids)
 
     def count(begin: int) -> tuple[Any, Any, Any]:
-        end = min(begin + 8 * QUERIES_A_BLOCK, n)
+        end = min(begin + 8 * QUERIES_PER_BLOCK, n)
         shares: tuple[Any, Any, Any] = _kernel.label_shares(
             found.ids, found.counts, w, begin, end, starts, labels, sets.shape[1]
         )
         return shares
 
-    return _stacked(in_threads(count, range(0, n, 8 * QUERIES_A_BLOCK), n_jobs), sets.shape[1])
+    return _stacked(in_threads(count, range(0, n, 8 * QUERIES_PER_BLOCK), n_jobs), sets.shape[1])
 
 
 def _asked(index: NearestIndex, queries: Any) -> Csr:
@@ -150,7 +150,7 @@ def _skipped(skip: npt.ArrayLike | None, n: int) -> Int32s:
         return np.full(n, -1, dtype=np.int32)
     left_out = np.ascontiguousarray(skip, dtype=np.int32)
     if left_out.shape != (n,):
-        raise DataError(f"skip must name one document for each of {n} queries, not {left_out.shape}.")
+        raise DataError(f"skip must hold one document for each of {n} queries, not {left_out.shape}.")
     return left_out
 
 

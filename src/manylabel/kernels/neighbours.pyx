@@ -32,7 +32,7 @@ ctypedef fused index:
     int64_t
 
 cdef enum:
-    STRIDE = 32  # documents whose largest sum is looked at first
+    STRIDE = 32  # documents whose largest sum is compared first
 
 
 # ---------------------------------------------------------------- one query

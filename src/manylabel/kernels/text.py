@@ -1,4 +1,4 @@
-"""The kernels of text → counts, compiled where they can be had."""
+"""The kernels that turn texts into counts, compiled if available."""
 
 from __future__ import annotations
 

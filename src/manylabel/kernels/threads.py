@@ -15,14 +15,14 @@ Outcome = TypeVar("Outcome")
 
 
 def available_threads(n_jobs: int | None) -> int:
-    """How many threads to use: `n_jobs`, or as many as this process may run on when it is None or -1."""
+    """The number of threads to use: `n_jobs`, or as many as this process may run on when it is None or -1."""
     if n_jobs is not None and n_jobs > 0:
         return n_jobs
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_threads(work: Callable[[Block], Outcome], blocks: Iterable[Block], n_jobs: int | None = None) -> list[Outcome]:
-    """What `work` returns for each block, in the order of the blocks.
+    """The results of `work` for each block, in the order of the blocks.
 
     >>> in_threads(lambda block: block[1] - block[0], [(0, 3), (3, 4)], 2)
     [3, 1]
@@ -36,9 +36,9 @@ def in_threads(work: Callable[[Block], Outcome], blocks: Iterable[Block], n_jobs
 
 
 def blocks_of(costs: npt.NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Cut 0 .. len(costs) into stretches (begin, end) of about `most` in cost each, none of them empty.
+    """Split 0 .. len(costs) into blocks (begin, end) of about `most` in cost each, none of them empty.
 
-    The cuts depend on the costs only, so that sums taken block by block are the same for any number of threads.
+    The blocks depend on the costs only, so that sums taken block by block are the same for any number of threads.
 
     >>> blocks_of(np.array([5, 1, 1, 9, 1]), 6)
     [(0, 2), (2, 3), (3, 4), (4, 5)]

@@ -19,7 +19,7 @@ cdef extern from *:
     #include <stdint.h>
     #include <string.h>
 
-    /* Eight bytes with the first in the lowest place, whatever the order of the machine. */
+    /* Eight bytes with the first in the lowest place, whatever the byte order of the processor. */
     static inline uint64_t manylabel_load(const uint8_t* data) {
         uint64_t word;
     #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -133,7 +133,7 @@ cdef void keep_bytes(const uint8_t* data, int64_t n, int which, uint8_t* signs) 
 
 
 cdef bint split_bytes(Interner* t, Text* text, int which, int shortest, uint8_t* signs) noexcept nogil:
-    """The tokens of a text of one byte a character, eight characters in a step."""
+    """The tokens of a text of one byte per character, eight characters in a step."""
     cdef int64_t i = 0, n = text.length, length
     cdef uint64_t word, key
     keep_bytes(<const uint8_t*>text.data, n, which, signs)
@@ -160,7 +160,7 @@ cdef bint split_bytes(Interner* t, Text* text, int which, int shortest, uint8_t*
 cdef bint split_signs(
     Interner* t, Text* text, int which, int shortest, uint32_t* signs, uint8_t* narrow
 ) noexcept nogil:
-    """The tokens of a text of two or four bytes a character."""
+    """The tokens of a text of two or four bytes per character."""
     cdef int64_t i, n = 0
     cdef uint32_t sign
     for i in range(text.length):

@@ -1,4 +1,4 @@
-"""Multivariate Bernoulli naive Bayes: which words occur and which do not."""
+"""Multivariate Bernoulli naive Bayes: documents as the presence and absence of every term."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from manylabel.parameters import Constraint, Number, OneOf
 
 
 class BernoulliNaiveBayes(CountModel):
-    """Naive Bayes on the presence and the absence of every word of the vocabulary.
+    """Naive Bayes on the presence and the absence of every term of the vocabulary.
 
     s_c = log p(c) + Σ_{w in x} log P_cw + Σ_{w not in x} log(1 − P_cw),   P_cw = (df_cw + α)/(N_c + 2α)
 
-    df_cw is the number of documents of c with the word. 2 is the number of values of a presence, however many classes
+    df_cw is the number of documents of c with the term. 2 is the number of values of a presence, however many classes
     there are. Source: Manning, Raghavan & Schütze 2008, section 13.3, with α = 1.
 
-    ``target="labels"`` (default) sets each label against the rest: scores are log-odds, and `predict` gives the labels
-    with P ≥ 0.5. A label without documents has P = 0, one of all documents P = 1. ``"classes"`` gives posteriors over
-    the labels as classes, a document with several labels counting once for each. `unlabelled` says whether documents
-    without a label are negatives of every label or left out.
+    ``target="labels"`` (default) sets each label against the rest: scores are log-odds, and `predict` returns the
+    labels with P ≥ 0.5. A label without documents has P = 0, one of all documents P = 1. ``"classes"`` returns
+    posteriors over the labels as classes, a document with several labels counting once per label. `unlabelled` chooses
+    whether documents without a label are negatives of every label or left out.
 
-    An empty document is not without evidence: every word is absent from it. `evidence` compares the presence of a word
+    An empty document is not without evidence: every term is absent from it. `evidence` compares the presence of a term
     with its absence.
 
-    The sum over absent words is Σ_w log(1 − P_cw), the same for all documents, minus its part for the words present.
-    The rest of a label differs from word to word through df_w alone where the label never saw the word, so words are
-    grouped by df_w, and a label costs only the words it was seen with.
+    The sum over absent terms is Σ_w log(1 − P_cw), the same for all documents, minus its part for the terms present.
+    For terms that never occur with a label, the rest of the label depends on df_w alone, so these terms are grouped by
+    df_w, and the cost of a label depends on the terms it occurs with.
 
     >>> X = np.array([[2, 1, 0, 0, 0, 0], [2, 0, 1, 0, 0, 0], [1, 0, 0, 1, 0, 0], [1, 0, 0, 0, 1, 1]])
     >>> model = BernoulliNaiveBayes(target="classes").fit(X, ["yes", "yes", "yes", "no"])
@@ -64,15 +64,15 @@ class BernoulliNaiveBayes(CountModel):
         return ScoreKind.LOG_ODDS if self.target == "labels" else ScoreKind.POSTERIOR
 
     def count(self, X: Csr, Y: Csr) -> LabelTermCounts:
-        """Documents with each word, by label."""
+        """The number of documents with each term, by label."""
         return super().count(presence(X), Y)
 
     def amounts(self, counts: Floats) -> Floats:
-        """A word counts once, however often it occurs."""
+        """Ones: a term counts once, however often it occurs."""
         return np.ones_like(counts)
 
     def formula(self, table: LabelTermCounts) -> LinearScores:
-        """The scores as a linear model of presence, the sum over absent words in the intercept."""
+        """The scores as a linear model of presence, with the sum over absent terms in the intercept."""
         if self.target == "classes":
             return _classes(table, self.alpha)
         negatives_too = self.unlabelled == "negative"
@@ -86,12 +86,12 @@ class BernoulliNaiveBayes(CountModel):
 
 
 def presence(X: Csr) -> Csr:
-    """1 where a word occurs."""
+    """X with 1 in place of every stored value."""
     return Csr((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
 
 
 def _classes(table: LabelTermCounts, alpha: float) -> LinearScores:
-    """Background: a word the class never saw, log α/(N_c + α); the difference where df_cw > 0."""
+    """Scores over classes: background log α/(N_c + α) of terms never seen with the class; difference elsewhere."""
     df, N_c = table.label_terms, table.label_documents.astype(np.float64)
     label = rows_of(df)
     unseen = np.log(alpha) - np.log(N_c + alpha)
@@ -104,7 +104,7 @@ def _classes(table: LabelTermCounts, alpha: float) -> LinearScores:
 
 
 def _against_rest(table: LabelTermCounts, df: Floats, n_documents: float, alpha: float) -> LinearScores:
-    """The log-odds of presence in the label minus those in the rest, words grouped by their document frequency."""
+    """The log-odds of presence in the label minus those in the rest, terms grouped by their document frequency."""
     counts, N_k = table.label_terms, table.label_documents.astype(np.float64)
     R_k = n_documents - N_k
     label, seen, word = rows_of(counts), counts.data, counts.indices

@@ -30,13 +30,13 @@ class BinaryNaiveBayes(CountModel):
     s_k = log p(k)/(1 − p(k)) + Σ_w x_w log p(w|k)/p(w|rest of k),   P_k(x) = 1/(1 + exp(−s_k))
 
     p(k) is the share of documents with the label, the rest of k all documents without it, each document used
-    once. `predict` gives the labels with P_k ≥ 0.5. Source: Vilar, Castro & Sanchis 2004, section 3.
+    once. `predict` returns the labels with P_k ≥ 0.5. Source: Vilar, Castro & Sanchis 2004, section 3.
 
     Both sides are smoothed with one discount b and one unigram p(w) (``smoothing="absolute"``; `b`, `counts`
     and `unigram` as in `MultinomialNaiveBayes`, the unigram counting each document once by default) or by
-    adding α. `unlabelled` says what documents without a label are for: only the unigram and the estimate of b
-    (``"smoothing"``), negatives of every label too (``"negative"``), or nothing (``"ignore"``). Of a single
-    label the documents without it are all there is to tell it from: with ``"smoothing"`` they are its negatives.
+    adding α. Documents without a label are used only for the unigram and the estimate of b
+    (``unlabelled="smoothing"``), as negatives of every label too (``"negative"``), or not at all (``"ignore"``).
+    If there is one label only, the documents without it are the only negatives: ``"smoothing"`` uses them as such.
     A label without positives has P = 0 (−∞), one carried by every document P = 1 (+∞).
 
     The counts of the rest are the total minus the label's own, so one table serves all labels, and the cost of a label
@@ -139,7 +139,7 @@ class _Sides:
         lost = np.minimum(b, total[counts.indices]) - np.minimum(b, self.rest)
         self.delta = np.bincount(self.rows, weights=lost, minlength=len(self.N))
         self.Q = np.maximum(self.Q0 - self.delta, 0.0)
-        # A side without any word says p(w) for every word: no discounted part, all the mass on the unigram.
+        # A side without any term has p(w|side) = p(w): no discounted part, all the mass on the unigram.
         self.q[self.N == 0], self.Q[self.R == 0] = 1.0, 1.0
         self.N[self.N == 0] = 1.0
         self.bare = self.R == 0
@@ -227,7 +227,7 @@ def _difference(
     rest_mass: Floats,
     plain: npt.NDArray[np.bool_],
 ) -> Csr:
-    """What each word seen with a label adds over the background; for explicit labels, all weights whole."""
+    """Weights minus background, terms × labels, where a term occurs with a label; whole columns of explicit labels."""
     counts, rows, words = sides.counts, sides.rows, sides.counts.indices
     exact = sides.log_ratio(counts.data, sides.rest, sides.p[words], rows)
     background = (

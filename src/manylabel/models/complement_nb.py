@@ -1,4 +1,4 @@
-"""Complement naive Bayes: a label by the words its other documents lack."""
+"""Complement naive Bayes: each label is modelled by the documents without it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from manylabel.parameters import FLAG, Constraint, Number, OneOf
 
 
 class ComplementNaiveBayes(CountModel):
-    """How badly a document fits the documents *without* the label.
+    """Scores that are larger the worse a document fits the documents *without* the label.
 
     s_c = Σ_w x_w w_cw,   w_cw = −log θ_~cw,   θ_~cw = (α + Σ_{d not in c} x_dw) / (α V + Σ_{d not in c} Σ_w x_dw)
 
     and, with `normalise`, w_cw divided by Σ_w |w_cw|. Scores are similarities: larger is better, without a natural
-    zero, so `predict` gives the one best label and any rule that learns its threshold gives a set. There is no prior.
-    Source: Rennie, Shih, Teevan & Karger 2003, cited by Lee 2018.
+    zero, so `predict` returns the one best label and any rule that learns its threshold returns a set. There is no
+    prior. Source: Rennie, Shih, Teevan & Karger 2003, cited by Lee 2018.
 
-    A document is "not in c" when it does not carry c, however many other labels it has; `unlabelled` says whether
-    documents without any label count (``"negative"``). A label never seen scores −∞; an empty document scores 0.
+    A document is "not in c" when it does not carry c, however many other labels it has; documents without any label
+    count too with ``unlabelled="negative"``. A label never seen scores −∞; an empty document scores 0.
 
     Deviation from scikit-learn: weights are normalised by default, as in the paper; the two can disagree.
 
@@ -61,7 +61,7 @@ class ComplementNaiveBayes(CountModel):
         all_words = total[counts.indices]
         values = np.log(all_words + alpha) - np.log(np.maximum(all_words - counts.data, 0.0) + alpha)
         words = -np.log(total + alpha)
-        # every θ is below 1, so |w| = w; a vocabulary of one word has θ = 1 and says nothing
+        # every θ is below 1, so |w| = w; a vocabulary of one term has θ = 1 and carries no evidence
         scale = np.full(len(mass), float(len(total) > 1))
         if self.normalise and len(total) > 1:
             scale = 1.0 / (words.sum() + len(total) * mass + np.bincount(label, weights=values, minlength=len(mass)))

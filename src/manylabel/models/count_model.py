@@ -51,12 +51,12 @@ class LabelTermCounts:
 
     @property
     def replicated_terms(self) -> Floats:
-        """Σ_c N_cw: occurrences of each term, a document counted once for each of its labels."""
+        """Σ_c N_cw: occurrences of each term, a document counted once per label."""
         return np.asarray(self.label_terms.sum(axis=0), dtype=np.float64)
 
     @property
     def label_totals(self) -> Floats:
-        """N_c+: the words of each label's documents."""
+        """N_c+: the term occurrences in each label's documents."""
         return np.asarray(self.label_terms.sum(axis=1), dtype=np.float64)
 
     def with_unlabelled_class(self) -> LabelTermCounts:
@@ -142,8 +142,8 @@ _TABLES = tuple(f"{name}_" for name in LabelTermCounts.__dataclass_fields__)
 class CountModel(MultiLabelModel):
     """Naive Bayes in any form: `formula` turns the table of counts into linear scores.
 
-    The tables are kept with the model, so that `partial_fit` and `merge` give exactly what `fit` on
-    everything would.
+    The tables are kept with the model, so that `partial_fit` and `merge` give the same model as `fit` on
+    all documents.
     """
 
     needs_counts: ClassVar[bool] = True
@@ -159,7 +159,7 @@ class CountModel(MultiLabelModel):
     """Pairs of r and n_r, if they were passed to `fit`."""
 
     def formula(self, table: LabelTermCounts) -> LinearScores:
-        """The scores this table of counts gives."""
+        """The linear scores that follow from a table of counts."""
         raise NotImplementedError
 
     # --- counting -----------------------------------------------------------------------------------------
@@ -167,8 +167,8 @@ class CountModel(MultiLabelModel):
     def fit(self, X: object, Y: object, *, counts_of_counts: Mapping[int, int] | None = None) -> Self:
         """Learn from counts `X` and labels `Y`.
 
-        `counts_of_counts` maps r to n_r, the number of words with total count r, counted before rare words
-        were pruned from the vocabulary: pruning removes the words of count 1 that the discount b is estimated
+        `counts_of_counts` maps r to n_r, the number of terms with total count r, counted before rare terms
+        were pruned from the vocabulary: pruning removes the terms of count 1 that the discount b is estimated
         from.
         """
         features, targets = self.check_training(X, Y)
@@ -193,7 +193,7 @@ class CountModel(MultiLabelModel):
         self._learn_table(self.count(X, Y))
 
     def count(self, X: Csr, Y: Csr) -> LabelTermCounts:
-        """The additive table this method is a formula of: the words of X by the labels of Y."""
+        """The additive table that `formula` reads: the terms of X by the labels of Y."""
         return count(X, Y)
 
     def partial_fit(
@@ -204,7 +204,7 @@ class CountModel(MultiLabelModel):
         *,
         counts_of_counts: Mapping[int, int] | None = None,
     ) -> Self:
-        """Learn from more documents; pieces in any order give what `fit` on all of them gives.
+        """Learn from more documents; pieces in any order give the same model as `fit` on all of them.
 
         `classes` names all classes of a 1-D `y` and is needed with the first piece only.
         """
@@ -217,13 +217,13 @@ class CountModel(MultiLabelModel):
         return self
 
     def merge(self, other: Self) -> Self:
-        """A new model that knows what both know, as if it had been fitted on the documents of both."""
+        """A new model, the same as one fitted on the documents of both."""
         merged = merged_shell(self, other)
         given, others = (_or_none_given(model.counts_of_counts_) for model in (self, other))
         if not np.array_equal(given, others):
             raise DataError(
-                "The models were given different counts of counts, which do not add up. Fit both with those of "
-                "the whole corpus, or with none."
+                "The models were fitted with different counts of counts, which do not add up. Fit both with those "
+                "of the whole corpus, or with none."
             )
         if self.counts_of_counts_ is not None:
             merged.counts_of_counts_ = self.counts_of_counts_
@@ -245,7 +245,7 @@ class CountModel(MultiLabelModel):
     # --- the discount -------------------------------------------------------------------------------------
 
     def estimate_discount(self, table: LabelTermCounts, totals: Floats) -> float:
-        """The discount b from counts of counts: given to `fit`, of word totals, or of each class's counts."""
+        """The discount b from counts of counts: passed to `fit`, of term totals, or of each class's counts."""
         if self.counts_of_counts_ is not None:
             n_r = dict(self.counts_of_counts_.tolist())
         else:
@@ -263,14 +263,14 @@ class CountModel(MultiLabelModel):
         return LinearScores.from_learned(self)
 
     def amounts(self, counts: Floats) -> Floats:
-        """What a word that occurs so often counts for; here, as often as it occurs."""
+        """The amounts that enter the formula for terms with such counts; here the counts themselves."""
         return counts
 
     def _read(self, X: Csr) -> Csr:
         return Csr((self.amounts(X.data), X.indices, X.indptr), shape=X.shape)
 
     def document_scorer(self) -> DocumentScorer:
-        """Background and difference of the document's terms only."""
+        """A scorer that reads the weights of the document's terms only."""
         linear = self.linear
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
@@ -286,15 +286,15 @@ class CountModel(MultiLabelModel):
         return self.linear(self._read(self.features(X)))
 
     def score_batch(self, X: Csr) -> Floats:
-        """The linear scores, finished."""
+        """The scores of documents: `finish_scores` of the linear scores."""
         return self.finish_scores(self.linear(self._read(X)))
 
     def finish_scores(self, linear: Floats) -> Floats:
-        """What a method makes of the linear scores; here they are the scores."""
+        """The scores computed from the linear scores; here they are the same."""
         return linear
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the linear scores of some labels (default: all), labels × terms.
+        """What each term of one document adds to the linear scores of some labels (default: all), labels × terms.
 
         Intercept and evidence add up to `log_joint`: to the scores themselves, or, where these are posteriors, to the
         log p(c) p(x|c) they are made of.

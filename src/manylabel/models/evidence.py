@@ -1,8 +1,7 @@
-"""Evidence: what each word of one document adds to the scores of some labels, as a labels × terms table.
+"""Evidence: what each term of one document adds to the scores of some labels, as a labels × terms table.
 
-Where a score is a sum over words (naive Bayes, linear models), a word's evidence is its term of the sum. Where it is
-none, the evidence of a word is what the score loses when the word is taken out of the document; for a sum both are the
-same.
+Where a score is a sum over terms (naive Bayes, linear models), the evidence of a term is its summand. Elsewhere it is
+what the score loses when the term is removed from the document; for a sum both are the same.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ ENTRIES_AT_ONCE = 1 << 20
 
 
 class Weights(Protocol):
-    """A linear model that can say what one occurrence of a term adds to the score of a label."""
+    """A linear model: what one occurrence of a term adds to the score of a label."""
 
     def weights(self, terms: Ints, labels: Ints) -> Floats:
         """The weights of some terms for some labels, terms × labels."""
 
 
 def asked_for(model: MultiLabelModel, x: object, labels: npt.ArrayLike | None) -> tuple[Csr, Ints]:
-    """The one document and the labels (default: all) that evidence is wanted for, checked."""
+    """The checked document and labels (default: all) of a call of `evidence`."""
     document = model.features(x)
     if document.shape[0] != 1:
-        raise DataError(f"evidence explains one document at a time, but {document.shape[0]} were given.")
+        raise DataError(f"evidence explains one document at a time, not {document.shape[0]}.")
     wanted = np.arange(model.n_labels_) if labels is None else np.atleast_1d(np.asarray(labels, dtype=np.int64))
     if len(wanted) and (wanted.min() < 0 or wanted.max() >= model.n_labels_):
         raise DataError(f"evidence was asked for a label out of bounds: they count from 0 to {model.n_labels_ - 1}.")
@@ -43,7 +42,7 @@ def asked_for(model: MultiLabelModel, x: object, labels: npt.ArrayLike | None) -
 
 
 def evidence_table(document: Csr, values: Floats) -> Csr:
-    """Values for labels × stored words of a document as labels × terms.
+    """Values for labels × stored terms of a document as labels × terms.
 
     >>> evidence_table(Csr(np.array([[0, 2, 0, 1]])), np.array([[0.5, 0.0], [-1.0, 2.0]])).toarray().tolist()
     [[0.0, 0.5, 0.0, 0.0], [0.0, -1.0, 0.0, 2.0]]
@@ -59,10 +58,10 @@ def linear_evidence(linear: Weights, document: Csr, labels: Ints) -> Csr:
 
 
 def removal_evidence(score: Callable[[Csr], Floats], document: Csr) -> Csr:
-    """What each score loses when a word is taken out of the document: s(x) − s(x without w), labels × terms.
+    """What each score loses when a term is removed from the document: s(x) − s(x without w), labels × terms.
 
-    `score` gives documents × labels. As many documents are scored as the one has distinct words, and one more. A score
-    of ±∞ counts as one of ±700, so that what is certain either way has no evidence.
+    `score` returns documents × labels. One document is scored per distinct term, and the whole one. A score of ±∞
+    counts as one of ±700, so that labels that are certain either way have no evidence.
 
     >>> removal_evidence(lambda X: X @ np.array([[1.0], [0.5], [9.0]]) - 4.0, Csr([[2.0, 1.0, 0.0]])).toarray().tolist()
     [[2.0, 0.5, 0.0]]
@@ -81,7 +80,7 @@ def removal_evidence(score: Callable[[Csr], Floats], document: Csr) -> Csr:
 
 
 def _shortened(document: Csr, words: Ints) -> Csr:
-    """The document once for each of some of its words, without that word."""
+    """One copy of the document for each of some of its terms, without that term."""
     kept = np.arange(document.nnz) != words[:, np.newaxis]
     data, indices = (np.broadcast_to(part, kept.shape)[kept] for part in (document.data, document.indices))
     indptr = np.arange(len(words) + 1) * (document.nnz - 1)
@@ -89,7 +88,7 @@ def _shortened(document: Csr, words: Ints) -> Csr:
 
 
 def on_an_open_scale(scores: Floats, kind: ScoreKind) -> Floats:
-    """Posteriors as log-odds, within ±700, so that a word may still add to what is all but certain; others as is."""
+    """Posteriors as log-odds, within ±700, so that near certainty terms still add to them; other scores as they are."""
     if kind is not ScoreKind.POSTERIOR:
         return scores
     with np.errstate(divide="ignore"):

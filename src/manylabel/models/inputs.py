@@ -24,9 +24,9 @@ AnyModel = TypeVar("AnyModel", bound="MultiLabelModel")
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Y as 0/1 CSR; the values of its columns; and the form it came in, in which predictions go out.
+    """Y as 0/1 CSR, the class values of its columns, and its original form, in which predictions are returned.
 
-    `classes` holds the class values of a 1-D `y` (form ``single``: one column a class), otherwise 0 … L − 1.
+    `classes` holds the class values of a 1-D `y` (form ``single``: one column per class), otherwise 0 … L − 1.
     """
 
     Y: Csr
@@ -35,11 +35,11 @@ class Targets:
 
 
 def check_features(owner: MultiLabelModel, X: object, *, reset: bool, non_negative: bool) -> Csr:
-    """X as canonical CSR of finite float64; `reset` learns its width, otherwise it is compared."""
+    """X as canonical CSR of finite float64; `reset` stores its width, otherwise the width is checked."""
     checked = _check_sparse(owner, X, reset) if sparse.issparse(X) else _check_dense(owner, X, reset)
     if non_negative and checked.nnz and checked.data.min() < 0:
         raise DataError(
-            f"Negative values in data passed to {type(owner).__name__}: counts of words are 0 or more.",
+            f"Negative values in data passed to {type(owner).__name__}: counts of terms must not be negative.",
             remedy="Give counts, or take a method for any numbers: auto, svm, knn.",
         )
     return checked
@@ -70,7 +70,7 @@ def _check_sparse(owner: MultiLabelModel, X: Any, reset: bool) -> Csr:
 
 
 def canonical(X: Csr, name: str = "X") -> Csr:
-    """The same matrix, finite, with sorted, distinct indices and no stored zeros. The input stays."""
+    """The matrix with sorted, distinct indices and no stored zeros, checked to be finite; the input is not changed."""
     if not np.isfinite(X.data.sum()) and not np.isfinite(X.data).all():
         raise DataError(f"{name} was given NaN or infinity in X. Every count must be a finite number.")
     clean = X.has_canonical_format
@@ -113,8 +113,8 @@ def _dense_targets(name: str, Y: object, classes: npt.NDArray[Any] | None) -> Ta
             return _class_targets(name, array, classes)
         return Targets(_indicator(Csr(array), name), np.arange(array.shape[1]), "dense")
     raise DataError(
-        f"{name} needs Y as a documents × labels matrix of 0 and 1 (sparse or dense) or as one class a "
-        f"document, not {type(Y).__name__}. Turn lists of label names into a matrix with "
+        f"{name} needs Y as a documents × labels matrix of 0 and 1 (sparse or dense) or as one class "
+        f"per document, not {type(Y).__name__}. Turn lists of label names into a matrix with "
         "manylabel.data.labels.label_matrix."
     )
 
@@ -150,7 +150,7 @@ def _indicator(Y: Csr, name: str) -> Csr:
 def check_piece(
     model: MultiLabelModel, X: object, Y: object, classes: npt.ArrayLike | None, *, first: bool
 ) -> tuple[Csr, Targets]:
-    """Checked documents and labels of one piece; the first also notes the shape of the problem.
+    """Checked documents and labels of one call of `partial_fit`; the first stores the shape of the problem.
 
     `classes` names all classes of a 1-D `y` and is needed with the first piece only.
     """
@@ -163,7 +163,9 @@ def check_piece(
     targets = check_targets(model, Y, features.shape[0], known)
     if first:
         if targets.form == "single" and classes is None:
-            raise DataError("classes must be passed on the first call to partial_fit when y is one class a document.")
+            raise DataError(
+                "classes must be passed on the first call to partial_fit when y holds one class per document."
+            )
         model.note_targets(targets)
     elif not np.array_equal(targets.classes, model.classes_):
         raise DataError(
@@ -174,7 +176,7 @@ def check_piece(
 
 
 def merged_shell(model: AnyModel, other: AnyModel) -> AnyModel:
-    """A model of the same parameters and labels as both, which has yet to learn what they know."""
+    """An untrained model with the parameters, labels and vocabulary of both, which must agree."""
     model.check_fitted()
     other.check_fitted()
     same_width = model.n_features_in_ == other.n_features_in_
@@ -187,7 +189,7 @@ def merged_shell(model: AnyModel, other: AnyModel) -> AnyModel:
 
 
 def single_precision(X: Csr) -> Csr:
-    """X in single precision; what is beyond its range is cut to the range.
+    """X in single precision, as scikit-learn's trees and networks read it; values are clipped to its range.
 
     >>> single_precision(Csr(np.array([[0.5, 1e300]]))).toarray().tolist()
     [[0.5, 3.4028234663852886e+38]]

@@ -1,4 +1,4 @@
-"""Keyword rules as a model: alone, or before a learned one."""
+"""Keyword rules as a model, alone or in front of a learned model."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 
 
 class KeywordRules(MultiLabelModel):
-    """Labels given by rules: +1 where the rule of a label holds for a document, −1 where it does not or there is none.
+    """Labels by keyword rules: +1 where the rule of a label matches a document, −1 where it does not or there is none.
 
-    Hand-written rules come as the last columns of X, one a rule, 1 where it holds (`KeywordMatcher` makes them);
-    `fit` is told so by `rule_labels`, the label of each of these columns. The other columns are words.
+    Hand-written rules are the last columns of X, one per rule, 1 where it matches (`KeywordMatcher` makes them).
+    `rule_labels`, passed to `fit`, holds the label of each of these columns. The other columns are words.
 
-    With a learned `model`, which sees the words alone, a rule comes before it:
+    With a learned `model`, which reads the words alone, the rules overrule it:
 
-    effect  give      the label is certain (+∞) where its rule holds; elsewhere the model decides
-            require   the label is impossible (−∞) where its rule does not hold; elsewhere the model decides
+    effect  give      the label is certain (+∞) where its rule matches; elsewhere the model decides
+            require   the label is impossible (−∞) where its rule does not match; elsewhere the model decides
 
-    A label without a rule is the model's. The model must score each label on its own: posteriors, which are shares of
-    one whole, are refused.
+    A label without a rule is left to the model. The model must score each label on its own: posteriors, which are
+    shares of one whole, are refused.
 
     Without hand-written rules, and without a model, the rule of a label is learned: up to `words` words, any of which
     gives the label (`suggest_keywords`, which ``manylabel rules`` writes down for you to edit).
@@ -59,7 +59,7 @@ class KeywordRules(MultiLabelModel):
     rule_labels_: Ints
     """The label of each rule."""
     words_: Csr
-    """Rules × words: not 0 for the words that speak for a rule; with learned rules, the rule itself."""
+    """Rules × words: not 0 for the words a rule looks for; a learned rule is these words."""
 
     def __init__(
         self,
@@ -75,30 +75,30 @@ class KeywordRules(MultiLabelModel):
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """The model's; a margin where the rules are alone."""
+        """The kind of the model's scores; a margin without a model."""
         return ScoreKind.MARGIN if self.model is None else self.model.score_kind
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The rules, and the facts the model wants."""
+        """The facts about rules, and those the model takes."""
         return frozenset({"rule_labels", "rule_words"}) | (frozenset() if self.model is None else self.model.wants)
 
     @property
     def is_learned(self) -> bool:
-        """Whether the rules were learned from the words, there being none written by hand."""
+        """Whether the rules were learned from the words because none were written by hand."""
         return not self.n_rules_
 
     # --- learning ---------------------------------------------------------------------------------------------
 
     def fit(self, X: object, Y: object, rule_labels: npt.ArrayLike = (), rule_words: Any = None, **facts: Any) -> Self:
-        """Learn what is learned besides the rules; `rule_words` (rules × words) names the words a rule looks for."""
+        """Fit the model, or learn rules if there are none; `rule_words` (rules × words) marks their words."""
         if self.model is None and facts:
-            raise TypeError(f"KeywordRules.fit takes no {', '.join(sorted(facts))} without a model to hand it to.")
+            raise TypeError(f"KeywordRules.fit takes no {', '.join(sorted(facts))} without a model to pass it to.")
         features, targets = self.check_training(X, Y)
         if self.model is not None and self.model.score_kind is ScoreKind.POSTERIOR:
             raise ParameterError(
-                f"Keyword rules cannot stand before {type(self.model).__name__}: its scores are posteriors, shares of "
-                "one whole, where a rule is certain of each label by itself. Use svm or nb, say, or the rules alone."
+                f"Keyword rules cannot be combined with {type(self.model).__name__}: its scores are posteriors, which "
+                "sum to 1, while a rule decides each label by itself. Use svm or nb, for example, or the rules alone."
             )
         self.rule_labels_ = self._check_rules(np.asarray(rule_labels, dtype=np.int64), features.shape[1])
         self.n_rules_ = len(self.rule_labels_)
@@ -117,7 +117,7 @@ class KeywordRules(MultiLabelModel):
     def _check_rules(self, labels: Ints, n_columns: int) -> Ints:
         if len(labels) >= n_columns:
             raise DataError(
-                f"KeywordRules: {len(labels)} rules and some words need more than {n_columns} columns of X."
+                f"KeywordRules: X has {n_columns} columns, but {len(labels)} rules and at least one word need more."
             )
         if len(labels) and (labels.min() < 0 or labels.max() >= self.n_labels_):
             raise DataError(
@@ -128,7 +128,7 @@ class KeywordRules(MultiLabelModel):
     # --- scoring ----------------------------------------------------------------------------------------------
 
     def hits(self, X: Csr) -> Csr:
-        """Documents × labels: 1 where a rule of the label holds."""
+        """Documents × labels: 1 where a rule of the label matches."""
         if self.is_learned:
             present = Csr((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
             named = Csr((np.ones(self.words_.nnz), self.words_.indices, self.words_.indptr), shape=self.words_.shape)
@@ -142,7 +142,7 @@ class KeywordRules(MultiLabelModel):
         return found
 
     def score_batch(self, X: Csr) -> Floats:
-        """The rules' ±1, or the model's scores as the rules leave them."""
+        """±1 by the rules alone, or the model's scores, replaced by ±∞ where a rule decides."""
         held = self.hits(X).toarray().astype(np.bool_)
         if self.model is None:
             return np.where(held, 1.0, -1.0)
@@ -151,7 +151,7 @@ class KeywordRules(MultiLabelModel):
         return np.where(given, np.inf, np.where(barred, -np.inf, scores))
 
     def _certain(self, held: Bools) -> tuple[Bools, Bools]:
-        """Which labels the rules give, and which they bar, whatever a model says."""
+        """Which labels the rules make certain, and which impossible, documents × labels each."""
         if self.effect == "give":
             return held, np.zeros_like(held)
         ruled = np.zeros(self.n_labels_, dtype=np.bool_)
@@ -159,13 +159,13 @@ class KeywordRules(MultiLabelModel):
         return np.zeros_like(held), ruled & ~held
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """The model's, but for what the rules are certain of."""
+        """The model's natural decision, except where a rule decides."""
         if self.model is None:
             return super().natural_decision(scores)
         return self.model_.natural_decision(scores) & ~np.isneginf(scores) | np.isposinf(scores)
 
     def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
-        """What the model answers by itself, but for what the rules are certain of."""
+        """The model's predictions, except where a rule decides."""
         features = self.features(X)
         if self.model is None or self.label_form_ == "single":
             return super().predict(features, working_memory=working_memory)
@@ -181,10 +181,12 @@ class KeywordRules(MultiLabelModel):
         return self.in_fitted_form([Csr((Csr(allowed) > 0).astype(np.int8))])
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word adds: to a label that a rule gives, the rule's words an equal share of 2 (from −1 to +1).
+        """What each word adds to the scores of some labels (default: all), labels × terms.
 
-        A rule whose words are none of X's columns has its share in its own column. Where no rule gives the label, the
-        model's evidence, if there is one.
+        A label assigned by a rule rises by 2 (from −1 to +1), in equal parts by the rule's words in the document.
+
+        If none of the rule's words is a column of X, the whole 2 is in the rule's own column. Where no rule assigns the
+        label, it is the model's evidence, if there is a model.
         """
         document, wanted = asked_for(self, x, labels)
         given = self.hits(document).toarray()[0].astype(np.bool_)
@@ -204,7 +206,7 @@ class KeywordRules(MultiLabelModel):
         return Csr(table)
 
     def _speaking(self, document: Csr, label: int) -> Ints:
-        """The columns of a document that made a label's rule hold."""
+        """The columns of a document that made a label's rule match."""
         rules = np.flatnonzero(self.rule_labels_ == label)
         named = np.concatenate([self.words_[[rule]].indices for rule in rules.tolist()])
         found = np.intersect1d(document.indices, named)

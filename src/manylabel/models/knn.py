@@ -26,14 +26,14 @@ class NearestNeighbours(NeighbourModel):
     uniform   w_j = 1
     cosine    w_j = cos(q, d_j)
 
-    ``"summed"`` does not divide: Σ_j cos(q, d_j) y_jl, which tells a document in the midst of its label from one far
-    from everything. `predict` gives the labels with a score of `threshold` or more; with ``fallback="argmax"`` a
+    ``"summed"`` does not divide: Σ_j cos(q, d_j) y_jl, which separates a document among many of its label from one
+    far from everything. `predict` returns the labels with a score of at least `threshold`; with ``fallback="argmax"`` a
     document left without a label gets its best one, unless none of its neighbours has a label.
 
     A document without neighbours (it shares no word with any) has the shares of the whole training set, and so gets the
-    most frequent label. A label without documents scores −∞. With one class a document, the class of most votes is
-    given; ties go to the larger summed similarity, by way of a millionth of it added to the score, then to the lowest
-    index.
+    most frequent label. A label without documents scores −∞. With one class per document, the class of most votes is
+    predicted; ties go to the larger summed similarity, by way of a millionth of it added to the score, then to the
+    lowest index.
 
     Source: Manning, Raghavan & Schütze 2008, section 14.3; the summed form is that of Yang & Liu 1999.
 
@@ -67,11 +67,11 @@ class NearestNeighbours(NeighbourModel):
         self.n_jobs = n_jobs
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Keep the documents."""
+        """Store the training documents and their label sets."""
         self.keep(X, Y)
 
     def score_batch(self, X: Csr) -> Floats:
-        """Shares of the neighbours."""
+        """Each label's share of the neighbours, documents × labels."""
         found = self.neighbours(X)
         Y = self.label_sets_
         shares = votes(found, Y, weights="uniform" if self.weights == "uniform" else "cosine", n_jobs=self.n_jobs)
@@ -87,7 +87,7 @@ class NearestNeighbours(NeighbourModel):
         return scores
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """Share ≥ threshold, else the best label."""
+        """Labels with a score of at least `threshold`; without any, the best label if `fallback` is ``"argmax"``."""
         chosen = (scores >= self.threshold) & ~np.isneginf(scores)
         if self.fallback == "argmax":
             empty = ~chosen.any(axis=1)
@@ -95,9 +95,9 @@ class NearestNeighbours(NeighbourModel):
         return np.asarray(chosen)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word adds to the scores of some labels (default: all), labels × terms.
+        """What each term adds to the scores of some labels (default: all), labels × terms.
 
-        A neighbour's vote is divided among the words that make it similar, so the row of a label adds up to its score.
+        A neighbour's vote is divided among the terms that make it similar, so the row of a label adds up to its score.
         """
         document, wanted = asked_for(self, x, labels)
         parts, sets = self.votes_by_word(document, self._vote_weights(self.neighbours(document)))

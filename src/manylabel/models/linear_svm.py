@@ -1,4 +1,4 @@
-"""Linear support vector machines and logistic regression, one against the rest, all labels at once."""
+"""Linear support vector machines and logistic regression, one label against the rest, all labels at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COSTS = AnyOf(
 
 
 class LinearSVM(MultiLabelModel):
-    """Margins w·x + b of one linear classifier a label, each trained against the rest of the documents.
+    """Margins w·x + b of one linear classifier per label, each trained against the rest of the documents.
 
     min ½‖w‖² + C Σ_i c_i loss(y_i (w·x_i + b)),   c_i = J for the label's positives, 1 for all others
 
@@ -117,9 +117,9 @@ class LinearSVM(MultiLabelModel):
         *,
         y: object = None,
     ) -> Self:
-        """Learn one classifier a label; `y` is scikit-learn's name for `Y`.
+        """Learn one classifier per label; `y` is scikit-learn's name for `Y`.
 
-        `excluded` (documents × labels, 0 and 1) names documents a label leaves out unless they carry it. `initial`
+        `excluded` (documents × labels, 0 and 1) marks documents that a label leaves out unless they carry it. `initial`
         (documents × labels) holds the dual coefficients to start from; its documents are the first ones of `X`.
         """
         former = initial
@@ -153,7 +153,7 @@ class LinearSVM(MultiLabelModel):
         self._warn(found)
         self.weights_, self.intercept_, self.n_iter_ = found.weights, found.intercept, found.epochs
         if self.loss == "logistic":
-            # Log-odds of what never varied are certain; the ±1 of a margin would read as a probability of 0.73.
+            # A label that never varied is certain; the ±1 of a margin would be a probability of 0.73.
             self.intercept_ = np.where(found.epochs == 0, np.copysign(np.inf, found.intercept), found.intercept)
         if self.keep_dual or self.warm_start:
             self.dual_coef_ = found.dual
@@ -190,9 +190,9 @@ class LinearSVM(MultiLabelModel):
         return score
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+        """What each term of one document adds to the scores of some labels (default: all), labels × terms.
 
-        The terms x_w w_kw of the scores: with the intercept they add up to them.
+        The summands x_w w_kw of the scores; with the intercept they add up to them.
         """
         document, wanted = asked_for(self, x, labels)
         rows: Any = self.weights_[document.indices][:, wanted]
@@ -224,7 +224,7 @@ def _table(table: Any) -> Csr | None:
         return None
     found = Csr(table)
     if found.nnz and (not np.isfinite(found.data).all() or found.data.min() < 0):
-        raise DataError("LinearSVM: excluded and initial hold numbers of 0 or more, documents × labels.")
+        raise DataError("LinearSVM: excluded and initial must hold numbers that are at least 0, documents × labels.")
     return found
 
 
@@ -240,7 +240,7 @@ def _check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Flo
             "Sample weights must be 1D array or scalar."
         )
     if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
-        raise DataError("LinearSVM: sample_weight must hold finite numbers of 0 or more.")
+        raise DataError("LinearSVM: sample_weight must hold finite numbers that are at least 0.")
     if not weights.any():
-        raise DataError("LinearSVM: every sample_weight is zero, so there is nothing to learn from.")
+        raise DataError("LinearSVM: every sample_weight is zero, so there are no documents to learn from.")
     return weights

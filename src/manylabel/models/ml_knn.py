@@ -1,4 +1,4 @@
-"""ML-kNN: how many neighbours carry a label, and what that number meant in training."""
+"""ML-kNN: log-odds of each label from the number of neighbours that carry it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class MLkNN(NeighbourModel):
 
     c_l[j] is the number of training documents with label l that have j neighbours with l among the other documents,
     c'_l[j] of those without l. Source: Zhang & Zhou 2007, eq. 1 to 8. Neighbours are by cosine here, and only documents
-    of positive cosine are neighbours. A label without documents has log-odds −∞, one of all documents +∞, whatever the
-    smoothing s would say.
+    of positive cosine are neighbours. A label without documents has log-odds −∞, one of all documents +∞, without
+    smoothing.
 
     >>> x = np.array([0, 1, 2, 10, 11, 12, 10.4]) / 10  # points on a line, bent to a circle
     >>> X, Y = np.column_stack([np.cos(x), np.sin(x)]), np.array([[1], [1], [1], [0], [0], [1]])
@@ -50,7 +50,7 @@ class MLkNN(NeighbourModel):
         self.n_jobs = n_jobs
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Keep the documents, count the neighbours of each, and apply the formula."""
+        """Store the documents, count the neighbours with each label, and apply the formula."""
         self.keep(X, Y)
         N = X.shape[0]
         counts = self._carriers(self.neighbours(X, skip=np.arange(N)))
@@ -65,7 +65,7 @@ class MLkNN(NeighbourModel):
         return Csr((counts, shares.indices, shares.indptr), shape=shares.shape)
 
     def score_batch(self, X: Csr) -> Floats:
-        """The log-odds of the numbers of neighbours."""
+        """The log-odds of the labels, from the numbers of neighbours that carry them."""
         counts = self._carriers(self.neighbours(X))
         scores = np.repeat(self.count_log_odds_[np.newaxis, :, 0], X.shape[0], axis=0)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(counts.indptr))
@@ -73,10 +73,10 @@ class MLkNN(NeighbourModel):
         return scores
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word adds to the log-odds of some labels (default: all), labels × terms.
+        """What each term adds to the log-odds of some labels (default: all), labels × terms.
 
         What the neighbours that carry a label add to its log-odds, compared with none carrying it, is divided evenly
-        among them and then among the words that make each similar.
+        among them and then among the terms that make each similar.
         """
         document, wanted = asked_for(self, x, labels)
         parts, sets = self.votes_by_word(document, np.ones(self.k))

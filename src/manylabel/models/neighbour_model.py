@@ -52,13 +52,13 @@ class NeighbourModel(MultiLabelModel):
         return self._index
 
     def neighbours(self, X: Csr, skip: npt.ArrayLike | None = None) -> Neighbours:
-        """The k nearest training documents of each document, `skip` naming one to leave out for each."""
+        """The k nearest training documents of each document, without the one training document in `skip` for each."""
         return nearest(self.index, unit_vectors(X), self.k, skip=skip, n_jobs=self.n_jobs)
 
     def votes_by_word(self, document: Csr, weights: Floats) -> tuple[Csr, Csr]:
-        """How each neighbour's vote comes from words: neighbours × terms, and the neighbours' label sets.
+        """The vote of each neighbour, divided among terms (neighbours × terms), and the neighbours' label sets.
 
-        Neighbour j is as near as Σ_t q_t v_jt says, so its vote w_j is divided among the words in the ratio q_t v_jt.
+        The similarity of neighbour j is Σ_t q_t v_jt, so its vote w_j is divided among the terms in the ratio q_t v_jt.
         """
         found = self.neighbours(document)
         near = found.ids[0, : found.counts[0]]

@@ -1,4 +1,4 @@
-"""PMM1: a document's words are drawn from the plain mean of its labels' word distributions."""
+"""PMM1: the term distribution of a document is the mean of the distributions of its labels."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class PMM1(ParametricMixture):
     θ maximises J = Σ_n log P(x_n|S_n) + (ξ − 1) Σ_l Σ_i log θ_li by the steps θ_li ← (Σ_n x_ni g_nli + ξ − 1) /
     (Σ_i Σ_n x_ni g_nli + V (ξ − 1)), g_nli = θ_li / Σ_{m in S_n} θ_mi. J never falls, and for ξ > 1 it has one optimum,
     whatever the start. Steps end when J changes by no more than its `tol`-th part. `predict` adds the label that raises
-    P(x|S) most, again and again while one does (`search`: ``"greedy"``), or looks at all sets (``"exhaustive"``, 15
-    labels at most). Source: Ueda & Saito 2002, sections 2-3.
+    P(x|S) most until no label raises it (`search`: ``"greedy"``), or compares all sets (``"exhaustive"``, up to 15
+    labels). Source: Ueda & Saito 2002, sections 2-3.
 
     A label's score is log P(x|S)/P(x|R), S the best set with the label and R the best without it among those the search
-    looked at: positive exactly for the labels `predict` gives (kind margin).
+    compared: positive exactly for the labels that `predict` returns (kind margin).
 
     Our decisions: documents without a label are left out with a warning; a document without words gets the most
-    frequent label; a label never seen in training is never given. `start` is ``"counts"`` (θ_li ∝ (YᵀX)_li + 1),
+    frequent label; a label never seen in training is never predicted. `start` is ``"counts"`` (θ_li ∝ (YᵀX)_li + 1),
     ``"uniform"`` or ``"random"`` (by `seed`).
 
     Beyond the paper, off by default: `max_labels`; `prior`, which adds log P(S): the log-odds of the labels'
@@ -47,5 +47,5 @@ class PMM1(ParametricMixture):
     }
 
     def learn_mixture(self, grouped: GroupedCounts) -> Mixture:
-        """Steps from where `start` says."""
+        """θ after steps from the starting point `start`."""
         return self.climb(grouped, self.first_theta(grouped), most=self.max_iter)

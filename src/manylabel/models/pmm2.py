@@ -1,4 +1,4 @@
-"""PMM2: as PMM1, but each pair of labels has learned how to share a document."""
+"""PMM2: as PMM1, but the share of each label in a document is learned for every pair of labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from manylabel.models.pmm_base import ParametricMixture, Prior, Start
 from manylabel.parameters import Constraint, Number, OneOf
 
 STEPS_OF_THE_START = 100
-"""Steps PMM1 may take to give PMM2 its start; `max_iter`, which may stop PMM2 early on purpose, does not cut them."""
+"""Largest number of PMM1 steps for the starting point of PMM2; `max_iter`, which limits PMM2, does not limit them."""
 
 
 class PMM2(ParametricMixture):
@@ -27,8 +27,8 @@ class PMM2(ParametricMixture):
     ``"uniform"`` with α = ½, or ``"random"`` θ with α = ½ ± 0.1 (by `seed`). α of labels that never share a training
     document stays ½. Source: Ueda & Saito 2002, sections 2-3.
 
-    On 500 documents α is learned too well: `max_iter` 3, or `tol` 1e-4, labels new documents better. Everything else,
-    scores and options, is as in `PMM1`.
+    On 500 documents α is overfitted: with `max_iter` 3 or `tol` 1e-4 the predictions on new documents are better.
+    Everything else, scores and options, is as in `PMM1`.
 
     >>> X, Y = np.array([[3, 1], [1, 3], [4, 1]]), np.array([[1, 0], [0, 1], [1, 1]])
     >>> model = PMM2().fit(X, Y)
@@ -65,7 +65,7 @@ class PMM2(ParametricMixture):
         self.zeta = zeta
 
     def learn_mixture(self, grouped: GroupedCounts) -> Mixture:
-        """θ and α from where `start` says."""
+        """θ and α after steps from the starting point `start`."""
         pairs = label_pairs(grouped)
         first, alpha = self.first_theta(grouped), np.full(len(pairs.first), 0.5)
         if self.start == "pmm1":

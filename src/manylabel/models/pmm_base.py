@@ -1,4 +1,4 @@
-"""What both parametric mixture models of Ueda & Saito 2002 share: learning, searching, scoring and explaining."""
+"""The base class of the parametric mixture models of Ueda & Saito 2002: learning, search, scores and evidence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UnlabelledDocumentsWarning(ManylabelWarning):
 class ParametricMixture(MultiLabelModel):
     """A document with labels S has the words of a mixture φ(S) = Σ_{l in S} e_l θ_l of its labels' words.
 
-    A method says how θ (and α) are learned from counts grouped by label set: `learn_mixture`.
+    Subclasses implement `learn_mixture`: how θ (and α) are learned from counts grouped by label set.
     """
 
     score_kind = ScoreKind.MARGIN
@@ -92,26 +92,26 @@ class ParametricMixture(MultiLabelModel):
         self.n_jobs = n_jobs
 
     def first_theta(self, grouped: GroupedCounts) -> Mixture:
-        """θ from where `start` says."""
+        """θ at the starting point `start`."""
         if self.start == "random":
             return random_start(grouped, np.random.default_rng(self.seed))
         return uniform_start(grouped) if self.start == "uniform" else start(grouped)
 
     def learn_mixture(self, grouped: GroupedCounts) -> Mixture:
-        """θ and α from grouped counts; also sets what the steps tell (`objective_` …)."""
+        """θ and α from grouped counts; also sets `objective_`, `n_iter_` and `converged_`."""
         raise NotImplementedError
 
     # --- learning -------------------------------------------------------------------------------------------------
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Leave documents without a label out, add up the others by label set, and climb."""
+        """Leave out documents without a label, add up the others by label set, and maximise J."""
         sizes = np.diff(Y.indptr)
         if not sizes.all():
             X, Y = self._labelled(X, Y, sizes)
         if Y.shape[1] == 1 and self.label_form_ != "single":
             warnings.warn(
-                f"{type(self).__name__}: every document gets at least one label, so with one label all get it. Use a "
-                "method that decides label by label, for example BinaryNaiveBayes.",
+                f"{type(self).__name__} predicts at least one label per document, so the only label is predicted for "
+                "all. Use a method that decides each label by itself, for example BinaryNaiveBayes.",
                 SingleLabelWarning,
                 stacklevel=3,
             )
@@ -144,8 +144,8 @@ class ParametricMixture(MultiLabelModel):
         n_labels = int(np.count_nonzero(self.label_documents_))
         if self.search == "exhaustive" and n_labels > MOST_LABELS_FOR_ALL_SETS:
             raise ParameterError(
-                f"{type(self).__name__}: search='exhaustive' looks at every set of labels and allows "
-                f"{MOST_LABELS_FOR_ALL_SETS} labels at most, but there are {n_labels}. Use search='greedy'."
+                f"{type(self).__name__}: search='exhaustive' compares every set of labels and allows up to "
+                f"{MOST_LABELS_FOR_ALL_SETS} labels, but there are {n_labels}. Use search='greedy'."
             )
 
     def climb(
@@ -157,7 +157,7 @@ class ParametricMixture(MultiLabelModel):
         zeta: float = 2.0,
         pairs: LabelPairs | None = None,
     ) -> Mixture:
-        """Steps until J rises by no more than its `tol`-th part, `most` at most; notes J before and after each."""
+        """Up to `most` steps, until J rises by no more than its `tol`-th part; stores J before and after each."""
         reached: list[float] = []
         self.converged_ = False
         with stage(f"Learning {type(self).__name__}") as advance:
@@ -174,7 +174,7 @@ class ParametricMixture(MultiLabelModel):
         self.objective_, self.n_iter_ = np.array(reached), len(reached) - 1
         return mixture
 
-    # --- the learned mixture as the searches read it ------------------------------------------------------------------
+    # --- the learned mixture in the form of the searches ----------------------------------------------------------
 
     def _scaled(self, X: Csr) -> Csr:
         """With `equal_lengths`, every document with words at the mean length of the training documents."""
@@ -225,7 +225,7 @@ class ParametricMixture(MultiLabelModel):
         run = greedy if self.search == "greedy" else exhaustive
         return run(X, self._table(X), self._candidates())
 
-    # --- answering ----------------------------------------------------------------------------------------------------
+    # --- predicting ---------------------------------------------------------------------------------------------------
 
     def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
         """The label set of each document by the model's own search; class values where `y` was 1-D."""
@@ -245,7 +245,7 @@ class ParametricMixture(MultiLabelModel):
         return Csr(sets + Csr((np.ones(indptr[-1], np.int8), usual, indptr), shape=sets.shape))
 
     def score_batch(self, X: Csr) -> Floats:
-        """How much better the best set with the label explains the words than the best without it, in logs."""
+        """Log-likelihood of the best set with the label minus that of the best set without it, documents × labels."""
         scores = np.empty((X.shape[0], self.n_labels_))
         filled = np.flatnonzero(np.diff(X.indptr))
         if len(filled) < X.shape[0]:
@@ -259,7 +259,7 @@ class ParametricMixture(MultiLabelModel):
         return scores
 
     def _scores_without_words(self) -> Floats:
-        """Every set explains an empty document as well: the most frequent label leads, the others follow by log n_l."""
+        """Scores of empty documents, which all sets explain equally well: positive for the most frequent label only."""
         with np.errstate(divide="ignore"):
             scores = np.log(self.label_documents_) - np.log(self.label_documents_.max())
         scores = np.minimum(scores, -1e-12)
@@ -269,10 +269,10 @@ class ParametricMixture(MultiLabelModel):
     # --- explaining ---------------------------------------------------------------------------------------------------
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+        """What each term of one document adds to the scores of some labels (default: all), labels × terms.
 
-        x_i log φ_i(S) / φ_i(R), S the best set with the label and R the best without it: the words' shares sum to the
-        score, up to the prior's part in it. A label never seen, or without a rival, has no evidence.
+        x_i log φ_i(S) / φ_i(R), S the best set with the label and R the best without it: the values sum to the
+        score, except for the prior's part in it. A label never seen, or without a rival, has no evidence.
         """
         document, wanted = asked_for(self, x, labels)
         values = np.zeros((len(wanted), document.nnz))

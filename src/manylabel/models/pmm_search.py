@@ -1,7 +1,7 @@
-"""The search for a document's label set under a parametric mixture, with everything it saw on its way.
+"""The search for a document's label set under a parametric mixture, with the values of all sets it compared.
 
-`manylabel.kernels.mixture_sets` finds the same sets much faster; here every set that was looked at leaves its value, so
-that each label gets a score, and sets may have a prior. A value is log P(x|S) + log P(S), up to a constant of the
+`manylabel.kernels.mixture_sets` finds the same sets much faster; here the values of all compared sets are kept, so that
+each label gets a score, and sets may have a prior. A value is log P(x|S) + log P(S), up to a constant of the
 document.
 
 >>> theta = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]])  # the document's words × labels
@@ -24,7 +24,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.mixture_reference import TOLERANCE
 from manylabel.models.score_kinds import Bools
 
-NUMBERS_A_BLOCK = 1 << 18
+NUMBERS_PER_BLOCK = 1 << 18
 """Words × labels (or words × sets) at a time: smaller blocks lose time between them, larger ones leave the cache."""
 
 
@@ -46,7 +46,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Which labels may be given, at most how many together, and log P(S) = Σ_{l in S} labels_l + sizes_{|S|}."""
+    """Which labels may be predicted, up to how many together, and log P(S) = Σ_{l in S} labels_l + sizes_{|S|}."""
 
     allowed: Bools
     most: int
@@ -54,12 +54,12 @@ class Candidates:
     sizes: Floats | None = None
 
     def of_label(self) -> Floats:
-        """What each label adds to log P(S); −∞ for one that may not be given."""
+        """What each label adds to log P(S); −∞ for one that may not be predicted."""
         gain = np.zeros(len(self.allowed)) if self.labels is None else self.labels
         return np.where(self.allowed, gain, -np.inf)
 
     def of_size(self, k: int) -> float:
-        """What a set of k labels has for its size."""
+        """What the size of a set of k labels adds to log P(S)."""
         return 0.0 if self.sizes is None else float(self.sizes[k])
 
     def of_sets(self, sets: Bools) -> Floats:
@@ -73,7 +73,7 @@ class Candidates:
 
 @dataclass(slots=True)
 class GreedySearch:
-    """What the search saw: the sets S_j + c of every step j and label c. Column j of each table is step j."""
+    """The results of a greedy search: sets S_j + c of every step j and label c. Column j of each table is step j."""
 
     order: Ints
     """Documents × steps: the labels in the order they were taken, −1 where no more were."""
@@ -127,7 +127,7 @@ class GreedySearch:
 
 @dataclass(slots=True)
 class _Walk:
-    """The documents still under way: what they have taken, and the θ of that on their words."""
+    """Documents whose search has not ended: the labels taken so far, and their θ on the documents' words."""
 
     x: Csr
     """Documents × words, each document with words of its own."""
@@ -138,7 +138,7 @@ class _Walk:
     prior: Floats = field(default_factory=lambda: np.zeros(0))
 
     def keep(self, stays: Bools) -> None:
-        """Go on with some of the documents only."""
+        """Drop the documents whose search has ended."""
         if stays.all():
             return
         lengths = np.diff(self.x.indptr)
@@ -183,7 +183,7 @@ class _Walk:
 
 
 def greedy(X: Csr, table: Table, candidates: Candidates) -> GreedySearch:
-    """The label that raises the value most, again and again while one does; the first is always taken.
+    """Label sets found by adding the label that raises the value most, until none does; the first is always taken.
 
     X is documents × words without empty documents; row i of ``table.theta`` belongs to the i-th *stored* value of X.
     Ties go to the lowest label, and an increase within rounding is none. Source: Ueda & Saito 2002, section 3.3.
@@ -250,19 +250,19 @@ def _column(n: int, rows: Ints, values: Floats, best: Ints, value: Floats) -> tu
 
 @dataclass(slots=True)
 class ExhaustiveSearch:
-    """What looking at every set saw."""
+    """The results of a search through all sets."""
 
     all_sets: Bools
     """Sets × labels."""
     chosen: Ints
-    """By document: the best set."""
+    """The best set of each document."""
     values: Floats
     """Its value."""
     with_label: Ints
     """Documents × labels: the best set with the label, −1 where there is none."""
     without_label: Ints
     best_values: tuple[Floats, Floats]
-    """The values of these two."""
+    """The values of the best sets with and without the label, documents × labels each."""
 
     @property
     def sets(self) -> Bools:
@@ -313,7 +313,7 @@ def exhaustive(X: Csr, table: Table, candidates: Candidates) -> ExhaustiveSearch
 
 def _values_of_sets(x: Floats, theta: Floats, shares: Floats) -> Floats:
     """The likelihood log P(x|S) of each set."""
-    size = max(1, NUMBERS_A_BLOCK // max(shares.shape[1], 1))
+    size = max(1, NUMBERS_PER_BLOCK // max(shares.shape[1], 1))
     total = np.zeros(shares.shape[1])
     with np.errstate(divide="ignore"):
         for start in range(0, len(x), size):
@@ -348,8 +348,8 @@ def _by_document(x: Floats, lengths: Ints) -> Csr:
 
 
 def blocks(X: Csr, n_columns: int) -> Iterator[slice]:
-    """Slices of documents whose stored values times `n_columns` stay near `NUMBERS_A_BLOCK`."""
-    most = max(1, NUMBERS_A_BLOCK // max(n_columns, 1))
+    """Slices of documents whose stored values times `n_columns` stay near `NUMBERS_PER_BLOCK`."""
+    most = max(1, NUMBERS_PER_BLOCK // max(n_columns, 1))
     begin = 0
     while begin < X.shape[0]:
         end = int(np.searchsorted(X.indptr, X.indptr[begin] + most, side="right")) - 1

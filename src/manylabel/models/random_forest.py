@@ -1,4 +1,4 @@
-"""Random forests: many trees, each grown on another sample of the documents and of the terms."""
+"""Random forests: many trees, each grown on a random sample of the documents and of the terms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 class RandomForest(TreeModel):
     """The mean of many trees, each grown for all labels on a bootstrap sample of the documents.
 
-    At every node a tree looks at `node_terms` terms drawn at random (``"sqrt"``: the square root of their number).
+    At every node a tree considers `node_terms` terms drawn at random (``"sqrt"``: the square root of their number).
     Terms, leaves and the m-estimate are those of `DecisionTrees`. Source: Breiman 2001. With ``m=0`` the probabilities
     are those of scikit-learn's RandomForestClassifier with the same seed.
 

@@ -23,24 +23,24 @@ from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 
 
 class Rocchio(CountModel):
-    """The nearness of a document to each label's prototype.
+    """The similarity of a document to each label's prototype.
 
     p_l = β · mean of the documents with l − γ · mean of documents without l
 
     cosine      cos(p_l, q); 0 where the document or the prototype is zero
     euclidean   −‖p_l − q‖
 
-    Documents are unit vectors (of tf-idf, by the catalogue), and are made so where they are not; prototypes are not
-    scaled. γ = 0 is the centroid. With γ > 0, `negatives` says which documents without the label count: ``"all"``, or
-    the whole number of them that are most similar to the label's centroid, its *zone*: far-off documents only say what
-    the label is obviously not. Documents without any label are in no centroid, but are negatives of every label.
+    Documents are scaled to unit vectors (of tf-idf, in the catalogue); prototypes are not scaled. γ = 0 is the
+    centroid. With γ > 0, `negatives` chooses which documents without the label count: ``"all"``, or the number of them
+    that are most similar to the label's centroid, its *zone*. Distant documents carry little information about the
+    label. Documents without any label are in no centroid, but are negatives of every label.
 
     Source: Manning, Raghavan & Schütze 2008, section 14.2; the negative part is Rocchio's relevance feedback (section
     9.1), the zones are those of Singhal, Mitra & Buckley 1997 (query zones), used for classification by Schapire,
     Singer & Singhal 1998.
 
-    A label without documents scores −∞. `predict` gives the nearest label, and to a document at cosine 0 of every label
-    the most frequent one. Centroids and negatives of the form ``"all"`` are formulas on sums of vectors: `partial_fit`
+    A label without documents scores −∞. `predict` returns the nearest label, or the most frequent one if the cosine
+    with every label is 0. Centroids and negatives of the form ``"all"`` are formulas on sums of vectors: `partial_fit`
     and `merge` add them up.
 
     >>> X, Y = np.array([[0.6, 0.8], [1, 0], [0, 1]]), np.array([[1, 0], [1, 0], [0, 1]])
@@ -83,7 +83,7 @@ class Rocchio(CountModel):
         return self.gamma == 0 or self.negatives == "all"
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Add the vectors up by label; where negatives are zoned, search the zones and add those up too."""
+        """Add up the vectors of each label; where negatives are zoned, find the zones and add up theirs too."""
         if self.is_additive:
             super().learn(X, Y)
             return
@@ -139,7 +139,7 @@ class Rocchio(CountModel):
         return super().partial_fit
 
     def merge(self, other: Self) -> Self:
-        """A new model that knows what both know, as if it had been fitted on the documents of both."""
+        """A new model, the same as one fitted on the documents of both."""
         if not self.is_additive:
             raise ParameterError("Rocchio with zoned negatives cannot be merged. Fit it on all documents at once.")
         return super().merge(other)
@@ -151,14 +151,14 @@ class Rocchio(CountModel):
         return self._nearness(self.linear(unit_vectors(X)), np.diff(X.indptr) > 0)
 
     def _nearness(self, products: Floats, has_words: Bools) -> Floats:
-        """What the products q · p_l (q · p_l/‖p_l‖ for the cosine) say of documents of length 1 or 0."""
+        """Scores from the products q · p_l (q · p_l/‖p_l‖ for the cosine) of documents of length 1 or 0."""
         if self.distance == "cosine":
             return products
         squares = has_words[:, np.newaxis] - 2 * products + self.prototype_lengths_**2
         return np.where(np.isneginf(products), -np.inf, -np.sqrt(np.maximum(squares, 0.0)))
 
     def document_scorer(self) -> DocumentScorer:
-        """Gather the rows of the document's terms."""
+        """A scorer that reads the weights of the document's terms only."""
         linear = self.linear
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
@@ -187,7 +187,7 @@ class Rocchio(CountModel):
         return self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word adds to q · p_l (to the cosine: they add up to the score), labels × terms."""
+        """What each term adds to q · p_l (for the cosine, to the score), labels × terms."""
         document, wanted = asked_for(self, x, labels)
         return linear_evidence(self.linear, unit_vectors(document), wanted)
 
@@ -220,7 +220,7 @@ def negative_zones(X: Csr, Y: Csr, centroids: Csr, size: int, n_jobs: int | None
         own = positives[starts[label] : starts[label + 1]]
         if not len(own) or len(own) == X.shape[0]:
             return np.zeros(0, dtype=np.int64)
-        # The label's own documents are among the nearest, so as many more are looked for.
+        # The label's own documents are among the nearest, so the search returns as many more.
         found = nearest(index, centroids[[label]], size + len(own), n_jobs=1)
         ranked = found.ids[0, : found.counts[0]].astype(np.int64)
         return np.sort(ranked[~np.isin(ranked, own)][:size])

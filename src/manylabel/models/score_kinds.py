@@ -1,4 +1,4 @@
-"""What a score means, and how it is read: as a probability, and as a decision without a learned rule."""
+"""The kinds of scores, and how to convert them to probabilities and to decisions without a learned rule."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ LOG_ODDS_LIMIT = 700.0  # exp(710) overflows a double
 
 
 class ManylabelWarning(UserWarning):
-    """Every warning manylabel gives on purpose."""
+    """The base class of all warnings of manylabel."""
 
 
 class SingleLabelWarning(ManylabelWarning):
-    """A method that gives every document a label has only one to give, and so always gives it."""
+    """A method that predicts at least one label per document has only one label, and so always predicts it."""
 
 
 class ScoreKind(StrEnum):
@@ -32,7 +32,7 @@ class ScoreKind(StrEnum):
     LOG_ODDS = "log_odds"
     """log P/(1 − P) of each label on its own: a row need not sum to anything."""
     MARGIN = "margin"
-    """A signed distance from a boundary, positive where the label is given."""
+    """A signed distance from a boundary, positive where the label is predicted."""
     SIMILARITY = "similarity"
     """Closeness, the larger the closer, without a natural zero."""
 
@@ -48,8 +48,8 @@ def posteriors(log_joint: Floats, prior: Floats | None = None) -> Floats:
     p(c|x) = exp(s_c − m) / Σ_c' exp(s_c' − m),  m = max_c s_c
 
     Source: Vilar, Castro & Sanchis 2004, eq. 24-25. A row in which every class is impossible (all −∞, which
-    only unsmoothed estimates give) receives the prior, or zeros without one, and a `ManylabelWarning` says
-    so.
+    only unsmoothed estimates give) receives the prior, or zeros without one, with a
+    `ManylabelWarning`.
 
     >>> posteriors(np.array([[-2000.0, -2001.0, -2003.0]])).round(8)
     array([[0.70538451, 0.25949646, 0.03511903]])
@@ -73,7 +73,7 @@ def posteriors(log_joint: Floats, prior: Floats | None = None) -> Floats:
 
 
 def posteriors_of_seen(log_joint: Floats, log_prior: Floats) -> Floats:
-    """The posteriors; 0 throughout where no class was ever seen, so that none has a prior."""
+    """The posteriors; all 0 if no class was seen in training, so that none has a prior."""
     return posteriors(log_joint) if np.isfinite(log_prior).any() else np.zeros_like(log_joint)
 
 
@@ -113,17 +113,17 @@ def undisplay(shown: Floats, kind: ScoreKind) -> Floats:
 
 
 def probabilities(scores: Floats, kind: ScoreKind) -> Floats:
-    """Scores as probabilities; refuses kinds that are none."""
+    """Scores as probabilities; an error for kinds that are not probabilities."""
     if not kind.is_probability:
         raise DecisionError(
-            f"Scores of kind '{kind}' are no probabilities. Use them as they are (decision_function), or a "
+            f"Scores of kind '{kind}' are not probabilities. Use them as they are (decision_function), or a "
             "model whose scores are of kind 'posterior' or 'log_odds'."
         )
     return display(scores, kind)
 
 
 def natural_decisions(scores: Floats, kind: ScoreKind) -> Bools:
-    """The labels a kind of score gives when no decision rule was learned.
+    """The predicted labels for a kind of score when no decision rule was learned.
 
     posterior, similarity: the best label (none where every score is 0 or −∞); log_odds: P ≥ 0.5; margin:
     score > 0.

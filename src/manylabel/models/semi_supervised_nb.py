@@ -1,4 +1,4 @@
-"""Multinomial naive Bayes that also learns from documents nobody has labelled."""
+"""Multinomial naive Bayes that also learns from unlabelled documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
     E   p(c|u) ∝ p(c) Π_w p(w|c)^{u_w}                      for each document u without a label
     M   p(w|c) = (N_cw + λ Σ_u p(c|u) u_w + α) / Σ_w' [the same],   p(c) ∝ N_c + λ Σ_u p(c|u)
 
-    N_cw and N_c count the labelled documents, one with several labels once for each; λ is `unlabelled_weight`. The
+    N_cw and N_c count the labelled documents, one with several labels once per label; λ is `unlabelled_weight`. The
     first p is that of the labelled documents alone. The steps never lower
 
     J = Σ_{labelled n, c in S_n} log p(c) p(x_n|c) + λ Σ_u log Σ_c p(c) p(u|c) + α Σ_{c,w} log p(w|c),
@@ -40,8 +40,8 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
     their prior is ``"add-one"``.
 
     With λ = 0, or where every document has a label, this is ``MultinomialNaiveBayes(smoothing="lidstone")``; `alpha`
-    and `prior` are as there. Absolute discounting is not offered: it has no such J. An unlabelled document is taken for
-    one of a single, unknown label: where documents without a label are rightly so, this is the wrong model.
+    and `prior` are as there. Absolute discounting is not offered: it has no such J. An unlabelled document is assumed
+    to have one unknown label: do not use this model where documents may have no label.
 
     >>> X = np.array([[2, 0, 0, 0], [0, 0, 0, 2], [2, 3, 0, 0], [0, 0, 3, 2]])
     >>> Y = np.array([[1, 0], [0, 1], [0, 0], [0, 0]])  # words 1 and 2 occur in unlabelled documents only
@@ -89,7 +89,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
     # --- learning -------------------------------------------------------------------------------------------------
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Count the labelled documents, then share out the others, again and again."""
+        """Count the labelled documents, then alternate E-steps and M-steps."""
         known = count(X, Y)
         others = Csr(X[np.flatnonzero(np.diff(Y.indptr) == 0)])
         linear = self._formula(known)
@@ -135,7 +135,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
     # --- the objective ------------------------------------------------------------------------------------------------
 
     def _known_objective(self, linear: LinearScores, known: LabelTermCounts) -> float:
-        """The share of J that needs no unlabelled document: labelled documents and the priors."""
+        """The part of J that does not depend on unlabelled documents: labelled documents and the priors."""
         seen = known.label_documents > 0
         log_prior, rest, n_terms = linear.intercept[seen], linear.loadings[0][seen], len(linear.background)
         weights = known.label_documents[seen] + (1.0 if self.prior == "add-one" else 0.0)
@@ -164,7 +164,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         return posteriors_of_seen(self.linear(X), self.intercept_)
 
     def document_scorer(self) -> DocumentScorer:
-        """Background and difference of the document's terms only."""
+        """A scorer that reads the weights of the document's terms only."""
         linear = self.linear
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
@@ -182,7 +182,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         return np.asarray(joint[:, 1] - joint[:, 0])
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to log p(x|c) of some labels (default: all), labels × terms.
+        """What each term of one document adds to log p(x|c) of some labels (default: all), labels × terms.
 
         Intercept and evidence add up to log p(c) p(x|c), of which the posteriors are made.
         """

@@ -1,4 +1,4 @@
-"""Probabilities for words never seen with a class: the discount b from counts of counts, and its use."""
+"""Smoothing of word probabilities: class priors, absolute discounting with its discount b, and Lidstone."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def discount(n: Mapping[int, int], method: DiscountMethod | float = "upper") -> 
     loo             the root of n_1/b = Σ_{r≥2} r n_r / (r − 1 − b), leaving-one-out maximum likelihood
 
     Source: Vilar, Castro & Sanchis 2004, eq. 22-23. Their eq. 23 is called the upper bound of eq. 22 but lies
-    above it; `upper` is what the sentence says, `printed23` what the equation says. Their lower bound is not
+    above it; `upper` follows their sentence, `printed23` their equation. Their lower bound is not
     one in general; `lower_safe` is. A number is taken as it is. The result is clipped to [0.001, 1]; without
     any word of count 1 (always so after rare words were pruned) it is 0.5 and flagged: count n_r before
     pruning.

@@ -1,4 +1,4 @@
-"""Decision trees as arrays: where each node sends a document, and what it says of the labels."""
+"""Decision trees as arrays: the children of each node, and the share of each label at it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class GrownTree:
     left: Int32s
     right: Int32s
     feature: Int32s
-    cut: Floats
+    threshold: Floats
     positives: Csr
-    """Nodes × labels: the (weighted) training documents with the label that came to the node."""
+    """Nodes × labels: the (weighted) number of training documents with the label that reach the node."""
     documents: Floats
-    """The (weighted) training documents that came to the node."""
+    """The (weighted) number of training documents that reach the node."""
 
     @classmethod
     def of(cls, grown: Any, labels: Ints, n_labels: int) -> GrownTree:
@@ -47,10 +47,10 @@ class GrownTree:
 
 @dataclass(frozen=True, slots=True)
 class TreeArrays:
-    """Several trees, their nodes numbered through.
+    """Several trees with their nodes in common arrays.
 
-    A document goes left at a node when its value of ``terms[feature]`` is at most `cut`, compared in single precision
-    as scikit-learn does. Tree by tree, the label's share at node i is
+    A document goes left at a node when its value of ``terms[feature]`` is at most `threshold`, compared in single
+    precision as scikit-learn does. Tree by tree, the label's share at node i is
 
         values_il + rest_i · prior_l
 
@@ -61,15 +61,15 @@ class TreeArrays:
     left: Int32s
     right: Int32s
     feature: Int32s
-    cut: Floats
+    threshold: Floats
     terms: Nodes
-    """The columns of X that any node looks at, rising."""
+    """The columns of X that any node compares, in ascending order."""
     values: Csr
     rest: Floats
 
     @classmethod
     def of(cls, trees: Sequence[GrownTree], columns: Ints, m: float) -> TreeArrays:
-        """Number the trees through; feature f of a tree is column ``columns[f]`` of X."""
+        """Join trees into common arrays; feature f of a tree is column ``columns[f]`` of X."""
         sizes = [len(tree.left) for tree in trees]
         roots = np.cumsum([0, *sizes])[:-1].astype(np.int64)
         left = np.concatenate([np.where(tree.left < 0, -1, tree.left + root) for tree, root in zip(trees, roots)])
@@ -82,28 +82,28 @@ class TreeArrays:
         positives = Csr(sparse.vstack([tree.positives for tree in trees], format="csr"))
         scale = np.repeat(1.0 / (n + m), np.diff(positives.indptr))
         values = Csr((positives.data * scale, positives.indices, positives.indptr), shape=positives.shape)
-        cut = np.concatenate([tree.cut for tree in trees])
+        threshold = np.concatenate([tree.threshold for tree in trees])
         kinds = (left.astype(np.int32), right.astype(np.int32), feature.astype(np.int32))
-        return cls(roots, *kinds, cut, terms.astype(np.int64), values, m / (n + m))
+        return cls(roots, *kinds, threshold, terms.astype(np.int64), values, m / (n + m))
 
     def batches(self, X: Csr, working_memory: int = WORKING_MEMORY) -> Iterator[slice]:
-        """Rows of X such that their dense values and their places in all trees keep within the memory budget."""
+        """Slices of rows such that their dense values and their nodes in all trees stay within the memory budget."""
         size = max(1, working_memory // (4 * len(self.terms) + 40 * len(self.roots) + 1))
         for start in range(0, X.shape[0], size):
             yield slice(start, min(start + size, X.shape[0]))
 
     def leaves(self, X: Csr) -> Nodes:
-        """The leaf each document comes to in each tree, documents × trees."""
+        """The leaf that each document reaches in each tree, documents × trees."""
         *_, (_, last) = self.steps(X)
         return last
 
     def steps(self, X: Csr) -> Iterator[tuple[Nodes, Nodes]]:
-        """Level by level, where the documents are and where they go next; leaves stay. Documents × trees."""
+        """Level by level, the current and the next node of each document, documents × trees; leaves stay."""
         known = single_precision(X[:, self.terms]).toarray() if len(self.terms) else np.zeros((X.shape[0], 1))
         rows = np.arange(X.shape[0])[:, np.newaxis]
         places = np.repeat(self.roots[np.newaxis], X.shape[0], axis=0)
         while True:
-            goes_left = known[rows, self.feature[places]] <= self.cut[places]
+            goes_left = known[rows, self.feature[places]] <= self.threshold[places]
             following = np.where(goes_left, self.left[places], self.right[places]).astype(np.int64)
             following = np.where(self.left[places] < 0, places, following)
             yield places, following

@@ -42,9 +42,9 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
 
 
 class TreeModel(MultiLabelModel):
-    """Trees grown by scikit-learn, kept and walked as arrays.
+    """The base class of tree models: trees grown by scikit-learn, stored and evaluated as arrays.
 
-    P_l = mean over the trees that know l of (n_l + m · prior_l)/(n + m)   at the document's leaf
+    P_l = mean over the trees grown for l of (n_l + m · prior_l)/(n + m)   at the document's leaf
 
     n is the number of training documents at the leaf, n_l of those with the label; the score is log P/(1 − P). m = 0
     gives scikit-learn's shares. A label without documents has log-odds −∞, one of all documents +∞.
@@ -80,12 +80,12 @@ class TreeModel(MultiLabelModel):
         self.restore(grown.as_learned())
 
     def votes(self, n_trees: int, labels: Ints, n_labels: int) -> Ints:
-        """How many trees speak of each label."""
+        """The number of trees grown for each label."""
         return np.where(np.isin(np.arange(n_labels), labels), n_trees, 0)
 
     @property
     def arrays(self) -> TreeArrays:
-        """The trees."""
+        """The trees as arrays."""
         self.check_fitted()
         return TreeArrays.from_learned(self)
 
@@ -99,7 +99,7 @@ class TreeModel(MultiLabelModel):
         return self._averaged(self.arrays.shares(X, self.shared_prior))
 
     def _averaged(self, shares: Floats) -> Floats:
-        """The mean over the trees; a label no tree speaks of has its prior, which is 0 or 1."""
+        """The mean over the trees; a label without a tree has its prior, which is 0 or 1."""
         known = self.trees_per_label_ > 0
         mean = np.clip(shares / np.maximum(self.trees_per_label_, 1), 0.0, 1.0)
         return np.where(known, mean, self.prior_)
@@ -111,11 +111,11 @@ class TreeModel(MultiLabelModel):
             return np.asarray(np.log(P) - np.log1p(-P), dtype=np.float64)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word the trees asked for, present or not, adds to the log-odds of some labels, labels × terms.
+        """What each term the trees compared, present or not, adds to the log-odds of some labels, labels × terms.
 
-        On the way to its leaf a document passes nodes, each with a share of the label; what a step changes belongs to
-        the word the node asks for (Saabas 2014). The changes of the probability are scaled to add up to the change of
-        the log-odds from the roots to the leaves.
+        On the way to its leaf a document passes nodes, each with a share of the label; the change from node to node is
+        the evidence of the term that the node compares (Saabas 2014). The changes of the probability are scaled to add
+        up to the change of the log-odds from the roots to the leaves.
         """
         document, wanted = asked_for(self, x, labels)
         arrays, prior = self.arrays, self.shared_prior[wanted]
@@ -158,17 +158,17 @@ class TreeModel(MultiLabelModel):
 class DecisionTrees(TreeModel):
     """Decision trees on the values of single terms.
 
-    A tree asks for one term after the other whether its value is at most a cut, always the question that tells the
-    label's documents best from the others (least entropy, or Gini impurity), until a leaf has one kind of documents, or
-    fewer than 2 · `min_leaf`, or `max_depth` is reached. ``per_label=True`` grows a tree for each label against the
-    rest; otherwise one tree serves all labels, its questions being the best on average.
+    Each node compares the value of one term with a threshold, chosen to separate the documents with the label best from
+    the others (least entropy, or Gini impurity), until a leaf has only one kind of documents, or fewer than 2 ·
+    `min_leaf`, or `max_depth` is reached. ``per_label=True`` grows a tree for each label against the rest; otherwise
+    one tree serves all labels, with the splits that are best on average.
 
     `max_terms` keeps the terms of most information about the labels (`selection` ``"ig"``) or of most documents
-    (``"df"``): growing looks at every term at every node. Leaves say (n_l + m · prior_l)/(n + m), Cestnik's m-estimate:
-    a leaf of two documents is not certain of anything.
+    (``"df"``), because growing compares every term at every node. The probability at a leaf is (n_l + m · prior_l)/(n +
+    m), Cestnik's m-estimate, so that a leaf of two documents is not certain of anything.
 
     Source: Dumais, Platt, Heckerman & Sahami 1998 (one tree for each label of Reuters); Breiman, Friedman, Olshen &
-    Stone 1984. scikit-learn grows the trees, with binary cuts; there is no pruning other than by size.
+    Stone 1984. scikit-learn grows the trees, with binary splits; there is no pruning other than by size.
 
     >>> X, Y = np.array([[0, 2], [1, 0], [2, 0], [3, 2]]), np.array([[1], [1], [0], [0]])
     >>> DecisionTrees(min_leaf=1, m=0).fit(X, Y).predict_proba([[0, 0], [9, 9]]).tolist()
@@ -216,12 +216,12 @@ class DecisionTrees(TreeModel):
         return self.in_parallel("Growing trees", grow_one, labels.tolist())
 
     def votes(self, n_trees: int, labels: Ints, n_labels: int) -> Ints:
-        """One tree speaks of each label."""
+        """1 for each label with a tree, whether of its own or shared."""
         return super().votes(min(n_trees, 1), labels, n_labels)
 
     @property
     def shared_prior(self) -> Floats:
-        """Nothing where each label has a tree of its own: its prior stands in the tree already."""
+        """Zeros where each label has a tree of its own, which contains its prior already."""
         return np.zeros(self.n_labels_) if self.per_label else self.prior_
 
 
@@ -230,11 +230,11 @@ def with_prior(tree: GrownTree, label: int, amount: float) -> GrownTree:
     counts = tree.positives[:, [label]].toarray() + amount
     n_nodes, n_labels = tree.positives.shape
     positives = Csr((counts.ravel(), np.full(n_nodes, label), np.arange(n_nodes + 1)), (n_nodes, n_labels))
-    return GrownTree(tree.left, tree.right, tree.feature, tree.cut, positives, tree.documents)
+    return GrownTree(tree.left, tree.right, tree.feature, tree.threshold, positives, tree.documents)
 
 
 def chosen_terms(X: Csr, Y: Csr, most: int | None, selection: str) -> Ints:
-    """The columns a tree may ask for: the `most` best by information gain or document frequency, ties by index."""
+    """The columns a tree may compare: the `most` best by information gain or document frequency, ties by index."""
     if most is None or X.shape[1] <= most:
         return np.arange(X.shape[1])
     table = label_term_table(X, Y)
@@ -255,14 +255,14 @@ def check_table(n_documents: int, n_labels: int) -> None:
 
 
 def _narrow(X: Any) -> Any:
-    """X with indices of 32 bits, which scikit-learn's trees insist on; a matrix too large for them stays as it is."""
+    """X with indices of 32 bits, which scikit-learn's trees require; a matrix too large for them is unchanged."""
     if X.nnz <= np.iinfo(np.int32).max:
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return X
 
 
 def _stump(n_labels: int) -> GrownTree:
-    """A tree of one leaf that says nothing."""
+    """A tree of one leaf without any label."""
     leaf = np.array([-1], dtype=np.int32)
     return GrownTree(leaf, leaf, np.zeros(1, dtype=np.int32), np.zeros(1), Csr((1, n_labels)), np.ones(1))
 

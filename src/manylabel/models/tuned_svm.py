@@ -1,4 +1,4 @@
-"""Linear support vector machines whose C and J are tuned, each label for itself."""
+"""Linear SVMs with C and J tuned for each label."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from manylabel.parameters import FLAG, Constraint, Number, Satisfies
 GRID_C = (0.1, 0.3, 1.0, 3.0)
 GRID_J = (1.0, 2.0, 5.0)
 TRIAL_TOL = 0.03
-"""How exactly a trial is solved: a third less time than at 0.001; at most 2 of 288,000 decisions on Reuters differ."""
+"""The tolerance of a trial. It takes a third less time than 0.001; up to 2 of 288,000 decisions on Reuters differ."""
 _COSTS = Satisfies(
     "a list of numbers above 0",
     lambda value: (
@@ -44,14 +44,14 @@ class TunedSVM(OverLinearSVM):
 
     Every pair of `grid_C` and `grid_J` is tried on all labels (`validation`: in how many folds each document is held
     out once, or a share held out once). A label takes the pair of its greatest F1 at score > 0, the first of equals:
-    small J before large, then small C. A pair with which its machine did not settle within `max_iter` is passed over. A
-    label with fewer than `min_positives` held-out documents tells too little, and takes the pair with the greatest
-    `metric` over all labels. Then all labels are trained on everything.
+    small J before large, then small C. A pair with which its SVM did not converge within `max_iter` is skipped. A label
+    with fewer than `min_positives` held-out documents takes the pair with the greatest `metric` over all labels. Then
+    all labels are trained on all documents.
 
     `grid_C` counts in units of SVM-light's default C = 1 / mean(x·x), which is 1 for documents of length 1, so that the
-    grid fits any scale of the documents. The machines go up the grid of C, then of J, each starting from the nearest
-    solution before. `forced` gives held-out documents without a positive score their best label, as the decision rule
-    of the method does.
+    grid fits any scale of the documents. The SVMs are trained in ascending order of C, then of J, each starting from
+    the nearest previous solution. With `forced`, the best label is predicted for held-out documents without a positive
+    score, as by the decision rule of the method.
 
     Source: Ueda & Saito 2002, section 4.2, whose support vector machines have "C and J tuned for each category"; grid,
     metric and the guard for rare labels are ours. The splits use the `seed` of `model`.
@@ -98,7 +98,7 @@ class TunedSVM(OverLinearSVM):
         self.metric = metric
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Try every pair, choose one for each label, train on everything."""
+        """Try every pair of C and J, choose one for each label, and train on all documents."""
         costs = np.sort(np.asarray(self.grid_C, dtype=np.float64)) * usual_cost(X)
         pairs = [(float(C), float(J)) for J in np.asarray(self.grid_J) for C in costs]
         splits = validation_splits(Y, self.validation, self.model.seed)
@@ -112,34 +112,34 @@ class TunedSVM(OverLinearSVM):
         self.keep(self.machine().set_params(C=self.C_, J=self.J_).fit(X, Y))
 
     def _given(self, name: str, n_labels: int) -> Floats:
-        """What the machine itself says, for want of documents to hold out."""
+        """C or J of the model itself, per label; used when there are too few documents to hold any out."""
         return np.broadcast_to(np.asarray(getattr(self.model, name), dtype=np.float64), n_labels).copy()
 
     def _trials(
         self, X: Csr, Y: Csr, pairs: list[tuple[float, float]], splits: list[tuple[Ints, Ints]], settled: Bools
     ) -> Trials:
-        """How every pair did; `settled` (pairs × labels) becomes False where a machine did not settle."""
+        """The results of every pair; `settled` (pairs × labels) becomes False where an SVM did not converge."""
 
-        def answers(train: Ints, test: Ints) -> Iterator[Csr]:
-            seen, truth, asked = Csr(X[train]), Csr(Y[train]), Csr(X[test])
+        def predictions(train: Ints, test: Ints) -> Iterator[Csr]:
+            X_train, Y_train, X_test = Csr(X[train]), Csr(Y[train]), Csr(X[test])
             latest: Csr | None = None
             of_cost: dict[float, Csr] = {}
             for place, (C, J) in enumerate(pairs):
-                machine = self.machine().set_params(C=C, J=J, tol=max(self.model.tol, TRIAL_TOL))
-                with warnings.catch_warnings():  # what is passed over need not be warned of
+                svm = self.machine().set_params(C=C, J=J, tol=max(self.model.tol, TRIAL_TOL))
+                with warnings.catch_warnings():  # skipped pairs need no warning
                     warnings.simplefilter("ignore", ManylabelWarning)
-                    machine.fit(seen, truth, initial=of_cost.get(C, latest))
-                settled[place] &= machine.n_iter_ < machine.max_iter
-                latest = of_cost[C] = machine.dual_coef_
-                yield self._sets(machine, asked)
+                    svm.fit(X_train, Y_train, initial=of_cost.get(C, latest))
+                settled[place] &= svm.n_iter_ < svm.max_iter
+                latest = of_cost[C] = svm.dual_coef_
+                yield self._sets(svm, X_test)
 
-        trials = try_settings("Tuning C and J", pairs, splits, Y, answers, self.metric)
+        trials = try_settings("Tuning C and J", pairs, splits, Y, predictions, self.metric)
         everywhere = settled.all(axis=1)
         measured = np.where(everywhere, trials.measured, -1.0) if everywhere.any() else trials.measured
         return replace(trials, measured=measured)
 
-    def _sets(self, machine: LinearSVM, X: Csr) -> Csr:
-        scores = machine.score_batch(X)
+    def _sets(self, svm: LinearSVM, X: Csr) -> Csr:
+        scores = svm.score_batch(X)
         if self.forced:
             return forced_labels(scores)
-        return Csr(natural_decisions(scores, machine.score_kind).astype(np.int8))
+        return Csr(natural_decisions(scores, svm.score_kind).astype(np.int8))

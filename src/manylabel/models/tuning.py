@@ -33,12 +33,12 @@ GRID = Satisfies(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trials:
-    """How each of several settings did on documents it was not trained on."""
+    """The quality of several settings, measured on documents they were not trained on."""
 
     measured: Floats
-    """The mean of the metric over the held-out documents, one number a setting."""
+    """The mean of the metric over the held-out documents, one number per setting."""
     tp: Ints
-    """Settings × labels, as `fp` and `fn`."""
+    """True positives, settings × labels; `fp` and `fn` likewise."""
     fp: Ints
     fn: Ints
 
@@ -48,14 +48,15 @@ class Trials:
         return int(np.argmax(self.measured))
 
     def f1(self) -> Floats:
-        """Settings × labels; 0 where a label was neither there nor given."""
+        """F1, settings × labels; 0 where a label was neither true nor predicted."""
         wrong = self.fp + self.fn
         return np.asarray(2 * self.tp / np.maximum(2 * self.tp + wrong, 1))
 
     def best_per_label(self, min_positives: int, allowed: Bools | None = None) -> Ints:
-        """The setting of the greatest F1 of each label, the first of equals; `best` where too few documents tell.
+        """The setting of the greatest F1 of each label, the first of equals; `best` for rare labels.
 
-        `allowed` (settings × labels) says which settings a label may take; one that may take none takes `best`.
+        A label is rare with fewer than `min_positives` documents. `allowed` (settings × labels) marks settings a label
+        may take; one that may take none takes `best`.
         """
         f1 = self.f1() if allowed is None else np.where(allowed, self.f1(), -1.0)
         chosen = np.asarray(f1.argmax(axis=0), dtype=np.int64)
@@ -84,13 +85,13 @@ def try_settings(
     settings: Sequence[Any],
     splits: Sequence[Split],
     Y: Csr,
-    answers: Callable[[Ints, Ints], Iterable[Csr]],
+    predictions: Callable[[Ints, Ints], Iterable[Csr]],
     metric: str,
 ) -> Trials:
-    """Hold out the documents of each split and measure the label sets every setting gives them.
+    """Hold out the documents of each split and measure the label sets that every setting predicts.
 
-    `answers(train, test)` yields the label sets of the held-out documents, one matrix a setting and in their order, so
-    that each solution may start from the one before.
+    `predictions(train, test)` yields the predicted label sets of the held-out documents, one matrix per setting and in
+    the order of the settings, so that each solution may start from the previous one.
     """
     measured, held_out = np.zeros(len(settings)), 0
     tp, fp, fn = (np.zeros((len(settings), Y.shape[1]), dtype=np.int64) for _ in range(3))
@@ -98,7 +99,7 @@ def try_settings(
         for train, test in splits:
             held_out += len(test)
             T = Csr(Y[test])
-            for place, S in enumerate(answers(train, test)):
+            for place, S in enumerate(predictions(train, test)):
                 counts = label_counts(T, S)
                 tp[place] += counts.tp
                 fp[place] += counts.fp

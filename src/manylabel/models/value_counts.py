@@ -39,7 +39,7 @@ class ValueTable:
     values: Csr
     """Rows × columns."""
     row_documents: Floats
-    """How many documents a row stands for: each once, or once for each of its labels where labels are classes."""
+    """How many documents a row stands for: each counted once, or once per label where labels are classes."""
     label_rows: Csr
     """Labels × rows: how many of the label's documents a row stands for."""
     label_documents: Floats
@@ -93,14 +93,14 @@ class ValueTable:
 
 
 def tabulate(X: Csr, Y: Csr, copies: Floats) -> ValueTable:
-    """The table of documents X with labels Y, each counting as often as `copies` says; every document is a row."""
+    """The table of documents X with labels Y, each counted `copies` times; every document is a row."""
     by_label = Csr(Csr((np.ones(Y.nnz), Y.indices, Y.indptr), shape=Y.shape).T.tocsr())
     return ValueTable(X, copies, by_label, np.diff(by_label.indptr).astype(np.float64), float(copies.sum()))
 
 
 @dataclass(frozen=True, slots=True)
 class ValueCoder:
-    """How a document becomes a row over the cells."""
+    """Turns documents into rows over the cells."""
 
     event: Event
     frequency: Frequency
@@ -135,7 +135,7 @@ class ValueCoder:
         return bin_numbers(values, self.low[columns], self.high[columns], self.n_bins)
 
     def cells_of(self, columns: Columns, values: Floats) -> tuple[npt.NDArray[np.int32], Floats]:
-        """The one or two cells each value of a document touches, values × 1 or 2, and what stands there.
+        """The one or two cells of each value of a document, values × 1 or 2, and the amounts at these cells.
 
         The second number is that of the value's own cell, the first its absence cell where absence may be evidence;
         so each row of cells rises. −1 stands for no cell.
@@ -149,7 +149,7 @@ class ValueCoder:
         return cells, np.column_stack([np.full(len(columns), -1.0), amounts])
 
     def code(self, X: Csr) -> Csr:
-        """Documents × cells."""
+        """Coded documents, documents × cells."""
         cells, amounts = self.cells_of(X.indices, X.data)
         kept = cells.ravel() >= 0
         indptr = np.concatenate([[0], np.cumsum(kept)])[cells.shape[1] * X.indptr]
@@ -173,8 +173,8 @@ def learn_coder(
 ) -> ValueCoder:
     """The intervals and the cells of training documents.
 
-    A column that no document has gets no cell, so that it never matters. `every_bin` gives a cell to all bins of the
-    other columns, and not only to those that occur.
+    A column that no document has gets no cell, so that it has no effect. With `every_bin` all bins of the
+    other columns get a cell, and not only those that occur.
     """
     X, n_columns = table.values, table.values.shape[1]
     n_words = n_columns - binary_columns
@@ -198,15 +198,15 @@ def learn_coder(
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The columns each label was seen with, and all cells of these columns: what differs from label to label.
+    """The columns that occur with each label, and all cells of these columns: what differs from label to label.
 
-    An *entry* is a label and a cell of such a column, whether or not the label was seen with that very value.
+    An *entry* is a label and a cell of such a column, whether or not that value occurs with the label.
     """
 
     label: Ints
     column: Ints
     frequency: Floats
-    """F_ic: the frequency of the word in the label's documents."""
+    """F_ic: the frequency of the term in the label's documents."""
     entry_pair: Ints
     entry_cell: Ints
     entry_documents: Floats
@@ -220,10 +220,10 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class ValueCounts:
-    """Documents by cell and label: all that value-weighted naive Bayes is a formula of."""
+    """Documents by cell and label: the counts from which value-weighted naive Bayes is computed."""
 
     n_documents: float
-    """N: documents, each counted once for each of its labels where labels are classes."""
+    """N: documents, each counted once, or once per label where labels are classes."""
     label_documents: Floats
     """N_c"""
     cell_column: Ints
@@ -231,11 +231,11 @@ class ValueCounts:
     cell_documents: Floats
     """n_a"""
     column_frequency: Floats
-    """F_i: the frequency of each word in all documents."""
+    """F_i: the frequency of each term in all documents."""
     label_frequency: Floats
-    """F_c: the words of each label's documents."""
+    """F_c: the sum of the term frequencies in each label's documents."""
     n_words: int
-    """V: words that training has seen; 1 where it saw none, so that logarithms stay finite."""
+    """V: the number of terms in training; 1 where there are none, so that logarithms stay finite."""
     n_bins: int
     is_indicator: Bools
     is_categorical: Bools
@@ -248,7 +248,7 @@ class ValueCounts:
 
     @property
     def n_values(self) -> Floats:
-        """B of each cell's feature: the bins of a word, 2 for an indicator."""
+        """B of each cell's feature: the number of bins of a term, 2 for an indicator."""
         return np.where(self.is_indicator[self.cell_column], 2.0, float(self.n_bins))
 
 

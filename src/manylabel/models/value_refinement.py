@@ -1,4 +1,4 @@
-"""Refinement of value weights: gradient ascent of the conditional likelihood, from the Kullback-Leibler weights on.
+"""Refinement of value weights by gradient ascent of the conditional likelihood, from Kullback-Leibler weights.
 
     L(w) = Σ_d log P(c_d|d) − λ/2 Σ (w − w⁰)²
     ∂L/∂w_a = Σ_{d has value a} ( log P(a|c_d) − Σ_c P(c|d) log P(a|c) ) − λ (w_a − w⁰_a)
@@ -35,7 +35,7 @@ BLOCK = 1 << 19
 
 @dataclass(frozen=True, slots=True)
 class Ascent:
-    """How far and how fast to climb."""
+    """The settings of the gradient ascent: number and length of steps, penalty, and when to stop."""
 
     steps: int = 20
     eta: float = 0.01
@@ -43,7 +43,7 @@ class Ascent:
     tolerance: float = 1e-4
 
 
-# --- one weight a cell and label ------------------------------------------------------------------------------------
+# --- one weight per cell and label ----------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class LabelProblems:
     log_odds: Floats
 
     def of(self, labels: Ints) -> LabelProblems:
-        """The same for some of the labels."""
+        """The problems of some of these labels."""
         return LabelProblems(
             self.coded, self.coded_by_cell, self.absent, self.Y[:, labels], self.ratio[:, labels], self.log_odds[labels]
         )
@@ -71,7 +71,7 @@ class LabelProblems:
         return scores
 
     def likelihood(self, weight: Floats) -> tuple[Floats, Floats]:
-        """Σ_d log P(c_d|d) of each label, and what is missing from certainty in each document, y − P."""
+        """Σ_d log P(c_d|d) of each label, and the residual y − P of each document."""
         s = self.scores(weight)
         # log P = y s − log(1 + e^s), written so that it cannot overflow
         log_p = self.Y * s - np.maximum(s, 0.0) - np.log1p(np.exp(-np.abs(s)))
@@ -87,7 +87,7 @@ class LabelProblems:
 
 
 def refine_labels(problems: LabelProblems, start: Floats, free: Floats | None, ascent: Ascent) -> Floats:
-    """The refined weights, cells × labels; `free` (0/1) says which of them may move.
+    """The refined weights, cells × labels; `free` (0/1) marks the weights that may change.
 
     Labels are independent: each has its own step length and its own end.
     """
@@ -149,7 +149,7 @@ def _climb(
     return reached, ahead, left
 
 
-# --- one weight a cell, shared by all classes -----------------------------------------------------------------------
+# --- one weight per cell, shared by all classes ---------------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -41,7 +41,7 @@ from manylabel.models.value_counts import ValueCounts
 def class_value_weights(counts: ValueCounts, weight: ValueWeight, m: float, norm: Norm, norm_joint: bool) -> Floats:
     """The weight of each cell, normalised.
 
-    KL(C|a) is summed over the classes the word was seen with; all others share q/P(c) = ρ, where ρ = m/(n_a + m) for a
+    KL(C|a) is summed over the classes the term occurs with; all others share q/P(c) = ρ, where ρ = m/(n_a + m) for a
     present value and (N + m)/(n_a + m) for absence, and so add ρ log ρ times the rest of the prior.
     """
     n_cells = len(counts.cell_column)
@@ -78,7 +78,7 @@ def _normalised(counts: ValueCounts, weights: Floats, norm: Norm, norm_joint: bo
 def class_log_probabilities(counts: ValueCounts) -> LinearScores:
     """The log-probabilities log P(a|c) of every cell and class, without weights and without prior.
 
-    Categorical: log (n_ac + 1)/(N_c + B). Otherwise: log (F_ic + 1)/(F_c + V) of the word.
+    Categorical: log (n_ac + 1)/(N_c + B). Otherwise: log (F_ic + 1)/(F_c + V) of the term.
     """
     indicator = counts.is_indicator[counts.cell_column]
     categorical = counts.is_categorical[counts.cell_column]
@@ -127,13 +127,13 @@ class LabelValues:
     group: Ints
     """The group of each cell."""
     group_weight: Floats
-    """w of a cell of the group for a label that never saw the word: groups × labels."""
+    """w of a cell of the group for a label that its term never occurs with: groups × labels."""
     group_ratio: Floats
     """r of such a cell, up to `cell_ratio`: groups × labels."""
     cell_ratio: Floats
-    """What is added to r by the cell's own word, −log(F_i + 1), or 0 for categorical features."""
+    """What the cell's own term adds to r, −log(F_i + 1), or 0 for categorical features."""
     entry_weight: Floats
-    """w of each entry: a label, and a cell of a word it was seen with."""
+    """w of each entry: a label, and a cell of a term that occurs with it."""
     entry_ratio: Floats
 
     def dense(self, counts: ValueCounts, labels: slice) -> tuple[Floats, Floats]:
@@ -187,8 +187,8 @@ def label_values(
 ) -> LabelValues:
     """Weights, normalised, and log-ratios of every label against the rest; see the module's docstring.
 
-    With `own_columns` the last columns are the labels themselves, and a label gives its own column no weight, with
-    `later` nor those after it.
+    With `own_columns` the last columns are the labels themselves, and the own column of a label has no weight for it,
+    with `later` nor those after it.
     """
     group = _groups(counts, by_feature=norm == "feature")
     values = _raw_values(counts, group, weight, m)
@@ -239,7 +239,7 @@ def _value_log_ratio(n: Floats, n_a: Floats, N_k: Floats, N: float, B: Floats) -
 
 
 def _groups(counts: ValueCounts, by_feature: bool) -> Ints:
-    """Cells on which w and r agree for a label that never saw the word."""
+    """The group of each cell: cells with the same w and r for labels that their term never occurs with."""
     kind = 2 * counts.is_indicator[counts.cell_column] + counts.absent
     key = counts.cell_documents.astype(np.int64) * 4 + kind
     if by_feature:  # the weight of a value then depends on the other values of the feature too
@@ -266,7 +266,7 @@ def _total_weights(counts: ValueCounts, values: LabelValues, cells: Floats) -> F
 
 
 def _normalise_by_label(counts: ValueCounts, values: LabelValues, norm_joint: bool, n_own: Ints) -> LabelValues:
-    """Mean 1 over all values of all features: of words and of indicators separately, unless `norm_joint`."""
+    """Mean 1 over all values of all features: of terms and of indicators separately, unless `norm_joint`."""
     indicator = counts.is_indicator[counts.cell_column]
     parts = [np.ones(len(indicator))] if norm_joint else [(~indicator).astype(float), indicator.astype(float)]
     group_weight, entry_weight = values.group_weight.copy(), values.entry_weight.copy()
@@ -303,7 +303,7 @@ def _normalise_by_feature(counts: ValueCounts, values: LabelValues) -> LabelValu
 
 
 def _ones_where_all_are_zero(counts: ValueCounts, values: LabelValues) -> LabelValues:
-    """All weights 1 for a label no value tells anything of."""
+    """The weights, with 1 in place of all weights of a label for which every value has weight 0."""
     nothing = _number_positive(counts, values, np.ones(len(values.group))) == 0
     return replace(
         values,

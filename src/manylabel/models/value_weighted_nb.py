@@ -1,4 +1,4 @@
-"""Value-weighted naive Bayes: every value of a word has its own weight."""
+"""Value-weighted naive Bayes: every value of a term has its own weight."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ MOST_DENSE = 1 << 25
 
 
 class ValueWeightedNaiveBayes(MultiLabelModel):
-    """Naive Bayes in which every value of a word, its frequency bin, has a weight of its own.
+    """Naive Bayes in which every value of a term, its frequency bin, has a weight of its own.
 
     s_c = log P(c) + Σ_i w_{i,j(i)} log P(value j(i) of word i | c)
 
-    Frequencies are cut into `n_bins` bins, 0 being absence (`scope`; see `manylabel.features.discretize`). `event` says
-    what a word contributes:
+    Frequencies are cut into `n_bins` bins, 0 being absence (`scope`; see `manylabel.features.discretize`). `event` is
+    what a term contributes:
 
     exponent      log P(w_i|c) if it occurs, P(w_i|c) = (F_ic + 1)/(F_c + V)
     multinomial   f_i log P(w_i|c), so that all weights 1 is multinomial naive Bayes
@@ -64,16 +64,16 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     are no counts. ``refine="cll"`` improves the weights by `steps` steps up the conditional likelihood (`eta`, `l2`,
     `tolerance`; see `manylabel.models.value_refinement`).
 
-    ``target="labels"`` is one two-class problem a label, against all other documents, with log-odds as scores and
+    ``target="labels"`` is one two-class problem per label, against all other documents, with log-odds as scores and
     weights for each label; ``"classes"`` is one problem of as many classes as labels, a document with several labels
-    counting once for each, with posteriors as scores. A label without documents is never given, one of all documents
-    always (``"labels"``).
+    counting once per label, with posteriors as scores. With ``"labels"``, a label without documents is never predicted
+    and one of all documents always.
     Refining the weights of every word for every label takes a dense table; ``refine_cells="seen"`` moves only those of
     words seen with the label and keeps the model sparse, ``"auto"`` does so where the table would exceed 256 MB.
 
     The last `binary_columns` columns of X may be label indicators: two-valued features whose absence counts too, in
     every reading. Their weights are normalised apart from those of words unless `norm_joint`; with `skip_own` they are
-    the labels themselves, in order, and no label looks at its own; with `skip_later`, only at those before its own.
+    the labels themselves, in order, and a label does not use its own; with `skip_later`, only those before its own.
 
     Without refinement all this is a formula on the documents with each value of each word, by label. `keep_counts`
     keeps that table, so that `partial_fit` can add to it and `merge` can add two of them.
@@ -206,7 +206,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             self._learn_table(table, X, Y)
 
     def _counted(self, X: Csr, Y: Csr) -> tuple[Csr, Csr]:
-        """The documents that count: as classes, those with a label."""
+        """The documents and label sets to learn from; with ``target="classes"``, only those with a label."""
         if self.target == "labels":
             return X, Y
         labelled = np.diff(Y.indptr) > 0
@@ -216,7 +216,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         return tabulate(X, Y, np.ones(X.shape[0]) if self.target == "labels" else np.diff(Y.indptr).astype(np.float64))
 
     def _learn_table(self, table: ValueTable, X: Csr, Y: Csr) -> None:
-        """Learn from the counted values; the documents are looked at again only to refine the weights."""
+        """Learn from the counted values; the documents are read again only to refine the weights."""
         coder = learn_coder(
             table, event=self.event, frequency=self.frequency, n_bins=self.n_bins, scope=self.scope,
             binary_columns=self.binary_columns, every_bin=self.weight == "none",
@@ -230,19 +230,19 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
 
     @property
     def is_additive(self) -> bool:
-        """Whether the scores are a formula on counts; refined weights are not, since they look at each document."""
+        """Whether the scores are a formula on counts; refined weights are not, since refining reads each document."""
         return self.refine == "none" or self.steps == 0
 
     @property
     def partial_fit(self) -> Callable[..., Self]:
         """``partial_fit(X, Y, classes=None)``: learn from more documents; only without refinement.
 
-        Pieces in any order give what `fit` on all of them gives. The counts are then kept, whatever `keep_counts` says.
+        Pieces in any order give the same model as `fit` on all of them. The counts are always kept.
         """
         if not self.is_additive:
             raise AttributeError(
-                f"{type(self).__name__} with refine='cll' cannot learn in pieces: refinement looks at all documents "
-                "again and again. Use refine='none'."
+                f"{type(self).__name__} with refine='cll' cannot learn in pieces: every step of the refinement "
+                "reads all documents. Use refine='none'."
             )
         return self._partial_fit
 
@@ -262,7 +262,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         self._learn_table(table, X, Y)
 
     def merge(self, other: Self) -> Self:
-        """A new model that knows what both know, as if it had been fitted on the documents of both."""
+        """A new model, the same as one fitted on the documents of both."""
         merged = merged_shell(self, other)
         if self.table_values_ is None or other.table_values_ is None:
             raise DataError(
@@ -290,7 +290,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
 
     @property
     def _skips(self) -> bool:
-        """Whether the label columns are the labels themselves, and some are hidden from each."""
+        """Whether the last columns of X are the labels themselves, some of them hidden from each label."""
         return self.skip_own or self.skip_later
 
     def _norm(self, n_classes: int) -> Norm:
@@ -393,7 +393,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         return joint if self.target == "labels" else posteriors_of_seen(joint, self.intercept_)
 
     def document_scorer(self) -> DocumentScorer:
-        """The rows of the document's cells only."""
+        """A scorer that reads the weights of the document's cells only."""
         linear, coder = self.linear, self.coder
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
@@ -409,9 +409,9 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         return np.asarray(scores > 0) if self.target == "labels" else natural_decisions(scores, self.score_kind)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+        """What each term of one document adds to the scores of some labels (default: all), labels × terms.
 
-        Compared with the word being absent, so that intercept and evidence add up to `log_joint`.
+        Compared with the term being absent, so that intercept and evidence add up to `log_joint`.
         """
         document, wanted = asked_for(self, x, labels)
         cells, amounts = self.coder.cells_of(document.indices, document.data)

@@ -26,7 +26,7 @@ class WeightedNaiveBayes(CountModel):
 
     ω_w is the information gain of the term's presence (``weight="ig"``), that divided by the entropy of the presence
     (``"kl"``), or 1 (``"none"``: plain multinomial naive Bayes), scaled to mean 1 unless `normalise` is off; see
-    `manylabel.features.information_weights`. A document with several labels counts once for each.
+    `manylabel.features.information_weights`. A document with several labels counts once per label.
     `prior` is the share of documents, (N_c + 1)/(N + |C|) (``"add-one"``) or uniform.
 
     Source: Lee 2018, section 2, after Kim, Han, Rim & Myaeng 2006 (ig) and Lee, Gutierrez & Dou 2011 (kl). The paper's
@@ -34,7 +34,7 @@ class WeightedNaiveBayes(CountModel):
 
     >>> X = np.array([[2, 0, 1], [0, 2, 1], [3, 0, 1], [0, 1, 1]])
     >>> model = WeightedNaiveBayes().fit(X, ["a", "b", "a", "b"])
-    >>> model.term_weights_.tolist()  # the last term occurs everywhere and says nothing
+    >>> model.term_weights_.tolist()  # the last term occurs everywhere and carries no information
     [1.5, 1.5, 0.0]
     >>> model.predict([[1, 0, 5]]).tolist()
     ['a']
@@ -67,11 +67,11 @@ class WeightedNaiveBayes(CountModel):
         return label_log_odds(label_documents, n_documents, self.prior)
 
     def count(self, X: Csr, Y: Csr) -> LabelTermCounts:
-        """Occurrences and, in as many columns more, documents of each term by label: one table, since both add up."""
+        """Occurrences of each term by label and, in as many further columns, documents with it; both add up."""
         return super().count(Csr(sparse.hstack([X, presence(X)], format="csr")), Y)
 
     def formula(self, table: LabelTermCounts) -> LinearScores:
-        """Log p(c) + Σ_w x_w ω_w log p(w|c), as background plus sparse difference."""
+        """The linear scores log p(c) + Σ_w x_w ω_w log p(w|c), as background plus sparse difference."""
         n_terms = table.label_terms.shape[1] // 2
         occurrences, documents = Csr(table.label_terms[:, :n_terms]), Csr(table.label_terms[:, n_terms:])
         omega = presence_weights(documents, table.label_documents, self.weight, normalise=self.normalise)
