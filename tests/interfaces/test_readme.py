@@ -61,3 +61,11 @@ def test_generated_pages_are_up_to_date() -> None:
         [sys.executable, str(ROOT / "docs" / "build.py"), "--check"], capture_output=True, text=True, env=environment
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_every_command_and_option_exists() -> None:
+    commands = [shlex.split(line.partition("#")[0]) for block in blocks("sh") for line in block.splitlines()]
+    commands = [words for words in commands if words[:1] == ["manylabel"]]
+    assert len(commands) > 10
+    for words in commands:
+        assert run([*(word for word in words[1:] if word != ">"), "--help"]) == 0, words
