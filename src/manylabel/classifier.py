@@ -18,8 +18,9 @@ from manylabel.data.given import as_matrix, check_same_length, length_of, read_l
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import label_matrix, label_sets, stack
 from manylabel.estimator import Csr, Estimator, Floats, Ints
-from manylabel.exceptions import DecisionError, ModelFileError
+from manylabel.exceptions import DecisionError, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
+from manylabel.models.base import AdditiveModel, unfitted_copy
 from manylabel.models.score_kinds import undisplay
 from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
@@ -171,6 +172,63 @@ class TextClassifier(Estimator):
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self._short_way, self._short_way_is_known = None, False
         return self
+
+    def partial_fit(self, documents: Documents, labels: Any, *, label_names: Sequence[str] | None = None) -> Self:
+        """Learn from more documents; pieces of a corpus teach the model what `fit` on all of them would.
+
+        The method must be a model of counts (`nb` and its relatives, `rocchio`) with a decision rule that learns
+        nothing, for example ``decision={"rule": "threshold", "value": 0.5}``. The first piece fixes what is not
+        learned in pieces: the labels (name all of them in `label_names`), the terms (or hash them:
+        ``features={"n_hashes": 2**18}``) and their weights. Later terms are left out, later labels refused.
+
+        >>> model = TextClassifier("nb-binary")
+        >>> names = ["buses", "roads"]
+        >>> model = model.partial_fit(["a late bus", "a hole in the road"], [["buses"], ["roads"]], label_names=names)
+        >>> model.partial_fit(["the road has a hole"], [["roads"]]).predict(["late bus", "hole in the road"])
+        [['buses'], ['roads']]
+        """
+        recipe = self.recipe
+        if not recipe.build().is_additive or recipe.read_rules() is not None:
+            raise ParameterError(
+                f"{self.method} with the rule {recipe.decision['rule']!r} cannot learn in pieces. Take a model of "
+                "counts with a decision rule that learns nothing, for example nb-binary, or use fit."
+            )
+        if not self.is_fitted:
+            return self.fit(documents, labels, label_names=label_names)
+        used, Y, form = read_labels(labels, None)
+        if form != "matrix" and (new := sorted(set(used) - set(self.labels_))):
+            raise UnknownNameError("label in the first piece", new[0], self.labels_)
+        _, Y, _ = read_labels(labels, self.labels_)
+        check_same_length(documents, Y)
+        cast(AdditiveModel, self.decided_.model_).partial_fit(self.transform(documents), Y)
+        self.n_documents_ += int(Y.shape[0])
+        self.label_counts_ = self.label_counts_ + np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
+        self._short_way, self._short_way_is_known = None, False
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """A new classifier that knows what both know, as if it had been fitted on the documents of both.
+
+        Both have the same settings, labels and terms, and a method that can learn in pieces: see `partial_fit`.
+        """
+        self.check_fitted()
+        other.check_fitted()
+        same = self.recipe == other.recipe and self.labels_ == other.labels_ and self.label_form_ == other.label_form_
+        if not same or not self.features_.reads_as(other.features_):
+            raise ParameterError(
+                "Only classifiers with the same settings, labels, terms and weights can be merged. Fit both with the "
+                "same label_names and with hashed terms, for example features={'n_hashes': 2**18}, or use partial_fit."
+            )
+        model = cast(AdditiveModel, self.decided_.model_).merge(other.decided_.model_)
+        decided = unfitted_copy(self.decided_).restore({**self.decided_.learned_state(), "model_": model})
+        return unfitted_copy(self).restore(
+            {
+                **self.learned_state(),
+                "decided_": decided,
+                "n_documents_": self.n_documents_ + other.n_documents_,
+                "label_counts_": self.label_counts_ + other.label_counts_,
+            }
+        )
 
     @property
     def hierarchy(self) -> Hierarchy | None:

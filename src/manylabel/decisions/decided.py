@@ -159,6 +159,12 @@ class DecidedModel(MultiLabelModel):
         self.rule_ = None if rule is None else rule.settled()
         return self
 
+    @property
+    def is_additive(self) -> bool:
+        """Whether pieces of a corpus add up: the model's do, and nothing is learned on out-of-fold scores."""
+        learns = self.probabilities is not None or (self.rule is not None and self.rule.learns)
+        return self.model.is_additive and not learns
+
     def unfitted_model(self) -> MultiLabelModel:
         """A copy of the model that has learned nothing."""
         return unfitted_copy(self.model)

@@ -207,6 +207,21 @@ class FeaturePipeline(Estimator):
         X = X if self.selector_ is None else self.selector_.transform(X)
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
+    def reads_as(self, other: FeaturePipeline) -> bool:
+        """Whether both make the same X of the same documents: same terms, same selection, same weights, no rules."""
+        terms, kept, weights = zip(*(one._reading() for one in (self, other)), strict=True)
+        without_rules = self.keywords_ is None and other.keywords_ is None
+        return without_rules and terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights)
+
+    def _reading(self) -> tuple[Any, Any, Any]:
+        """What X depends on: how texts are counted, which columns are selected, and the weights of terms."""
+        vectorizer, selector, weighting = self.vectorizer_, self.selector_, self.weighting_
+        return (
+            None if vectorizer is None else (vectorizer.terms_, vectorizer.stemmer_, vectorizer.get_params()),
+            None if selector is None else selector.kept_,
+            None if weighting is None else weighting.idf_,
+        )
+
     def document_reader(self) -> Callable[[Text], CountedTerms] | None:
         """A function that gives the columns and values of one text, the bits of `transform`, without a matrix.
 

@@ -7,7 +7,7 @@ the single-label case, batches and scikit-learn's contract are done here once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +88,16 @@ def unfitted_copy(estimator: AnyEstimator) -> AnyEstimator:
     return type(estimator)(**params)
 
 
+class AdditiveModel(Protocol):
+    """What a model offers whose `is_additive` is true."""
+
+    def partial_fit(self, X: object, Y: object, classes: npt.ArrayLike | None = None) -> Self:
+        """Learn from more documents."""
+
+    def merge(self, other: Any) -> Self:
+        """A new model that knows what both know."""
+
+
 class MultiLabelModel(Estimator):
     """A method that scores labels.
 
@@ -147,6 +157,11 @@ class MultiLabelModel(Estimator):
         if "counts_of_counts" not in self.wants:
             return None
         return counts_of_counts(counts.T @ np.diff(Y.indptr))
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether models learned from the pieces of a corpus add up: then there are `partial_fit` and `merge`."""
+        return False
 
     @property
     def chosen(self) -> Mapping[str, Any]:

@@ -196,6 +196,11 @@ class CountModel(MultiLabelModel):
         """The additive table that `formula` reads: the terms of X by the labels of Y."""
         return count(X, Y)
 
+    @property
+    def is_additive(self) -> bool:
+        """True: the tables of pieces add up."""
+        return True
+
     def partial_fit(
         self,
         X: object,
