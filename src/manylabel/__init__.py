@@ -5,9 +5,23 @@
 >>> labels = [["buses"], ["roads"], ["buses", "roads"], ["buses"]]
 >>> TextClassifier("nb-binary").fit(texts, labels).predict(["is the bus late today?"])
 [['buses']]
+
+The building blocks are in the packages of the library, whose docstrings list their names:
+
+    manylabel.data        read, write, describe and split corpora
+    manylabel.features    texts → documents × terms
+    manylabel.models      documents × terms → scores
+    manylabel.strategies  multi-label methods built from any model
+    manylabel.decisions   scores → label sets
+    manylabel.metrics     figures of quality
+    manylabel.evaluation  results, confidence intervals and tests
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
+
+from manylabel.lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -18,23 +32,8 @@ if TYPE_CHECKING:
     from manylabel.data import Corpus
     from manylabel.data import load as load_corpus
     from manylabel.data import write as write_corpus
-
-_PLACES = {
-    "TextClassifier": ("manylabel.classifier", "TextClassifier"),
-    "Corpus": ("manylabel.data", "Corpus"),
-    "load_corpus": ("manylabel.data", "load"),
-    "write_corpus": ("manylabel.data", "write"),
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'manylabel' has no attribute {name!r}")
-    from importlib import import_module
-
-    module, attribute = _PLACES[name]
-    return getattr(import_module(module), attribute)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {"classifier": ("TextClassifier",), "data": ("Corpus", "load as load_corpus", "write as write_corpus")},
+    )

@@ -8,7 +8,7 @@ import pytest
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features import TermSelector, Weighting
-from manylabel.features.contingency import Cells, Contingency, contingency
+from manylabel.features.contingency import Cells, Contingency, contingency_tables
 from manylabel.features.term_scores import (
     DEFAULTS,
     FUNCTIONS,
@@ -39,7 +39,7 @@ def value(name: str, table: tuple[int, ...], options: Options = DEFAULTS) -> flo
 
 def test_the_four_cells() -> None:
     """S-1: n11 = Yᵀ(X > 0), the rest from margins."""
-    table = contingency(X, Y)
+    table = contingency_tables(X, Y)
     assert table.together.toarray().tolist() == [[2, 1, 1, 0], [1, 2, 1, 0]]
     assert table.label_documents.tolist() == [2, 2]
     assert table.term_documents.tolist() == [2, 2, 3, 1]
@@ -140,7 +140,7 @@ def test_ties_go_to_the_lowest_index() -> None:
 
 def test_k_and_threshold() -> None:
     """S-4: χ² of the four terms for label 0 is 4, 0, 4/3, 4/3 and by symmetry 0, 4, 4/3, 4/3 for label 1."""
-    assert global_scores(contingency(X, Y), "chi2").tolist() == pytest.approx([4, 4, 4 / 3, 4 / 3])
+    assert global_scores(contingency_tables(X, Y), "chi2").tolist() == pytest.approx([4, 4, 4 / 3, 4 / 3])
     assert TermSelector(k=3).fit(X, Y).kept_.tolist() == [0, 1, 2]
     assert TermSelector(k=99).fit(X, Y).kept_.tolist() == [0, 1, 2, 3]
     assert TermSelector(threshold=2.0).fit(X, Y).kept_.tolist() == [0, 1]
@@ -173,14 +173,14 @@ def test_idf_and_norms_are_those_of_what_is_left() -> None:
 
 def test_tables_of_parts_add_up() -> None:
     """S-1: counts are additive, so a selection can be made over pieces of a corpus."""
-    parts = contingency(X[:1], Y[:1]) + contingency(X[1:], Y[1:])
-    assert parts.together.toarray().tolist() == contingency(X, Y).together.toarray().tolist()
+    parts = contingency_tables(X[:1], Y[:1]) + contingency_tables(X[1:], Y[1:])
+    assert parts.together.toarray().tolist() == contingency_tables(X, Y).together.toarray().tolist()
     assert TermSelector(k=3).fit_table(parts).kept_.tolist() == TermSelector(k=3).fit(X, Y).kept_.tolist()
 
 
 def test_one_class_a_document() -> None:
     """S-1: a 1-D y has one column for each class."""
-    assert contingency(X, ["b", "a", "b", "a"]).together.toarray().tolist() == [[0, 1, 2, 1], [2, 1, 1, 0]]
+    assert contingency_tables(X, ["b", "a", "b", "a"]).together.toarray().tolist() == [[0, 1, 2, 1], [2, 1, 1, 0]]
 
 
 def test_wrong_use_is_answered_with_a_sentence() -> None:
@@ -199,6 +199,6 @@ def test_wrong_use_is_answered_with_a_sentence() -> None:
     with pytest.raises(DataError, match="4 columns"):
         TermSelector(k=1).fit(X[:, :3], Y).transform(X)
     with pytest.raises(DataError, match="cannot be added"):
-        contingency(X, Y) + contingency(X[:, :2], Y)
+        contingency_tables(X, Y) + contingency_tables(X[:, :2], Y)
     with pytest.raises(DataError, match="no documents"):
         TermSelector(k=1).fit(X[:0], Y[:0])

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from manylabel import metrics as m
+from manylabel.evaluation.rank_tests import average_ranks, ranks
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 
 T = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 0]])
@@ -203,11 +204,11 @@ def test_set_size_table():
 
 def test_average_ranks():
     """M-8: losses (.10,.08,.08,.05) rank (4,2.5,2.5,1)."""
-    assert m.ranks([0.10, 0.08, 0.08, 0.05]).tolist() == [4, 2.5, 2.5, 1]
-    assert m.ranks([0.10, 0.08, 0.08, 0.05], greater_is_better=True).tolist() == [1, 2.5, 2.5, 4]
-    assert m.average_ranks([[0.10, 0.08, 0.08, 0.05], [1, 2, 3, 4]]).tolist() == [2.5, 2.25, 2.75, 2.5]
+    assert ranks([0.10, 0.08, 0.08, 0.05]).tolist() == [4, 2.5, 2.5, 1]
+    assert ranks([0.10, 0.08, 0.08, 0.05], greater_is_better=True).tolist() == [1, 2.5, 2.5, 4]
+    assert average_ranks([[0.10, 0.08, 0.08, 0.05], [1, 2, 3, 4]]).tolist() == [2.5, 2.25, 2.75, 2.5]
     with pytest.raises(DataError, match="nan"):
-        m.average_ranks([[0.1, np.nan]])
+        average_ranks([[0.1, np.nan]])
 
 
 def test_every_measure_states_its_convention():
@@ -241,7 +242,7 @@ def test_wrong_input_is_answered_in_words():
         m.DocumentCounts.concatenate([m.document_counts(T, S), m.document_counts(T[:, :2], S[:, :2])])
     with pytest.raises(DataError, match="nan"):
         m.roc_auc([1, 0], [np.nan, 1])
-    with pytest.raises(DataError, match="one truth and one score"):
+    with pytest.raises(DataError, match="one 0 or 1 and one score"):
         m.roc_auc([1, 0], [1.0])
 
 

@@ -25,7 +25,7 @@ def ranked(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray]:
 
 def test_measures_that_define_ties(ranked, monkeypatch: pytest.MonkeyPatch) -> None:
     truth, scores = ranked
-    monkeypatch.setattr(ranking, "CELLS_A_BLOCK", 100)  # several blocks
+    monkeypatch.setattr(ranking, "MAX_COMPARISONS", 100)  # several blocks
     found = m.compute_ranking_metrics(sparse.csr_array(truth), scores)
     assert found["coverage"] == pytest.approx(sk.coverage_error(truth, scores))
     assert found["ranking-loss"] == pytest.approx(sk.label_ranking_loss(truth, scores))

@@ -7,7 +7,7 @@ import pytest
 from sklearn.feature_selection import chi2 as sklearn_chi2
 from sklearn.metrics import mutual_info_score
 
-from manylabel.features.contingency import Cells, contingency
+from manylabel.features.contingency import Cells, contingency_tables
 from manylabel.features.term_scores import DEFAULTS, FUNCTIONS, Options, global_scores, label_scores
 
 
@@ -80,7 +80,7 @@ def test_on_a_corpus(name: str) -> None:
     """Every label and term, then the three ways to put the labels together, with plain loops."""
     for seed in range(3):
         X, Y = corpus(seed)
-        found = dict(label_scores(contingency(X, Y), name))
+        found = dict(label_scores(contingency_tables(X, Y), name))
         used = [c for c in range(Y.shape[1]) if Y[:, c].any()]
         assert list(found) == used
         rows = []
@@ -94,7 +94,9 @@ def test_on_a_corpus(name: str) -> None:
         shares = [Y[:, c].mean() for c in used]
         for how in ("sum", "weighted", "max"):
             expected = [together([row[t] for row in rows], shares, how) for t in range(X.shape[1])]
-            np.testing.assert_allclose(global_scores(contingency(X, Y), name, how), expected, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(
+                global_scores(contingency_tables(X, Y), name, how), expected, rtol=1e-10, atol=1e-12
+            )
 
 
 PAIRS = [(True, 1), (True, 0), (False, 1), (False, 0)]
@@ -111,7 +113,7 @@ def test_chi_square_of_presence_agrees_with_scikit_learn() -> None:
     """scikit-learn sums over documents with the term alone; with a column for absence it is the 2 × 2 statistic."""
     X, Y = corpus(4)
     present = (X[:, 2:] > 0).astype(int)
-    for label, scores in label_scores(contingency(X[:, 2:], Y), "chi2"):
+    for label, scores in label_scores(contingency_tables(X[:, 2:], Y), "chi2"):
         if Y[:, label].all():
             continue
         both = [sklearn_chi2(part, Y[:, label])[0] for part in (present, 1 - present)]
@@ -120,6 +122,6 @@ def test_chi_square_of_presence_agrees_with_scikit_learn() -> None:
 
 def test_information_gain_agrees_with_scikit_learn() -> None:
     X, Y = corpus(5)
-    for label, scores in label_scores(contingency(X, Y), "ig"):
+    for label, scores in label_scores(contingency_tables(X, Y), "ig"):
         expected = [mutual_info_score(X[:, t] > 0, Y[:, label]) / math.log(2) for t in range(X.shape[1])]
         np.testing.assert_allclose(scores, expected, atol=1e-12)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from manylabel import metrics as m
 from manylabel.features import TermSelector
-from manylabel.features.contingency import contingency
+from manylabel.features.contingency import contingency_tables
 from manylabel.features.term_scores import FUNCTIONS, global_scores
 
 SHAPES = st.tuples(st.integers(1, 8), st.integers(1, 6), st.integers(1, 4))
@@ -38,7 +38,7 @@ def test_k_terms_are_kept_and_more_only_add(corpus, name: str, k: int) -> None:
 @given(corpora(), names, st.integers(1, 8))
 def test_what_is_left_out_scores_no_better(corpus, name: str, k: int) -> None:
     X, Y = corpus
-    scores = global_scores(contingency(X, Y), name)
+    scores = global_scores(contingency_tables(X, Y), name)
     assert not np.isnan(scores).any()
     mask = TermSelector(function=name, k=k).fit(X, Y).mask
     if not mask.all():
@@ -58,8 +58,8 @@ def test_selecting_per_label_holds_each_labels_best(corpus, name: str, k: int) -
 def test_tables_merge_in_any_order(corpus, name: str) -> None:
     X, Y = corpus
     cut = len(X) // 2
-    first, second = (contingency(X[part], Y[part]) for part in (slice(cut), slice(cut, None)))
-    whole = global_scores(contingency(X, Y), name)
+    first, second = (contingency_tables(X[part], Y[part]) for part in (slice(cut), slice(cut, None)))
+    whole = global_scores(contingency_tables(X, Y), name)
     np.testing.assert_array_equal(global_scores(first + second, name), whole)
     np.testing.assert_array_equal(global_scores(second + first, name), whole)
 
@@ -68,7 +68,7 @@ def test_tables_merge_in_any_order(corpus, name: str) -> None:
 def test_how_often_a_term_occurs_does_not_matter(corpus, name: str) -> None:
     X, Y = corpus
     np.testing.assert_array_equal(
-        global_scores(contingency(X, Y), name), global_scores(contingency(np.minimum(X, 1), Y), name)
+        global_scores(contingency_tables(X, Y), name), global_scores(contingency_tables(np.minimum(X, 1), Y), name)
     )
 
 

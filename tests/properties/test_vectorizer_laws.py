@@ -112,8 +112,8 @@ def test_threads_do_not_change_the_result(
     texts: list[str], options: dict[str, Any], n_jobs: int, fields: tuple[str, ...] | None
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(terms, "SPLIT", 4)  # otherwise so short a text stays with one thread
-        patch.setattr(terms, "PIECE", 16)
+        patch.setattr(terms, "MIN_CHARACTERS", 4)  # otherwise so short a text stays with one thread
+        patch.setattr(terms, "MAX_CHARACTERS", 16)
         documents = [{"title": text[:3], "body": text[3:]} for text in texts] if fields else texts
         one, many = (Vectorizer(fields=fields, n_jobs=n, **options) for n in (1, n_jobs))
         try:

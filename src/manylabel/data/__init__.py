@@ -1,13 +1,143 @@
-"""Documents and their label sets: read from any usual format, written, or known by name.
+"""Data: corpora read from any common format or loaded by name, written, described and split.
 
-``load("reuters21578")`` or ``load("mails.csv")`` gives a `Reading`, whose `corpus` holds the documents.
+``load("reuters21578")`` or ``load("mails.csv")`` returns a `Reading`, whose `corpus` holds the documents.
+
+Reading and writing
+    load     a known data set by name, or a file by path
+    read     a file or folder in any format
+    write    a corpus to a file or folder
+    Corpus   documents with their label sets
+    Reading  a corpus and the problems found while reading it
+    KNOWN    the table of data sets known by name
+    FORMATS  the table of file formats
+    Problem  one problem found while reading
+
+Labels and hierarchies
+    label_names     the distinct labels of label sets
+    label_matrix    label sets as a 0/1 matrix
+    label_sets      a 0/1 matrix as label sets
+    Hierarchy       the parent of each label
+    find_hierarchy  the hierarchy of a file or of label names
+
+Description
+    describe        the sizes of a corpus
+    NearDuplicates  groups of nearly equal documents
+
+Splits
+    holdout                   one random split
+    repeated_random           several random splits
+    k_fold                    k folds
+    iterative_stratification  k folds with the labels spread evenly
+    iterative_split           splits of given sizes with the labels spread evenly
+    group_k_fold              k folds that keep groups together
+    group_split               splits that keep groups together
+    stratified_group_k_fold   k folds that keep groups together, labels spread evenly
+    stratified_group_split    splits that keep groups together, labels spread evenly
+    time_blocks               time-ordered folds
+    by_date                   splits in the order of dates
+
+>>> from manylabel.data import load
+>>> len(load("townhall").corpus.split("train"))
+415
 """
 
 from __future__ import annotations
 
-from manylabel.data.corpus import Corpus
-from manylabel.data.description import describe
-from manylabel.data.known import load
-from manylabel.data.reading import Reading, read, write
+from typing import TYPE_CHECKING
 
-__all__ = ["Corpus", "Reading", "describe", "load", "read", "write"]
+from manylabel.lazy import lazy_names
+
+__all__ = [
+    "FORMATS",
+    "KNOWN",
+    "Corpus",
+    "Hierarchy",
+    "NearDuplicates",
+    "Problem",
+    "Reading",
+    "by_date",
+    "describe",
+    "find_hierarchy",
+    "group_k_fold",
+    "group_split",
+    "holdout",
+    "iterative_split",
+    "iterative_stratification",
+    "k_fold",
+    "label_matrix",
+    "label_names",
+    "label_sets",
+    "load",
+    "read",
+    "repeated_random",
+    "stratified_group_k_fold",
+    "stratified_group_split",
+    "time_blocks",
+    "write",
+]
+
+if TYPE_CHECKING:
+    from manylabel.data.corpus import Corpus
+    from manylabel.data.description import describe
+    from manylabel.data.formats import FORMATS
+    from manylabel.data.hierarchy import Hierarchy, find_hierarchy
+    from manylabel.data.known import KNOWN, load
+    from manylabel.data.labels import label_matrix, label_names, label_sets
+    from manylabel.data.near_duplicates import NearDuplicates
+    from manylabel.data.problems import Problem
+    from manylabel.data.reading import Reading, read, write
+    from manylabel.data.splits import (
+        by_date,
+        group_k_fold,
+        group_split,
+        holdout,
+        iterative_split,
+        iterative_stratification,
+        k_fold,
+        repeated_random,
+        stratified_group_k_fold,
+        stratified_group_split,
+        time_blocks,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "corpus": ("Corpus",),
+            "description": ("describe",),
+            "formats": ("FORMATS",),
+            "hierarchy": (
+                "Hierarchy",
+                "find_hierarchy",
+            ),
+            "known": (
+                "KNOWN",
+                "load",
+            ),
+            "labels": (
+                "label_matrix",
+                "label_names",
+                "label_sets",
+            ),
+            "near_duplicates": ("NearDuplicates",),
+            "problems": ("Problem",),
+            "reading": (
+                "Reading",
+                "read",
+                "write",
+            ),
+            "splits": (
+                "by_date",
+                "group_k_fold",
+                "group_split",
+                "holdout",
+                "iterative_split",
+                "iterative_stratification",
+                "k_fold",
+                "repeated_random",
+                "stratified_group_k_fold",
+                "stratified_group_split",
+                "time_blocks",
+            ),
+        },
+    )

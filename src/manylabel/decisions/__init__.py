@@ -1,4 +1,108 @@
-"""Decision rules: scores in, label sets out. One rule, one file, one row in `manylabel.decisions.table`.
+"""Decision rules: scores in, label sets out.
 
-This file imports nothing, so that a saved model loads the one rule it has.
+A rule is learned from scores of documents that the model was not trained on. `RULES` lists the rules by name.
+
+Thresholds
+    Natural              the threshold that the kind of scores implies: probability ½ or margin 0
+    Threshold            a fixed threshold
+    GlobalThreshold      one learned threshold for all labels
+    PerLabelThreshold    one learned threshold per label
+    CalibratedThreshold  one threshold on calibrated probabilities
+
+Set sizes and label sets
+    TopK                  the k labels with the best scores
+    AccumulatedPosterior  the most probable labels up to a total posterior
+    Proportional          as many documents per label as in training
+    SeenSets              the best label set that occurred in training
+
+Guarantees and choice
+    Guarantee  label sets with a guaranteed recall or false discovery rate
+    BestRule   the rule that is best for a metric
+
+Around a model
+    DecidedModel  a model with its decision rule
+    AutoModel     the default: cost, rule and average chosen for a metric
+    Calibration   probabilities from scores
+
+Base class and table
+    DecisionRule  base class of every rule
+    RULES         the table of rules: name → module:Class
+    find_rule     the class of a named rule
+
+>>> import numpy as np
+>>> from manylabel.decisions import TopK
+>>> from manylabel.models import ScoreKind
+>>> scores = np.array([[0.2, 0.7, 0.1]])
+>>> TopK(k=1).decide(scores, ScoreKind.POSTERIOR).toarray()
+array([[0, 1, 0]], dtype=int8)
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from manylabel.lazy import lazy_names
+
+__all__ = [
+    "RULES",
+    "AccumulatedPosterior",
+    "AutoModel",
+    "BestRule",
+    "CalibratedThreshold",
+    "Calibration",
+    "DecidedModel",
+    "DecisionRule",
+    "GlobalThreshold",
+    "Guarantee",
+    "Natural",
+    "PerLabelThreshold",
+    "Proportional",
+    "SeenSets",
+    "Threshold",
+    "TopK",
+    "find_rule",
+]
+
+if TYPE_CHECKING:
+    from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
+    from manylabel.decisions.auto import AutoModel
+    from manylabel.decisions.base import DecisionRule
+    from manylabel.decisions.best_rule import BestRule
+    from manylabel.decisions.calibrated import CalibratedThreshold
+    from manylabel.decisions.calibration import Calibration
+    from manylabel.decisions.decided import DecidedModel
+    from manylabel.decisions.guarantee import Guarantee
+    from manylabel.decisions.natural import Natural
+    from manylabel.decisions.per_label import PerLabelThreshold
+    from manylabel.decisions.proportional import Proportional
+    from manylabel.decisions.seen_sets import SeenSets
+    from manylabel.decisions.table import RULES, find_rule
+    from manylabel.decisions.threshold import GlobalThreshold, Threshold
+    from manylabel.decisions.top_k import TopK
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "accumulated_posterior": ("AccumulatedPosterior",),
+            "auto": ("AutoModel",),
+            "base": ("DecisionRule",),
+            "best_rule": ("BestRule",),
+            "calibrated": ("CalibratedThreshold",),
+            "calibration": ("Calibration",),
+            "decided": ("DecidedModel",),
+            "guarantee": ("Guarantee",),
+            "natural": ("Natural",),
+            "per_label": ("PerLabelThreshold",),
+            "proportional": ("Proportional",),
+            "seen_sets": ("SeenSets",),
+            "table": (
+                "RULES",
+                "find_rule",
+            ),
+            "threshold": (
+                "GlobalThreshold",
+                "Threshold",
+            ),
+            "top_k": ("TopK",),
+        },
+    )

@@ -59,10 +59,10 @@ class Contingency:
 
     >>> X = Csr(np.array([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]))
     >>> Y = Csr(np.array([[1, 0], [0, 1], [1, 1], [0, 0]]))
-    >>> table = contingency(X, Y)
+    >>> table = contingency_tables(X, Y)
     >>> [cell.tolist() for cell in table.cells(0)]
     [[2.0, 1.0, 1.0], [0.0, 1.0, 2.0], [0.0, 1.0, 1.0], [2.0, 1.0, 0.0]]
-    >>> (contingency(X[:1], Y[:1]) + contingency(X[1:], Y[1:])).together.toarray().tolist()
+    >>> (contingency_tables(X[:1], Y[:1]) + contingency_tables(X[1:], Y[1:])).together.toarray().tolist()
     [[2, 1, 1], [1, 2, 1]]
     """
 
@@ -115,7 +115,7 @@ class Contingency:
         return Cells(both, df - both, n_c - both, np.maximum(self.n_documents - n_c - df + both, 0.0))
 
 
-def contingency(X: Any, Y: Any, *, n_jobs: int | None = None) -> Contingency:
+def contingency_tables(X: Any, Y: Any, *, n_jobs: int | None = None) -> Contingency:
     """Count documents by term and label: n11 = Yᵀ(X > 0) and the margins.
 
     X is documents × terms, 0 or above; Y documents × labels of 0 and 1, or one class per document.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.features.contingency import Contingency, contingency
+from manylabel.features.contingency import Contingency, contingency_tables
 from manylabel.features.term_scores import COMBINE, FUNCTIONS, Options, best_terms, global_scores, label_scores
 from manylabel.features.vocabulary import select_columns
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
@@ -90,7 +90,7 @@ class TermSelector(Estimator):
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn which terms to keep from training documents X (counts) and their labels Y."""
         self.check_parameters()
-        return self.fit_table(contingency(X, Y, n_jobs=self.n_jobs))
+        return self.fit_table(contingency_tables(X, Y, n_jobs=self.n_jobs))
 
     def fit_table(self, table: Contingency) -> Self:
         """Learn from contingency tables, for example the sum of the tables of several batches."""

@@ -1,7 +1,7 @@
 """A label forest as one array, and label sets closed under ancestors.
 
-`parents` gives for each node the number of its parent, −1 for a root. The first nodes are the labels, in the order of
-the columns of Y; groups that are no labels themselves may follow behind them.
+`parents` holds the number of the parent of each node, −1 for a root. The first nodes are the labels, in the order of
+the columns of Y; groups that are not labels may follow them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from manylabel.exceptions import DataError
 
 
 def checked_parents(parents: npt.ArrayLike | None, n_labels: int) -> Ints:
-    """The parents of all nodes, checked: whole numbers within bounds, no circle; None is a forest of roots only.
+    """The parents of all nodes, checked: whole numbers within bounds and no cycle; None is a forest of roots only.
 
     >>> checked_parents(None, 2).tolist(), checked_parents([2, 2, -1], 2).tolist()
     ([-1, -1], [2, 2, -1])
@@ -24,7 +24,7 @@ def checked_parents(parents: npt.ArrayLike | None, n_labels: int) -> Ints:
     found = np.asarray(parents)
     if found.ndim != 1 or len(found) < n_labels or found.dtype.kind not in "iu":
         raise DataError(
-            f"parents must hold one whole number for each of the {n_labels} labels (groups that are no labels may "
+            f"parents must hold one whole number for each of the {n_labels} labels (groups that are not labels may "
             f"follow), not an array of shape {found.shape} and type {found.dtype}."
         )
     if len(found) and (found.min() < -1 or found.max() >= len(found)):
@@ -34,7 +34,7 @@ def checked_parents(parents: npt.ArrayLike | None, n_labels: int) -> Ints:
 
 
 def depths(parents: Ints) -> Ints:
-    """How many ancestors each node has; 0 for roots.
+    """The number of ancestors of each node; 0 for roots.
 
     >>> depths(np.array([-1, 0, 1, 0])).tolist()
     [0, 1, 2, 1]
@@ -48,7 +48,7 @@ def depths(parents: Ints) -> Ints:
         found += below_root
         above = np.where(below_root, parents[above], -1)
     if (above >= 0).any():
-        raise DataError(f"The label hierarchy runs in a circle through node {int(above.max())}.")
+        raise DataError(f"The label hierarchy has a cycle through node {int(above.max())}.")
     return found
 
 
@@ -63,7 +63,7 @@ def levels(parents: Ints) -> list[Ints]:
 
 
 def ancestor_table(parents: Ints) -> Csr:
-    """Nodes × nodes: how many steps up the column's node is from the row's, plus 1; nothing stored elsewhere.
+    """Nodes × nodes: the number of steps from the row's node up to the column's, plus 1; 0 for other nodes.
 
     >>> ancestor_table(np.array([-1, 0, 1])).toarray().tolist()
     [[1, 0, 0], [2, 1, 0], [3, 2, 1]]
@@ -87,9 +87,9 @@ def ancestor_table(parents: Ints) -> Csr:
 
 
 def closed(Y: Csr, parents: Ints) -> Csr:
-    """Documents × nodes: each document's labels and all their ancestors.
+    """Documents × nodes: the labels of each document and all their ancestors.
 
-    Y may have fewer columns than there are nodes: the groups behind the labels.
+    Y has one column per label; the groups, which follow the labels, have none.
 
     >>> closed(Csr([[0, 1], [0, 0], [1, 1]]), np.array([2, 0, -1])).toarray().tolist()
     [[1, 1, 1], [0, 0, 0], [1, 1, 1]]

@@ -1,8 +1,8 @@
-"""The counts every metric of predicted label sets is made of, per label and per document.
+"""Counts per label and per document, from which every metric of predicted label sets is computed.
 
-T is the truth and S the prediction, both 0/1 with documents as rows and labels as columns. Counts of batches
-can be put together, so a corpus of any size is measured piece by piece; no dense documents × labels matrix is
-ever built.
+`Y_true` and `Y_pred` are 0/1 matrices, documents × labels; T and S are the true and the predicted label set of a
+document. Counts of batches can be added, so that a corpus of any size is evaluated batch by batch; no dense documents ×
+labels matrix is ever built.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LabelMatrix: TypeAlias = "sparse.sparray | sparse.spmatrix | npt.ArrayLike"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelCounts:
-    """Per label: documents rightly (tp) and wrongly given it (fp), wrongly (fn) and rightly denied it (tn).
+    """Per label: true positives (tp), false positives (fp), false negatives (fn) and true negatives (tn).
 
     >>> counts = LabelCounts(tp=[10, 90], fp=[40, 110], fn=[10, 10], tn=[940, 790])
     >>> counts.pooled.tp, counts.pooled.fp, counts.pooled.fn, counts.pooled.tn
@@ -56,23 +56,23 @@ class LabelCounts:
 
     @property
     def true(self) -> Ints:
-        """How many documents have each label: tp + fn."""
+        """The number of documents with each label as a true label: tp + fn."""
         return self.tp + self.fn
 
     @property
     def predicted(self) -> Ints:
-        """How many documents are given each label: tp + fp."""
+        """The number of documents with each label as a predicted label: tp + fp."""
         return self.tp + self.fp
 
     @property
     def pooled(self) -> LabelCounts:
-        """All labels' counts added up, as the counts of one label: what micro averages are made of."""
-        return LabelCounts(*(np.array([part.sum()]) for part in (self.tp, self.fp, self.fn, self.tn)))
+        """The sum of the counts of all labels, as the counts of one label, from which micro averages are computed."""
+        return LabelCounts(*(np.array([count.sum()]) for count in (self.tp, self.fp, self.fn, self.tn)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentCounts:
-    """Per document: how many of `labels` labels are right (|T ∩ S|), true (|T|) and predicted (|S|).
+    """Per document: the number of right labels |T ∩ S|, true labels |T| and predicted labels |S|, of `labels` in all.
 
     >>> first = DocumentCounts(right=[1], true=[2], predicted=[1], labels=3)
     >>> second = DocumentCounts(right=[1], true=[1], predicted=[2], labels=3)
@@ -98,9 +98,9 @@ class DocumentCounts:
         return int(self.right.size)
 
     @classmethod
-    def concatenate(cls, parts: Iterable[DocumentCounts]) -> DocumentCounts:
-        """The counts of several batches of documents, one after the other."""
-        batches = list(parts)
+    def concatenate(cls, counts: Iterable[DocumentCounts]) -> DocumentCounts:
+        """The counts of several batches of documents, in order."""
+        batches = list(counts)
         widths = sorted({batch.labels for batch in batches})
         if len(widths) != 1:
             raise DataError(
@@ -116,40 +116,40 @@ class DocumentCounts:
 
     @property
     def labelled(self) -> DocumentCounts:
-        """The documents with at least one true label, alone."""
+        """The counts of the documents with at least one true label."""
         keep = self.true > 0
         return DocumentCounts(self.right[keep], self.true[keep], self.predicted[keep], self.labels)
 
 
-def label_counts(T: LabelMatrix, S: LabelMatrix) -> LabelCounts:
+def label_counts(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> LabelCounts:
     """tp, fp, fn and tn per label.
 
     >>> counts = label_counts([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]])
     >>> counts.tp.tolist(), counts.fp.tolist(), counts.fn.tolist(), counts.tn.tolist()
     ([1, 1, 0], [0, 0, 1], [0, 1, 0], [1, 0, 1])
     """
-    truth, guess = _pair(T, S)
-    documents, labels = truth.shape
-    true, predicted, tp = (_per_column(part, labels) for part in (truth, guess, truth.multiply(guess).tocsr()))
-    return LabelCounts(tp, predicted - tp, true - tp, documents - true - predicted + tp)
+    true, predicted = _pair(Y_true, Y_pred)
+    documents, labels = true.shape
+    n_true, n_predicted, tp = (_per_column(Y, labels) for Y in (true, predicted, true.multiply(predicted).tocsr()))
+    return LabelCounts(tp, n_predicted - tp, n_true - tp, documents - n_true - n_predicted + tp)
 
 
-def document_counts(T: LabelMatrix, S: LabelMatrix) -> DocumentCounts:
+def document_counts(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> DocumentCounts:
     """|T ∩ S|, |T| and |S| per document.
 
     >>> counts = document_counts([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]])
     >>> counts.right.tolist(), counts.true.tolist(), counts.predicted.tolist(), counts.labels
     ([1, 1], [2, 1], [1, 2], 3)
     """
-    truth, guess = _pair(T, S)
-    both = truth.multiply(guess).tocsr()
-    return DocumentCounts(np.diff(both.indptr), np.diff(truth.indptr), np.diff(guess.indptr), truth.shape[1])
+    true, predicted = _pair(Y_true, Y_pred)
+    both = true.multiply(predicted).tocsr()
+    return DocumentCounts(np.diff(both.indptr), np.diff(true.indptr), np.diff(predicted.indptr), true.shape[1])
 
 
 def indicator(Y: LabelMatrix, name: str = "Y") -> Csr:
-    """Y as a CSR array of ones, without stored zeros, columns sorted; what is not 0 or 1 is refused.
+    """Y as a CSR array of ones, without stored zeros, columns sorted; other values than 0 and 1 raise an error.
 
-    The matrix given is never changed. Storage is shared where it already has this form.
+    The input is never changed. The result shares its storage if it already has this form.
 
     >>> indicator([[0, 1], [0, 0]]).indices
     array([1], dtype=int32)
@@ -171,7 +171,7 @@ def indicator(Y: LabelMatrix, name: str = "Y") -> Csr:
             odd = matrix.data[~ones & (matrix.data != 0)][0]
             raise DataError(
                 f"{name} must hold 0 and 1 only, but holds {odd.item()!r}.",
-                remedy="Turn scores into label sets with a decision rule first.",
+                remedy="Convert scores to label sets with a decision rule first.",
             )
         matrix = matrix.copy()
         matrix.eliminate_zeros()
@@ -180,14 +180,14 @@ def indicator(Y: LabelMatrix, name: str = "Y") -> Csr:
     return result
 
 
-def _pair(T: LabelMatrix, S: LabelMatrix) -> tuple[Any, Any]:
-    truth, guess = indicator(T, "The truth T"), indicator(S, "The prediction S")
-    if truth.shape != guess.shape:
+def _pair(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> tuple[Any, Any]:
+    true, predicted = indicator(Y_true, "Y_true"), indicator(Y_pred, "Y_pred")
+    if true.shape != predicted.shape:
         raise DataError(
-            "Truth and prediction must have the same documents and labels, "
-            f"but have shapes {truth.shape} and {guess.shape}."
+            "Y_true and Y_pred must have the same documents and labels, "
+            f"but have shapes {true.shape} and {predicted.shape}."
         )
-    return truth, guess
+    return true, predicted
 
 
 def _per_column(matrix: Any, columns: int) -> Ints:

@@ -1,185 +1,278 @@
-"""Precision–recall and ROC curves of one label's scores, and the areas under them.
+"""Precision–recall and ROC curves of all labels: per label, pooled (micro) and averaged (macro).
 
-A curve has one point per distinct score, best score first: predicted are the documents whose score is at
-least the threshold, so equal scores come in together. A label without a positive or without a negative
-document has no area: nan.
+`label_curves` returns all of them as plain data. The other functions return one kind as arrays; the curves of one label
+are in `manylabel.metrics.binary_curves`.
+
+Micro pools all pairs of a document and a label, as if they were documents of one label. Macro averages the curves of
+the labels that have both a positive and a negative document. Their points differ, so they are interpolated at common
+ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Floats, Ints
-from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.estimator import Floats
+from manylabel.exceptions import DataError
+from manylabel.metrics.binary_curves import (
+    Area,
+    PrecisionRecallCurve,
+    RocCurve,
+    average_precision,
+    precision_recall_curve,
+    roc_auc,
+    roc_curve,
+)
 from manylabel.metrics.counts import LabelMatrix, indicator
+from manylabel.metrics.label_metrics import mean_defined
 
-Area = Literal["step", "trapezoid"]
+Scores = npt.ArrayLike | sparse.sparray
+Numbers = list[float | None]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PrecisionRecallCurve:
-    """Precision and recall at falling thresholds; recall is nan throughout where no document is positive."""
-
-    thresholds: Floats
-    precision: Floats
-    recall: Floats
+GRID = 101
+"""The number of points of the macro precision–recall curve."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RocCurve:
-    """False and true positive rates at falling thresholds, from (0, 0) at infinity to (1, 1)."""
+@dataclass(frozen=True, slots=True)
+class CurveRecord:
+    """Both curves of a label, or of an average over labels, as plain data; None where a number is undefined.
 
-    thresholds: Floats
-    false_positive_rate: Floats
-    true_positive_rate: Floats
-
-
-def precision_recall_curve(truth: npt.ArrayLike, scores: npt.ArrayLike) -> PrecisionRecallCurve:
-    """P = tp / (tp + fp) and R = tp / positives at every distinct score.
-
-    Source: Manning, Raghavan & Schütze 2008, section 8.4. No point (0, 1) is made up.
-
-    >>> curve = precision_recall_curve([1, 0, 1, 1, 0], [.9, .8, .7, .6, .55])
-    >>> curve.precision.round(3)
-    array([1.   , 0.5  , 0.667, 0.75 , 0.6  ])
-    >>> curve.recall.round(3)
-    array([0.333, 0.333, 0.667, 1.   , 1.   ])
+    Point i of the precision–recall curve is (`recall`, `precision`) at `thresholds`; the ROC curve is
+    (`false_positive_rate`, `true_positive_rate`) at `roc_thresholds`, whose first point, (0, 0), has no threshold.
+    Macro curves have no thresholds, because labels have thresholds of their own.
     """
-    thresholds, tp, fp = _cumulated(truth, scores)
-    positives = tp[-1] if tp.size else 0
-    recall = tp / positives if positives else np.full(tp.shape, np.nan)
-    return PrecisionRecallCurve(thresholds, tp / (tp + fp), recall)
+
+    name: str
+    positives: int
+    """The number of documents with the label; for averages, the number of pairs of a document and a true label."""
+    average_precision: float | None
+    roc_auc: float | None
+    thresholds: Numbers
+    precision: Numbers
+    recall: Numbers
+    roc_thresholds: Numbers
+    false_positive_rate: Numbers
+    true_positive_rate: Numbers
 
 
-def average_precision(truth: npt.ArrayLike, scores: npt.ArrayLike, area: Area = "step") -> float:
-    """Σ (R_k − R_{k−1}) P_k over the points of the precision–recall curve.
+@dataclass(frozen=True, slots=True)
+class LabelCurves:
+    """The curves of every label, their micro average and their macro average."""
 
-    With ``area="trapezoid"``, the area under straight lines between the points, from (R, P) = (0, 1);
-    precision does not really move in straight lines (Davis & Goadrich 2006), hence not the default. Without a
-    positive or without a negative document nan, where scikit-learn gives 0 and 1.
+    labels: list[CurveRecord]
+    micro: CurveRecord
+    macro: CurveRecord
 
-    >>> round(average_precision([1, 0, 1, 1, 0], [.9, .8, .7, .6, .55]), 6)
-    0.805556
-    >>> round(average_precision([1, 0, 1, 1, 0], [.9, .8, .7, .6, .55], area="trapezoid"), 6)
-    0.763889
+
+def label_curves(Y_true: LabelMatrix, scores: Scores, label_names: Sequence[str] | None = None) -> LabelCurves:
+    """The precision–recall and ROC curves of each label, with areas, and their micro and macro averages.
+
+    The result is plain data: `dataclasses.asdict` makes it a dictionary that can be written as JSON. Without
+    `label_names`, labels are named by their column.
+
+    >>> curves = label_curves([[1, 0], [0, 1], [0, 0]], [[.9, .3], [.5, .2], [.1, .1]], ["buses", "roads"])
+    >>> [(curve.name, curve.average_precision, curve.roc_auc) for curve in (*curves.labels, curves.macro)]
+    [('buses', 1.0, 1.0), ('roads', 0.5, 0.5), ('macro', 0.75, 0.75)]
+    >>> curves.labels[1].recall, curves.labels[1].precision
+    ([0.0, 1.0, 1.0], [0.0, 0.5, 0.3333333333333333])
     """
-    if area not in ("step", "trapezoid"):
-        raise UnknownNameError("area", str(area), ("step", "trapezoid"))
-    _, tp, fp = _cumulated(truth, scores)
-    if not _has_both(tp, fp):
-        return float("nan")
-    precision = tp / (tp + fp)
-    gain = np.diff(tp / tp[-1], prepend=0.0)
-    if area == "step":
-        return float(gain @ precision)
-    before = np.concatenate(([1.0], precision[:-1]))
-    return float(gain @ (precision + before) / 2)
-
-
-def roc_curve(truth: npt.ArrayLike, scores: npt.ArrayLike) -> RocCurve:
-    """The rates fp / negatives and tp / positives at every distinct score, after (0, 0) at infinity.
-
-    Source: Fawcett 2006. A rate whose denominator is zero is nan.
-
-    >>> curve = roc_curve([1, 0, 1, 1, 0], [.9, .8, .7, .6, .55])
-    >>> curve.false_positive_rate
-    array([0. , 0. , 0.5, 0.5, 0.5, 1. ])
-    >>> curve.true_positive_rate.round(3)
-    array([0.   , 0.333, 0.333, 0.667, 1.   , 1.   ])
-    """
-    thresholds, tp, fp = _cumulated(truth, scores)
-    rates = [
-        np.concatenate(([0.0], counts / counts[-1])) if counts.size and counts[-1] else np.full(counts.size + 1, np.nan)
-        for counts in (fp, tp)
+    true, table = _checked(Y_true, scores)
+    names = [str(label) for label in range(true.shape[1])] if label_names is None else list(label_names)
+    if len(names) != true.shape[1]:
+        raise DataError(f"There are {true.shape[1]} labels, but {len(names)} label names.")
+    columns = list(_columns(true, table))
+    labels = [
+        _record(
+            name,
+            int(y_true.sum()),
+            precision_recall_curve(y_true, column),
+            roc_curve(y_true, column),
+            average_precision(y_true, column),
+            roc_auc(y_true, column),
+        )
+        for name, (y_true, column) in zip(names, columns, strict=True)
     ]
-    return RocCurve(np.concatenate(([np.inf], thresholds)), rates[0], rates[1])
+    micro = _record(
+        "micro",
+        int(true.nnz),
+        micro_precision_recall_curve(true, table),
+        micro_roc_curve(true, table),
+        micro_average_precision(true, table),
+        micro_roc_auc(true, table),
+    )
+    macro = _record(
+        "macro",
+        sum(int(y_true.sum()) for y_true, _ in columns if _has_both(y_true)),
+        macro_precision_recall_curve(true, table),
+        macro_roc_curve(true, table),
+        mean_defined(average_precisions(true, table)).value,
+        mean_defined(roc_aucs(true, table)).value,
+    )
+    return LabelCurves(labels, micro, macro)
 
 
-def roc_auc(truth: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) for the scores of a random positive and a random negative document.
+def precision_recall_curves(Y_true: LabelMatrix, scores: Scores) -> list[PrecisionRecallCurve]:
+    """`precision_recall_curve` of each label.
 
-    Source: Fawcett 2006. Computed as the area under the ROC curve, in whole numbers up to the last division.
-
-    >>> round(roc_auc([1, 0, 1, 1, 0], [.9, .8, .7, .6, .55]), 6)
-    0.666667
-    >>> roc_auc([1, 0, 1], [.5, .5, .5])
-    0.5
+    >>> [curve.recall.tolist() for curve in precision_recall_curves([[1, 0], [0, 1]], [[.9, .1], [.5, .2]])]
+    [[1.0, 1.0], [1.0, 1.0]]
     """
-    _, tp, fp = _cumulated(truth, scores)
-    if not _has_both(tp, fp):
-        return float("nan")
-    steps = np.diff(fp, prepend=0)
-    heights = tp + np.concatenate(([0], tp[:-1]))
-    return float(steps @ heights / (2 * int(tp[-1]) * int(fp[-1])))
+    return [precision_recall_curve(y_true, column) for y_true, column in _columns(*_checked(Y_true, scores))]
 
 
-def average_precisions(T: LabelMatrix, scores: npt.ArrayLike | sparse.sparray, area: Area = "step") -> Floats:
+def roc_curves(Y_true: LabelMatrix, scores: Scores) -> list[RocCurve]:
+    """`roc_curve` of each label.
+
+    >>> [curve.true_positive_rate.tolist() for curve in roc_curves([[1, 0], [0, 1]], [[.9, .1], [.5, .2]])]
+    [[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    return [roc_curve(y_true, column) for y_true, column in _columns(*_checked(Y_true, scores))]
+
+
+def average_precisions(Y_true: LabelMatrix, scores: Scores, area: Area = "step") -> Floats:
     """`average_precision` of each label; nan where it is undefined, which `mean_defined` skips.
 
     >>> average_precisions([[1, 0], [0, 0], [1, 0]], [[.9, .1], [.5, .2], [.4, .3]]).round(6)
     array([0.833333,      nan])
     """
-    return _per_label(T, scores, lambda truth, column: average_precision(truth, column, area))
+    columns = _columns(*_checked(Y_true, scores))
+    return np.array([average_precision(y_true, column, area) for y_true, column in columns], dtype=np.float64)
 
 
-def roc_aucs(T: LabelMatrix, scores: npt.ArrayLike | sparse.sparray) -> Floats:
+def roc_aucs(Y_true: LabelMatrix, scores: Scores) -> Floats:
     """`roc_auc` of each label; nan where it is undefined, which `mean_defined` skips.
 
     >>> roc_aucs([[1, 0], [0, 0], [1, 0]], [[.9, .1], [.5, .2], [.4, .3]])
     array([0.5, nan])
     """
-    return _per_label(T, scores, roc_auc)
+    columns = _columns(*_checked(Y_true, scores))
+    return np.array([roc_auc(y_true, column) for y_true, column in columns], dtype=np.float64)
 
 
-def _cumulated(truth: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Floats, Ints, Ints]:
-    """The distinct scores, falling, and how many positives and negatives score at least as much."""
-    positive, score = np.asarray(truth), np.asarray(scores, dtype=np.float64)
-    if positive.ndim != 1 or positive.shape != score.shape:
-        raise DataError(
-            "A curve needs one truth and one score per document, "
-            f"but the shapes are {positive.shape} and {score.shape}.",
-            remedy="For all labels at once, use average_precisions or roc_aucs.",
-        )
-    if np.isnan(score).any():
-        raise DataError("Scores must be numbers, but some are nan.")
-    if not np.isin(positive, (0, 1)).all():
-        raise DataError("The truth of a curve must be 0 or 1 for every document, but holds other values.")
-    order = np.argsort(-score, kind="stable")
-    score = score[order]
-    ends = np.flatnonzero(np.append(score[1:] != score[:-1], True)) if score.size else np.zeros(0, dtype=np.intp)
-    tp = np.cumsum(positive[order], dtype=np.int64)[ends]
-    return score[ends], tp, (ends + 1 - tp).astype(np.int64)
+def micro_precision_recall_curve(Y_true: LabelMatrix, scores: Scores) -> PrecisionRecallCurve:
+    """The curve of all documents × labels pooled: the values that one threshold common to all labels can reach.
+
+    >>> micro_precision_recall_curve([[1, 0], [0, 1]], [[.9, .1], [.5, .2]]).precision.round(3).tolist()
+    [1.0, 0.5, 0.667, 0.5]
+    """
+    return precision_recall_curve(*_pooled(Y_true, scores))
 
 
-def _has_both(tp: Ints, fp: Ints) -> bool:
-    return bool(tp.size and tp[-1] and fp[-1])
+def micro_roc_curve(Y_true: LabelMatrix, scores: Scores) -> RocCurve:
+    """The ROC curve of all documents × labels pooled."""
+    return roc_curve(*_pooled(Y_true, scores))
 
 
-def _per_label(
-    T: LabelMatrix,
-    scores: npt.ArrayLike | sparse.sparray,
-    metric: Callable[[npt.ArrayLike, npt.ArrayLike], float],
-) -> Floats:
-    columns: Any = indicator(T, "The truth T").tocsc()
-    table: Any = scores.tocsc() if sparse.issparse(scores) else np.asarray(scores)
-    if table.shape != columns.shape:
-        raise DataError(f"Truth and scores must have the same shape, but have {columns.shape} and {table.shape}.")
-    documents, labels = columns.shape
-    values = np.empty(labels)
-    for label in range(labels):
-        truth = np.zeros(documents, dtype=np.int8)
-        truth[columns.indices[columns.indptr[label] : columns.indptr[label + 1]]] = 1
-        column = _column(table, label)
-        values[label] = metric(truth, column)
-    return values
+def micro_average_precision(Y_true: LabelMatrix, scores: Scores) -> float:
+    """`average_precision` of all documents × labels pooled."""
+    return average_precision(*_pooled(Y_true, scores))
 
 
-def _column(table: Any, label: int) -> Floats:
-    column: Floats = table[:, [label]].toarray().reshape(-1) if hasattr(table, "toarray") else table[:, label]
-    return column
+def micro_roc_auc(Y_true: LabelMatrix, scores: Scores) -> float:
+    """`roc_auc` of all documents × labels pooled."""
+    return roc_auc(*_pooled(Y_true, scores))
+
+
+def macro_precision_recall_curve(
+    Y_true: LabelMatrix, scores: Scores, recall: npt.ArrayLike | None = None
+) -> PrecisionRecallCurve:
+    """The mean over labels of the interpolated precision at each recall of a grid, by default 0, 0.01, …, 1.
+
+    Interpolated precision at recall r is the largest precision at any recall of at least r. Source: Manning, Raghavan &
+    Schütze 2008, section 8.4 (there eleven points). Thresholds are nan, because labels have thresholds of their own.
+    Without a label that has both a positive and a negative document, precision is nan.
+
+    >>> Y_true, scores = [[1, 0], [0, 1], [0, 0]], [[.9, .3], [.5, .2], [.1, .1]]
+    >>> macro_precision_recall_curve(Y_true, scores, [0.0, 1.0]).precision.tolist()
+    [0.75, 0.75]
+    """
+    grid = np.linspace(0.0, 1.0, GRID) if recall is None else np.asarray(recall, dtype=np.float64)
+    columns = _columns(*_checked(Y_true, scores))
+    curves = [precision_recall_curve(y_true, column) for y_true, column in columns if _has_both(y_true)]
+    total = np.full(len(grid), 0.0 if curves else np.nan)
+    for curve in curves:
+        best_from_here = np.maximum.accumulate(curve.precision[::-1])[::-1]
+        # recall rises to 1, so every point of the grid has a point of the curve at or after it
+        total += best_from_here[np.searchsorted(curve.recall, np.minimum(grid, 1.0), side="left")]
+    return PrecisionRecallCurve(np.full(len(grid), np.nan), total / max(len(curves), 1), grid)
+
+
+def macro_roc_curve(Y_true: LabelMatrix, scores: Scores) -> RocCurve:
+    """The mean over labels of the true positive rate, interpolated linearly, at each false positive rate of any label.
+
+    Each rate occurs twice, with the rates before and after the curves rise there, so that the area under the curve is
+    the mean of the areas of the labels. Thresholds are nan, because labels have thresholds of their own. Without a
+    label that has both a positive and a negative document there are no points.
+
+    >>> curve = macro_roc_curve([[1, 0], [0, 1], [0, 0]], [[.9, .3], [.5, .2], [.1, .1]])
+    >>> curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist()
+    ([0.0, 0.0, 0.5, 0.5, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0, 1.0])
+    """
+    columns = _columns(*_checked(Y_true, scores))
+    curves = [roc_curve(y_true, column) for y_true, column in columns if _has_both(y_true)]
+    rates = np.unique(np.concatenate([np.zeros(0), *(curve.false_positive_rate for curve in curves)]))
+    before, after = np.zeros(len(rates)), np.zeros(len(rates))
+    for curve in curves:
+        x, y = curve.false_positive_rate, curve.true_positive_rate
+        # of several points with equal x, interp uses the last: in reverse order, that is the lowest
+        before += np.interp(-rates, -x[::-1], y[::-1])
+        after += np.interp(rates, x, y)
+    mean = np.stack([before, after], axis=1).reshape(-1) / max(len(curves), 1)
+    return RocCurve(np.full(len(mean), np.nan), np.repeat(rates, 2), mean)
+
+
+def _record(
+    name: str, positives: int, curve: PrecisionRecallCurve, roc: RocCurve, average_precision: float, roc_auc: float
+) -> CurveRecord:
+    """The curves and areas as plain data."""
+    area, roc_area = _plain([average_precision, roc_auc])
+    return CurveRecord(
+        name,
+        positives,
+        area,
+        roc_area,
+        *(_plain(values) for values in (curve.thresholds, curve.precision, curve.recall)),
+        *(_plain(values) for values in (roc.thresholds, roc.false_positive_rate, roc.true_positive_rate)),
+    )
+
+
+def _plain(values: npt.ArrayLike) -> Numbers:
+    """The values as a list, with None for nan and infinity, which JSON does not have."""
+    return [value if np.isfinite(value) else None for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def _columns(true: Any, table: Any) -> Iterator[tuple[npt.NDArray[np.int8], Floats]]:
+    """Yield the true labels (0 or 1 per document) and the scores of each label."""
+    by_label = true.tocsc()
+    for label in range(true.shape[1]):
+        y_true = np.zeros(true.shape[0], dtype=np.int8)
+        y_true[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]] = 1
+        yield y_true, _dense(table[:, [label]]).reshape(-1)
+
+
+def _pooled(Y_true: LabelMatrix, scores: Scores) -> tuple[npt.NDArray[np.int8], Floats]:
+    true, table = _checked(Y_true, scores)
+    return true.toarray().reshape(-1), _dense(table).reshape(-1)
+
+
+def _dense(table: Any) -> Floats:
+    return np.asarray(table.toarray() if isinstance(table, sparse.csc_array) else table, dtype=np.float64)
+
+
+def _checked(Y_true: LabelMatrix, scores: Scores) -> tuple[Any, Any]:
+    """Y_true as CSR, and the scores as a sparse or a dense table of the same shape."""
+    true: Any = indicator(Y_true, "Y_true")
+    table: Any = sparse.csc_array(scores) if sparse.issparse(scores) else np.asarray(scores, dtype=np.float64)
+    if table.shape != true.shape:
+        raise DataError(f"Y_true and scores must have the same shape, but have {true.shape} and {table.shape}.")
+    return true, table
+
+
+def _has_both(y_true: npt.NDArray[np.int8]) -> bool:
+    return bool(y_true.any() and not y_true.all())

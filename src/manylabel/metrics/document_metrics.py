@@ -1,16 +1,19 @@
-"""Metrics made of document counts: how near the predicted set S is to the true set T, on average.
+"""Metrics computed from document counts: how close the predicted label set S is to the true label set T, on average.
 
-A document with neither true nor predicted labels scores `zero_division`: 1 unless told otherwise, because
-predicting nothing was right; nan leaves it out of the mean. Where only one of the two sets is empty, every
-metric is 0. This differs from scikit-learn, where `zero_division` also fills precision when only S is empty
-and recall when only T is. Over no documents every mean is nan.
+A document with neither true nor predicted labels counts as `zero_division`: 1 by default, because predicting nothing
+was right; nan leaves it out of the mean. If only one of the two sets is empty, every metric is 0. This differs from
+scikit-learn, where `zero_division` also replaces precision if only S is empty and recall if only T is. Over no
+documents every mean is nan.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from manylabel.estimator import Floats, Ints
+from manylabel.exceptions import ParameterError
 from manylabel.metrics.counts import DocumentCounts
 from manylabel.metrics.label_metrics import harmonic_mean, mean_defined, ratio
 
@@ -51,7 +54,7 @@ def sample_recall(counts: DocumentCounts, zero_division: float = 1.0) -> float:
 
 
 def sample_f1(counts: DocumentCounts, zero_division: float = 1.0) -> float:
-    """The mean of 2 |T ∩ S| / (|T| + |S|), each document's F1.
+    """The mean of 2 |T ∩ S| / (|T| + |S|), the F1 of each document.
 
     Source: Ueda & Saito 2002, section 4.
 
@@ -65,8 +68,7 @@ def sample_f1(counts: DocumentCounts, zero_division: float = 1.0) -> float:
 def f1_of_means(counts: DocumentCounts, zero_division: float = 1.0) -> float:
     """2 P R / (P + R) of the mean precision P and the mean recall R of documents.
 
-    Source: the F1 values printed by Godbole & Sarawagi 2004 are these, though their text defines the mean of
-    F1.
+    Source: Godbole & Sarawagi 2004 print these values, though their text defines the mean of F1.
 
     >>> f1_of_means(DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3))
     0.625
@@ -101,7 +103,7 @@ def zero_one_loss(counts: DocumentCounts) -> float:
 def exact_match(counts: DocumentCounts) -> float:
     """The share of documents whose predicted set is exactly the true set: 1 − 0/1 loss.
 
-    For documents with one label each, this is the plain accuracy.
+    For documents with one label each, this is accuracy.
 
     >>> exact_match(DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3))
     0.25
@@ -110,7 +112,7 @@ def exact_match(counts: DocumentCounts) -> float:
 
 
 def all_negative_share(counts: DocumentCounts) -> float:
-    """The share of documents for which nothing is predicted.
+    """The share of documents without predicted labels.
 
     Source: Godbole & Sarawagi 2004, section 5.5.
 
@@ -122,7 +124,7 @@ def all_negative_share(counts: DocumentCounts) -> float:
 
 
 def true_cardinality(counts: DocumentCounts) -> float:
-    """The mean number of true labels of a document.
+    """The mean number of true labels per document.
 
     >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
     >>> true_cardinality(counts)
@@ -132,13 +134,59 @@ def true_cardinality(counts: DocumentCounts) -> float:
 
 
 def predicted_cardinality(counts: DocumentCounts) -> float:
-    """The mean number of predicted labels of a document.
+    """The mean number of predicted labels per document.
 
     >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
     >>> predicted_cardinality(counts)
     0.75
     """
     return _plain_mean(counts.predicted)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetSizeTable:
+    """Sizes of predicted label sets by the size of the true one.
+
+    One row per true size 1 … k; columns are the predicted sizes 0, 1 … k and "more than k".
+
+    `shares` sum to 1 in each row that has `documents`, and are nan in a row that has none.
+    """
+
+    shares: Floats
+    documents: Ints
+
+    @property
+    def largest(self) -> int:
+        """k, the largest size with a row of its own."""
+        return len(self.documents)
+
+
+def set_size_table(counts: DocumentCounts, largest: int = 3, *, count_empty: bool = True) -> SetSizeTable:
+    """For each true set size |T| = 1 … k, the shares of the predicted sizes |S| = 0, 1 … k and larger.
+
+    Source: Godbole & Sarawagi 2004, Fig. 4. They have no column for empty predictions, because they predict the best
+    label of a document that would have none; `count_empty=False` leaves such documents out.
+
+    >>> counts = DocumentCounts(right=[1, 1, 0], true=[1, 1, 2], predicted=[1, 2, 0], labels=9)
+    >>> table = set_size_table(counts, largest=2)
+    >>> table.shares
+    array([[0. , 0.5, 0.5, 0. ],
+           [1. , 0. , 0. , 0. ]])
+    >>> table.documents
+    array([2, 1])
+    """
+    if largest < 1:
+        raise ParameterError(f"set_size_table: largest must be a whole number of at least 1, not {largest!r}.")
+    keep = (counts.true >= 1) & (counts.true <= largest)
+    if not count_empty:
+        keep &= counts.predicted > 0
+    width = largest + 2
+    cells = (counts.true[keep] - 1) * width + np.minimum(counts.predicted[keep], largest + 1)
+    table = np.bincount(cells, minlength=largest * width).reshape(largest, width).astype(np.int64)
+    documents = table.sum(axis=1)
+    shares = np.full(table.shape, np.nan)
+    np.divide(table, documents[:, None], out=shares, where=documents[:, None] > 0)
+    return SetSizeTable(shares, documents)
 
 
 def _mean(counts: DocumentCounts, above: Ints, below: Ints, zero_division: float) -> float:

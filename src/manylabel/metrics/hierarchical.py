@@ -38,7 +38,7 @@ _TABLE = (
         "Hierarchical F1",
         lambda counts: by_label.micro_f1(counts.labels),
         True,
-        _SETS + "0 where nothing is right.",
+        _SETS + "0 where no predicted label is right.",
         _SOURCE,
     ),
     Metric(
@@ -52,34 +52,34 @@ _TABLE = (
 )
 
 HIERARCHICAL_METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
-"""Metrics whose counts are those of closed sets; they need a label hierarchy and so stand beside `METRICS`."""
+"""The metrics that need a label hierarchy; they are not in `METRICS`."""
 
 
-def hierarchical_counts(T: LabelMatrix, S: LabelMatrix, parents: Ints) -> Counts:
-    """The counts of truth T and prediction S (documents × labels), both closed under ancestors."""
-    return count_all(closed(_labels(T), parents), closed(_labels(S), parents))
+def hierarchical_counts(Y_true: LabelMatrix, Y_pred: LabelMatrix, parents: Ints) -> Counts:
+    """The counts of label sets that are both closed under ancestors."""
+    return count_all(closed(_labels(Y_true), parents), closed(_labels(Y_pred), parents))
 
 
-def compute_hierarchical_metrics(T: LabelMatrix, S: LabelMatrix, parents: Ints) -> dict[str, float]:
-    """Hierarchical precision, recall and F1 of the predictions S against the truth T.
+def compute_hierarchical_metrics(Y_true: LabelMatrix, Y_pred: LabelMatrix, parents: Ints) -> dict[str, float]:
+    """Hierarchical precision, recall and F1 of predicted label sets.
 
     hP = Σ_d |S̃_d ∩ T̃_d| / Σ_d |S̃_d|,   hR = Σ_d |S̃_d ∩ T̃_d| / Σ_d |T̃_d|,   hF = 2 hP hR / (hP + hR)
 
-    S̃ and T̃ are the label sets with all ancestors; `parents` is the forest as in `manylabel.metrics.ancestors`. A label
-    beside the right one, under the same parent, is so half right. Source: Kiritchenko, Matwin & Famili 2005; Silla &
-    Freitas 2011. Their root of all labels, in every set, is left out: it would be right for everything.
+    S̃ and T̃ are the predicted and the true label set with all ancestors; `parents` is the forest as in
+    `manylabel.metrics.ancestors`. A sibling of the true label is so half right. Source: Kiritchenko, Matwin & Famili
+    2005; Silla & Freitas 2011. Their common root of all labels is left out: it would be right for every document.
 
     >>> parents = np.array([2, 2, -1])  # two labels in one group
     >>> found = compute_hierarchical_metrics([[1, 0]], [[0, 1]], parents)
     >>> found["hierarchical-precision"], found["hierarchical-recall"], found["hierarchical-f1"]
     (0.5, 0.5, 0.5)
     """
-    counts = hierarchical_counts(T, S, parents)
+    counts = hierarchical_counts(Y_true, Y_pred, parents)
     return {name: metric.compute(counts) for name, metric in HIERARCHICAL_METRICS.items()}
 
 
 def hierarchical_conventions() -> dict[str, str]:
-    """What each hierarchical metric does with ancestors, empty sets and zero denominators, in words."""
+    """How each hierarchical metric treats ancestors, empty sets and zero denominators, in words."""
     return {name: metric.convention for name, metric in HIERARCHICAL_METRICS.items()}
 
 

@@ -1,8 +1,8 @@
-"""Metrics made of label counts: per label, pooled over labels (micro), averaged over labels (macro).
+"""Metrics computed from label counts: per label, pooled over labels (micro), averaged over labels (macro).
 
-A ratio whose denominator is zero gets the value `zero_division`: 0 unless told otherwise; nan leaves the
-label out of macro averages. Precision is undefined for a label never predicted, recall for a label no
-document has, F1 for a label that is neither.
+A ratio whose denominator is zero has the value `zero_division`: 0 by default; nan leaves the label out of macro
+averages. Precision is undefined for a label that is never predicted, recall for a label that no document has, F1 for a
+label of which both are true.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ OVER: tuple[Over, ...] = ("all", "present", "present_or_predicted")
 
 @dataclass(frozen=True, slots=True)
 class MacroMean:
-    """A mean over labels, and the number of labels it was taken over; nan over none."""
+    """A mean over labels, and the number of these labels; the mean of none is nan."""
 
     value: float
     labels: int
 
 
 def precision(counts: LabelCounts, zero_division: float = 0.0) -> Floats:
-    """The share tp / (tp + fp) of each label's predictions that are right.
+    """The share tp / (tp + fp) of the predictions of each label that are right.
 
     Source: Sebastiani 2002, section 7.1.
 
@@ -41,7 +41,7 @@ def precision(counts: LabelCounts, zero_division: float = 0.0) -> Floats:
 
 
 def recall(counts: LabelCounts, zero_division: float = 0.0) -> Floats:
-    """The share tp / (tp + fn) of each label's documents that are found.
+    """The share tp / (tp + fn) of the documents of each label that are found.
 
     Source: Sebastiani 2002, section 7.1.
 
@@ -125,7 +125,7 @@ def pooled_accuracy(counts: LabelCounts) -> float:
 
 
 def macro_precision(counts: LabelCounts, over: Over = "all", zero_division: float = 0.0) -> MacroMean:
-    """The mean of the labels' precisions; `over` as in `chosen_labels`.
+    """The mean precision over labels; `over` as in `chosen_labels`.
 
     >>> macro_precision(LabelCounts(tp=[10, 90], fp=[40, 110], fn=[10, 10], tn=[940, 790]))
     MacroMean(value=0.325, labels=2)
@@ -134,7 +134,7 @@ def macro_precision(counts: LabelCounts, over: Over = "all", zero_division: floa
 
 
 def macro_recall(counts: LabelCounts, over: Over = "all", zero_division: float = 0.0) -> MacroMean:
-    """The mean of the labels' recalls; `over` as in `chosen_labels`.
+    """The mean recall over labels; `over` as in `chosen_labels`.
 
     >>> macro_recall(LabelCounts(tp=[10, 90], fp=[40, 110], fn=[10, 10], tn=[940, 790]))
     MacroMean(value=0.7, labels=2)
@@ -143,10 +143,10 @@ def macro_recall(counts: LabelCounts, over: Over = "all", zero_division: float =
 
 
 def macro_f1(counts: LabelCounts, over: Over = "all", zero_division: float = 0.0) -> MacroMean:
-    """The mean of the labels' F1; `over` as in `chosen_labels`.
+    """The mean F1 over labels; `over` as in `chosen_labels`.
 
-    Source: Manning, Raghavan & Schütze 2008, section 13.6. A label that is neither true nor predicted
-    anywhere counts with `zero_division` over "all", and not at all over "present_or_predicted".
+    Source: Manning, Raghavan & Schütze 2008, section 13.6. A label that is neither true nor predicted for any
+    document counts as `zero_division` over "all", and is left out over "present_or_predicted".
 
     >>> rare = LabelCounts(tp=[3, 0, 0], fp=[1, 1, 0], fn=[1, 0, 0], tn=[5, 9, 10])
     >>> macro_f1(rare)
@@ -160,10 +160,10 @@ def macro_f1(counts: LabelCounts, over: Over = "all", zero_division: float = 0.0
 
 
 def macro_f1_of_means(counts: LabelCounts, over: Over = "all", zero_division: float = 0.0) -> MacroMean:
-    """2 P R / (P + R) of the macro precision P and the macro recall R; the other reading of "macro F1".
+    """2 P R / (P + R) of the macro precision P and the macro recall R; the other definition of "macro F1".
 
-    The number of labels returned is the number chosen by `over`; with `zero_division` nan, P and R each leave
-    out their own undefined labels. The two readings may differ much: Opitz & Burst 2019.
+    The number of labels returned is the number chosen by `over`; with `zero_division` nan, P and R each leave out their
+    own undefined labels. The two definitions may differ much: Opitz & Burst 2019.
 
     >>> value = macro_f1_of_means(LabelCounts(tp=[10, 90], fp=[40, 110], fn=[10, 10], tn=[940, 790])).value
     >>> round(value, 6)
@@ -175,10 +175,10 @@ def macro_f1_of_means(counts: LabelCounts, over: Over = "all", zero_division: fl
 
 
 def chosen_labels(counts: LabelCounts, over: Over = "all") -> npt.NDArray[np.bool_]:
-    """Which labels a macro average is taken over.
+    """Whether each label is part of a macro average.
 
-    "all": every label; "present": labels some document has; "present_or_predicted": those and labels given to
-    some document.
+    "all": every label; "present": the true labels of any document; "present_or_predicted": the true and the predicted
+    labels of any document.
 
     >>> chosen_labels(LabelCounts(tp=[3, 0], fp=[1, 1], fn=[1, 0], tn=[5, 9]), "present")
     array([ True, False])
@@ -193,7 +193,7 @@ def chosen_labels(counts: LabelCounts, over: Over = "all") -> npt.NDArray[np.boo
 
 
 def mean_defined(values: npt.ArrayLike) -> MacroMean:
-    """The mean of the values that are not nan, and how many those are.
+    """The mean of the values that are not nan, and their number.
 
     >>> mean_defined([0.5, float("nan"), 1.0])
     MacroMean(value=0.75, labels=2)

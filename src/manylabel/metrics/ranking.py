@@ -1,26 +1,26 @@
-"""The ranking view: orders made of scores, and how well they put the right labels first.
+"""Rankings by scores, and metrics of how well they place the true labels first.
 
 No threshold is involved. *Label ranking* sorts the labels of each document, *document ranking* the documents of each
-label; equal scores stand in the order of their index. The metrics are of label rankings. They all come from the ranks
-of the true labels, which are counted batch by batch and put together. A document without true labels has nothing to
-rank: it is left out of every mean.
+label; equal scores are in the order of their index. The metrics are of label rankings, and are all computed from the
+ranks of the true labels, which can be counted batch by batch. A document without true labels is left out of every mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.metrics.counts import LabelMatrix, indicator
 
-CELLS_A_BLOCK = 1 << 20
-"""Comparisons held in memory at a time."""
+MAX_COMPARISONS = 1 << 20
+"""The number of comparisons held in memory at a time."""
 
 
 def label_ranking(scores: npt.ArrayLike, k: int | None = None) -> Ints:
@@ -43,11 +43,11 @@ def document_ranking(scores: npt.ArrayLike, k: int | None = None) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelRanks:
-    """Where the true labels of documents stand; ranks of batches can be put together.
+    """The ranks of the true labels of documents; those of several batches can be concatenated.
 
-    `sizes` is |T| of each document; the other three have a number for each true label, document after document:
-    `place` its rank from 1, equal scores in the order of their index; `reach` how many labels score at least as much;
-    `right` how many true labels do, itself included.
+    `sizes` is the number of true labels of each document; the other three arrays have one number per true label,
+    document after document: `place` its rank from 1, equal scores in the order of their index; `reach` the number of
+    labels that score at least as much; `right` the number of true labels that do, itself included.
 
     >>> ranks = label_ranks([[1, 0, 1], [0, 0, 0]], [[0.2, 0.9, 0.2], [0.5, 0.1, 0.7]])
     >>> ranks.sizes.tolist(), ranks.place.tolist(), ranks.reach.tolist(), ranks.right.tolist()
@@ -61,9 +61,9 @@ class LabelRanks:
     labels: int
 
     @classmethod
-    def concatenate(cls, parts: Iterable[LabelRanks]) -> LabelRanks:
-        """The ranks of several batches of documents, one after the other."""
-        batches = list(parts)
+    def concatenate(cls, ranks: Iterable[LabelRanks]) -> LabelRanks:
+        """The ranks of several batches of documents, in order."""
+        batches = list(ranks)
         widths = sorted({batch.labels for batch in batches})
         if len(widths) != 1:
             raise DataError(
@@ -77,12 +77,12 @@ class LabelRanks:
 
     @property
     def documents(self) -> Ints:
-        """The document of each true label, counted among those that have one."""
+        """The document of each true label, numbered among the documents that have one."""
         sizes = self.sizes[self.sizes > 0]
         return np.repeat(np.arange(len(sizes)), sizes)
 
     def mean(self, of_labels: Floats | Ints | npt.NDArray[np.bool_], over: npt.ArrayLike) -> float:
-        """The mean over labelled documents of (sum over true labels) / `over`; nan where no document has a label."""
+        """The mean over labelled documents of (sum over true labels) / `over`; nan if no document has a label."""
         sizes = self.sizes[self.sizes > 0]
         if not len(sizes):
             return float("nan")
@@ -90,22 +90,22 @@ class LabelRanks:
         return float(np.mean(sums / np.asarray(over, dtype=np.float64)))
 
 
-def label_ranks(T: LabelMatrix, scores: npt.ArrayLike) -> LabelRanks:
-    """The ranks of the true labels T among all labels by `scores` (dense: hand in a batch of documents at a time)."""
-    truth, table = indicator(T, "The truth T"), _table(scores)
-    if truth.shape != table.shape:
-        raise DataError(f"Truth and scores must have the same shape, but have {truth.shape} and {table.shape}.")
-    sizes = np.diff(truth.indptr).astype(np.int64)
+def label_ranks(Y_true: LabelMatrix, scores: npt.ArrayLike) -> LabelRanks:
+    """The ranks of the true labels among all labels by `scores` (dense: pass a batch of documents at a time)."""
+    true, table = indicator(Y_true, "Y_true"), _table(scores)
+    if true.shape != table.shape:
+        raise DataError(f"Y_true and scores must have the same shape, but have {true.shape} and {table.shape}.")
+    sizes = np.diff(true.indptr).astype(np.int64)
     labelled = np.flatnonzero(sizes)
     if len(labelled) < len(sizes):
-        truth, table = truth[labelled], table[labelled]
-    parts = [_ranks(truth[rows], table[rows]) for rows in _blocks(sizes[labelled], table.shape[1])]
-    place, reach, right = (np.concatenate(column) for column in zip(*parts, strict=True))
+        true, table = true[labelled], table[labelled]
+    blocks = [_ranks(true[rows], table[rows]) for rows in _blocks(sizes[labelled], table.shape[1])]
+    place, reach, right = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return LabelRanks(sizes, place, reach, right, int(table.shape[1]))
 
 
 def one_error(ranks: LabelRanks) -> float:
-    """The share of documents whose best label is not a true one. Source: Schapire & Singer 2000.
+    """The share of documents whose best label is not a true label. Source: Schapire & Singer 2000.
 
     >>> one_error(label_ranks([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]]))
     0.5
@@ -114,7 +114,7 @@ def one_error(ranks: LabelRanks) -> float:
 
 
 def precision_at(ranks: LabelRanks, k: int) -> float:
-    """The share of true labels among the k best, in the mean; divided by k even where there are fewer labels.
+    """The mean share of true labels among the k best; hits are divided by k even if there are fewer labels.
 
     >>> precision_at(label_ranks([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]]), 2)
     0.5
@@ -123,7 +123,7 @@ def precision_at(ranks: LabelRanks, k: int) -> float:
 
 
 def recall_at(ranks: LabelRanks, k: int) -> float:
-    """The share of the true labels that are among the k best, in the mean.
+    """The mean share of the true labels that are among the k best.
 
     >>> recall_at(label_ranks([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]]), 2)
     0.75
@@ -132,10 +132,10 @@ def recall_at(ranks: LabelRanks, k: int) -> float:
 
 
 def ndcg_at(ranks: LabelRanks, k: int) -> float:
-    """Σ over true labels of rank r ≤ k of 1/log₂(r + 1), divided by the most that |T| labels can reach; in the mean.
+    """The mean of Σ 1/log₂(r + 1) over true labels of rank r ≤ k, divided by its largest value for |T| labels.
 
-    Source: Järvelin & Kekäläinen 2002, gains of 0 and 1. Where scikit-learn averages over the orders of equal scores,
-    we take the one order of `label_ranking`.
+    Source: Järvelin & Kekäläinen 2002, gains of 0 and 1. scikit-learn averages over the orders of equal scores; we use
+    the order of `label_ranking`.
 
     >>> round(ndcg_at(label_ranks([[1, 0, 1]], [[0.2, 0.9, 0.3]]), 3), 6)
     0.693426
@@ -146,7 +146,7 @@ def ndcg_at(ranks: LabelRanks, k: int) -> float:
 
 
 def ranking_loss(ranks: LabelRanks) -> float:
-    """The share of pairs of a true and a wrong label that stand in the wrong order, equal scores counted as wrong.
+    """The mean share of pairs of a true and another label that are in the wrong order, which includes equal scores.
 
     0 for a document that has all labels. Source: Schapire & Singer 2000.
 
@@ -158,7 +158,7 @@ def ranking_loss(ranks: LabelRanks) -> float:
 
 
 def coverage(ranks: LabelRanks) -> float:
-    """How far down the ranking one has to go to have met all true labels, in the mean; equal scores count in full.
+    """The mean number of labels to read from the top until all true labels are met; equal scores count in full.
 
     From |T| at best to the number of labels. Source: Schapire & Singer 2000, whose value is one less.
 
@@ -172,7 +172,7 @@ def coverage(ranks: LabelRanks) -> float:
 
 
 def ranking_average_precision(ranks: LabelRanks) -> float:
-    """The mean over true labels of the share of true ones among the labels that score at least as much.
+    """The mean over true labels of the share of true labels among the labels that score at least as much.
 
     Source: Schapire & Singer 2000.
 
@@ -180,6 +180,109 @@ def ranking_average_precision(ranks: LabelRanks) -> float:
     0.583333
     """
     return ranks.mean(ranks.right / ranks.reach, _sizes(ranks))
+
+
+@dataclass(frozen=True, slots=True)
+class RankingMetric:
+    """A metric of label rankings; `is_share` is true for a number from 0 to 1, false for a number of labels."""
+
+    name: str
+    title: str
+    compute: Callable[[LabelRanks], float]
+    greater_is_better: bool
+    convention: str
+    source: str
+    is_share: bool = True
+
+
+_MEAN = "Mean over documents with a label; "
+_ORDER = "equal scores in the order of the labels."
+_FULL = "equal scores count against the method."
+_SCHAPIRE = "Schapire & Singer 2000"
+_MANNING = "Manning, Raghavan & Schütze 2008, section 8.4"
+
+
+def _at(name: str, title: str, function: Callable[..., float], k: int, what: str, source: str) -> RankingMetric:
+    return RankingMetric(
+        f"{name}@{k}", f"{title} at {k}", partial(function, k=k), True, f"{_MEAN}{what}; {_ORDER}", source
+    )
+
+
+_TABLE = (
+    RankingMetric(
+        "one-error",
+        "One-error",
+        one_error,
+        False,
+        f"Share of documents with a label whose best label is wrong: 1 − precision at 1; {_ORDER}",
+        _SCHAPIRE,
+    ),
+    *(_at("precision", "Precision", precision_at, k, f"hits divided by {k}", _MANNING) for k in (1, 3, 5)),
+    *(_at("recall", "Recall", recall_at, k, "hits divided by the true labels", _MANNING) for k in (3, 5)),
+    *(
+        _at(
+            "ndcg",
+            "nDCG",
+            ndcg_at,
+            k,
+            "gains of 0 and 1, discount log₂(rank + 1)",
+            "Järvelin & Kekäläinen 2002",
+        )
+        for k in (3, 5)
+    ),
+    RankingMetric(
+        "ranking-average-precision",
+        "Average precision of the ranking",
+        ranking_average_precision,
+        True,
+        f"{_MEAN}the mean over its true labels; {_FULL}",
+        _SCHAPIRE,
+    ),
+    RankingMetric(
+        "ranking-loss",
+        "Ranking loss",
+        ranking_loss,
+        False,
+        f"{_MEAN}share of wrongly ordered pairs, 0 for a document with all labels; {_FULL}",
+        _SCHAPIRE,
+    ),
+    RankingMetric(
+        "coverage",
+        "Coverage",
+        coverage,
+        False,
+        f"{_MEAN}labels read until all true ones are met, the last one included; {_FULL}",
+        _SCHAPIRE + ", plus one",
+        is_share=False,
+    ),
+)
+
+RANKING_METRICS: Mapping[str, RankingMetric] = {metric.name: metric for metric in _TABLE}
+
+
+def metrics_of_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> dict[str, float]:
+    """The named ranking metrics (default: all), computed from ranks, for example of several batches."""
+    chosen = list(RANKING_METRICS if names is None else names)
+    for name in chosen:
+        if name not in RANKING_METRICS:
+            raise UnknownNameError("ranking metric", name, RANKING_METRICS)
+    return {name: RANKING_METRICS[name].compute(ranks) for name in chosen}
+
+
+def compute_ranking_metrics(
+    Y_true: LabelMatrix, scores: npt.ArrayLike, names: Iterable[str] | None = None
+) -> dict[str, float]:
+    """The named ranking metrics (default: all) of scores.
+
+    >>> compute_ranking_metrics([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]], ["one-error", "coverage"])
+    {'one-error': 0.5, 'coverage': 2.0}
+    """
+    return metrics_of_ranks(label_ranks(Y_true, scores), names)
+
+
+def ranking_conventions() -> dict[str, str]:
+    """How each ranking metric treats ties and documents without labels, in words."""
+    return {name: metric.convention for name, metric in RANKING_METRICS.items()}
 
 
 def _sizes(ranks: LabelRanks) -> Ints:
@@ -196,8 +299,8 @@ def _table(scores: npt.ArrayLike) -> Floats:
 
 
 def _blocks(sizes: Ints, n_labels: int) -> Iterator[slice]:
-    """Stretches of documents whose true labels are compared with all labels at once."""
-    most = max(1, CELLS_A_BLOCK // max(n_labels, 1))
+    """Yield slices of documents whose true labels are compared with all labels at once."""
+    most = max(1, MAX_COMPARISONS // max(n_labels, 1))
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes) or start == 0:
@@ -207,14 +310,14 @@ def _blocks(sizes: Ints, n_labels: int) -> Iterator[slice]:
         start = stop
 
 
-def _ranks(truth: Any, scores: Floats) -> tuple[Ints, Ints, Ints]:
-    rows = np.repeat(np.arange(truth.shape[0]), np.diff(truth.indptr))
-    own = scores[rows, truth.indices][:, np.newaxis]
+def _ranks(true: Any, scores: Floats) -> tuple[Ints, Ints, Ints]:
+    rows = np.repeat(np.arange(true.shape[0]), np.diff(true.indptr))
+    own = scores[rows, true.indices][:, np.newaxis]
     all_scores = scores[rows]
     same = all_scores == own
-    earlier = np.arange(scores.shape[1]) < truth.indices[:, np.newaxis]
+    earlier = np.arange(scores.shape[1]) < true.indices[:, np.newaxis]
     above = all_scores > own
     place = 1 + above.sum(axis=1) + (same & earlier).sum(axis=1)
     reached = above | same
-    right = (reached & Csr(truth).toarray().astype(np.bool_)[rows]).sum(axis=1)
+    right = (reached & Csr(true).toarray().astype(np.bool_)[rows]).sum(axis=1)
     return place.astype(np.int64), reached.sum(axis=1).astype(np.int64), right.astype(np.int64)

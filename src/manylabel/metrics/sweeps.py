@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from manylabel.metrics.label_metrics import ratio
 class ThresholdSweep:
     """Counts at each threshold, in the order of the thresholds; sweeps of batches can be added.
 
-    `right` and `predicted` are numbers of labels, `exact` the number of documents with exactly the true set;
+    `right` and `predicted` are numbers of labels, `exact` is the number of documents with exactly the true label set;
     `true` (labels) and `documents` do not depend on the threshold.
     """
 
@@ -32,7 +31,7 @@ class ThresholdSweep:
 
     def __add__(self, other: ThresholdSweep) -> ThresholdSweep:
         if not np.array_equal(self.thresholds, other.thresholds):
-            raise DataError("Sweeps can be added only where their thresholds are the same.")
+            raise DataError("Sweeps can be added only if their thresholds are the same.")
         return ThresholdSweep(
             self.thresholds,
             self.right + other.right,
@@ -49,7 +48,7 @@ class ThresholdSweep:
 
     @property
     def recall(self) -> Floats:
-        """Micro recall at each threshold; 0 where there is nothing to find."""
+        """Micro recall at each threshold; 0 if there are no true labels."""
         return ratio(self.right, np.full_like(self.right, self.true), 0.0)
 
     @property
@@ -64,15 +63,14 @@ class ThresholdSweep:
 
 
 def threshold_sweep(
-    T: LabelMatrix, scores: npt.ArrayLike, thresholds: npt.ArrayLike, *, labelled_only: bool = False
+    Y_true: LabelMatrix, scores: npt.ArrayLike, thresholds: npt.ArrayLike, *, labelled_only: bool = False
 ) -> ThresholdSweep:
     """The counts of the label sets {label : score ≥ τ} for each threshold τ.
 
     Source: the curves over τ of Vilar, Castro & Sanchis 2004, Fig. 1 and 2, binary classifiers. One pass over
-    the scores (dense, so hand in a batch of documents at a time and add the sweeps): each score is replaced
-    by the number of thresholds it reaches, and a document is exactly right from the threshold its last wrong
-    label misses up to the one its weakest true label still reaches. `labelled_only` leaves out documents
-    without true labels.
+    the scores (dense: pass a batch of documents at a time and add the sweeps): each score is replaced by the number of
+    thresholds it reaches. A document is exactly right from the first threshold above the scores of its other labels to
+    the last that all its true labels reach. `labelled_only` leaves out documents without true labels.
 
     >>> sweep = threshold_sweep([[1, 0], [1, 1]], [[.9, .4], [.8, .3]], [.2, .35, .5])
     >>> sweep.precision
@@ -82,40 +80,40 @@ def threshold_sweep(
     >>> sweep.zero_one_loss
     array([0.5, 1. , 0.5])
     """
-    truth = _truth(T)
+    true = indicator(Y_true, "Y_true")
     score, tau = np.asarray(scores, dtype=np.float64), _thresholds(thresholds)
-    if score.shape != truth.shape:
-        raise DataError(f"Truth and scores must have the same shape, but have {truth.shape} and {score.shape}.")
+    if score.shape != true.shape:
+        raise DataError(f"Y_true and scores must have the same shape, but have {true.shape} and {score.shape}.")
     if np.isnan(score).any():
         raise DataError("Scores must be numbers, but some are nan.")
     if labelled_only:
-        keep = np.diff(truth.indptr) > 0
-        truth, score = truth[keep], score[keep]
+        keep = np.diff(true.indptr) > 0
+        true, score = true[keep], score[keep]
     order = np.argsort(tau, kind="stable")
     reached = np.searchsorted(tau[order], score, side="right")
-    positive = truth.toarray().astype(np.bool_)
+    positive = true.toarray().astype(np.bool_)
     steps = tau.size
     weakest = np.min(reached, axis=1, where=positive, initial=steps)
     strongest = np.max(reached, axis=1, where=~positive, initial=0)
-    good = strongest < weakest
-    starts = np.bincount(strongest[good], minlength=steps + 1)
-    ends = np.bincount(weakest[good], minlength=steps + 1)
+    separable = strongest < weakest
+    starts = np.bincount(strongest[separable], minlength=steps + 1)
+    ends = np.bincount(weakest[separable], minlength=steps + 1)
     exact = np.cumsum(starts - ends)[:steps]
     back = np.argsort(order, kind="stable")
-    right, predicted = (_reaching(part, steps) for part in (reached[positive], reached.reshape(-1)))
+    right, predicted = (_reaching(steps_reached, steps) for steps_reached in (reached[positive], reached.reshape(-1)))
     return ThresholdSweep(
-        tau, right[back], predicted[back], exact[back].astype(np.int64), int(truth.nnz), int(truth.shape[0])
+        tau, right[back], predicted[back], exact[back].astype(np.int64), int(true.nnz), int(true.shape[0])
     )
 
 
 def decision_sweep(
-    T: LabelMatrix,
+    Y_true: LabelMatrix,
     decide: Callable[[float], LabelMatrix],
     thresholds: npt.ArrayLike,
     *,
     labelled_only: bool = False,
 ) -> ThresholdSweep:
-    """The counts of the label sets any rule gives for each threshold: `decide(τ)` returns S.
+    """The counts of the label sets that any rule predicts at each threshold: `decide(τ)` returns `Y_pred`.
 
     Source: the curves over τ of Vilar, Castro & Sanchis 2004, Fig. 1 and 2, accumulated posterior
     probability.
@@ -126,20 +124,16 @@ def decision_sweep(
     >>> sweep.zero_one_loss
     array([0.5, 1. , 0.5])
     """
-    truth, tau = _truth(T), _thresholds(thresholds)
+    true, tau = indicator(Y_true, "Y_true"), _thresholds(thresholds)
     rows = []
     for value in tau.tolist():
-        counts = document_counts(truth, decide(value))
+        counts = document_counts(true, decide(value))
         counts = counts.labelled if labelled_only else counts
         exact = (counts.right == counts.true) & (counts.right == counts.predicted)
         rows.append((counts.right.sum(), counts.predicted.sum(), exact.sum()))
     table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    documents = int((np.diff(truth.indptr) > 0).sum()) if labelled_only else int(truth.shape[0])
-    return ThresholdSweep(tau, table[:, 0], table[:, 1], table[:, 2], int(truth.nnz), documents)
-
-
-def _truth(T: LabelMatrix) -> Any:
-    return indicator(T, "The truth T")
+    documents = int((np.diff(true.indptr) > 0).sum()) if labelled_only else int(true.shape[0])
+    return ThresholdSweep(tau, table[:, 0], table[:, 1], table[:, 2], int(true.nnz), documents)
 
 
 def _thresholds(values: npt.ArrayLike) -> Floats:
@@ -150,6 +144,6 @@ def _thresholds(values: npt.ArrayLike) -> Floats:
 
 
 def _reaching(reached: npt.NDArray[np.intp], steps: int) -> Ints:
-    """For each threshold, rising, how many scores reach it."""
+    """The number of scores that reach each threshold, in ascending order of the thresholds."""
     tally = np.bincount(reached, minlength=steps + 1)
     return tally[::-1].cumsum()[::-1][1:].astype(np.int64)

@@ -1,4 +1,4 @@
-"""The one table of metrics: name, title, formula, direction, convention and source of each."""
+"""The table of metrics of predicted label sets: name, title, function, direction, convention and source of each."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One number about predicted label sets. `greater_is_better` is None for a plain description.
+    """A metric of predicted label sets. `greater_is_better` is None for a number that is neither good nor bad.
 
-    `over` names the labels a macro average is taken over (`chosen_labels` counts them), None for other
-    metrics.
+    `over` names the labels of a macro average (see `chosen_labels`); it is None for other metrics.
     """
 
     name: str
@@ -41,8 +40,8 @@ _BOTH_EMPTY = "Mean over documents; 1 where the true and the predicted set are b
 _POOLED = "Counts pooled over documents and labels; 0 where the denominator is 0."
 _LABELS = {
     "all": "all labels; a label whose denominator is 0 counts 0.",
-    "present": "the labels some measured document has; a label whose denominator is 0 counts 0.",
-    "present_or_predicted": "the labels some measured document has or is given; 0 where a denominator is 0.",
+    "present": "the labels that some evaluated document has; a label whose denominator is 0 counts 0.",
+    "present_or_predicted": "the true and predicted labels of the evaluated documents; 0 where a denominator is 0.",
 }
 _GODBOLE = "Godbole & Sarawagi 2004, section 5.2"
 _MANNING = "Manning, Raghavan & Schütze 2008, section 13.6"
@@ -197,27 +196,27 @@ _TABLE = (
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
 
 
-def count_all(T: LabelMatrix, S: LabelMatrix) -> Counts:
-    """Both kinds of counts of the predictions S against the truth T."""
-    return Counts(label_counts(T, S), document_counts(T, S))
+def count_all(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> Counts:
+    """The label counts and document counts of predicted label sets."""
+    return Counts(label_counts(Y_true, Y_pred), document_counts(Y_true, Y_pred))
 
 
 def metrics_of_counts(counts: Counts, names: Iterable[str] | None = None) -> dict[str, float]:
-    """The named metrics (default: all) of counts that may have been put together from batches."""
+    """The named metrics (default: all), computed from counts, for example of several batches."""
     return {name: find_metric(name).compute(counts) for name in (METRICS if names is None else names)}
 
 
-def compute_metrics(T: LabelMatrix, S: LabelMatrix, names: Iterable[str] | None = None) -> dict[str, float]:
-    """The named metrics (default: all) of the predictions S against the truth T.
+def compute_metrics(Y_true: LabelMatrix, Y_pred: LabelMatrix, names: Iterable[str] | None = None) -> dict[str, float]:
+    """The named metrics (default: all) of predicted label sets.
 
     >>> compute_metrics([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]], ["jaccard", "exact-match"])
     {'jaccard': 0.5, 'exact-match': 0.0}
     """
-    return metrics_of_counts(count_all(T, S), names)
+    return metrics_of_counts(count_all(Y_true, Y_pred), names)
 
 
 def conventions() -> dict[str, str]:
-    """What each metric does with empty sets, zero denominators and absent labels, in words.
+    """How each metric treats empty sets, zero denominators and absent labels, in words.
 
     >>> conventions()["zero-one-loss"]
     'Share of documents whose set is not exactly right: 1 − exact match.'
@@ -226,7 +225,7 @@ def conventions() -> dict[str, str]:
 
 
 def find_metric(name: str) -> Metric:
-    """The metric of that name; an unknown name is answered with the nearest.
+    """The metric with this name; the error for an unknown name suggests the nearest.
 
     >>> find_metric("micro-f")
     Traceback (most recent call last):

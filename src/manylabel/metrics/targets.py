@@ -1,4 +1,4 @@
-"""What a user may say matters: the metrics by which methods are compared and decisions are made."""
+"""The metrics that methods and decision rules can be optimised for."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from manylabel.metrics.table import compute_metrics, find_metric
 
 @dataclass(frozen=True, slots=True)
 class TargetMetric:
-    """A metric to optimise for. `k` is set for metrics of the k best-scored labels, which need scores."""
+    """A metric to optimise for. `k` is set for metrics of the k labels with the best scores, which need scores."""
 
     name: str
     title: str
     greater_is_better: bool
     k: int | None = None
 
-    def value(self, truth: LabelMatrix, given: LabelMatrix, scores: npt.ArrayLike | None = None) -> float:
-        """The metric itself, as it is printed."""
+    def value(self, Y_true: LabelMatrix, Y_pred: LabelMatrix, scores: npt.ArrayLike | None = None) -> float:
+        """The value of the metric."""
         if self.k is None:
-            return compute_metrics(truth, given, [self.name])[self.name]
+            return compute_metrics(Y_true, Y_pred, [self.name])[self.name]
         if scores is None:
-            raise ValueError(f"{self.name} is about the order of labels and needs their scores.")
-        return recall_at(label_ranks(truth, scores), self.k)
+            raise ValueError(f"{self.name} depends on the order of labels and needs their scores.")
+        return recall_at(label_ranks(Y_true, scores), self.k)
 
     def gain(self, value: float) -> float:
-        """The value with its sign turned where less is better, so that greater is always better."""
+        """The value, negated if less is better, so that greater is always better."""
         return value if self.greater_is_better else -value
 
 
@@ -44,7 +44,7 @@ DEFAULT_METRIC = "micro-f1"
 
 
 def find_target_metric(name: str) -> TargetMetric:
-    """The metric of that name; ``recall@5`` (any number) is the recall of the five best labels.
+    """The metric with this name; ``recall@5`` (any number) is the recall of the five labels with the best scores.
 
     >>> find_target_metric("hamming-loss").greater_is_better, find_target_metric("recall@3").k
     (False, 3)

@@ -16,7 +16,7 @@ from manylabel.features import Vectorizer, Weighting
 from manylabel.features.select import TermSelector
 from manylabel.metrics import compute_metrics
 from manylabel.metrics.counts import document_counts
-from manylabel.metrics.set_sizes import set_size_table
+from manylabel.metrics.document_metrics import set_size_table
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.tuning import forced_labels
 from manylabel.strategies.band_svm import BandSVM

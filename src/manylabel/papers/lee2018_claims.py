@@ -11,7 +11,7 @@ from scipy.special import chdtrc
 
 from manylabel.evaluation.findings import Claim, Verdict
 from manylabel.evaluation.paired_tests import t_test
-from manylabel.metrics.ranks import average_ranks
+from manylabel.evaluation.rank_tests import average_ranks
 from manylabel.papers.lee2018_runs import (
     KL,
     KL_SPLIT,

@@ -14,7 +14,7 @@ from manylabel.data.problems import Problem
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features import Vectorizer
-from manylabel.features.contingency import Contingency, contingency
+from manylabel.features.contingency import Contingency, contingency_tables
 from manylabel.features.term_scores import (
     FUNCTIONS,
     Combine,
@@ -103,7 +103,7 @@ def select_terms(
     wanted = _wanted(corpus, labels, most)
     X, names = _counts(corpus, recipe, n_jobs)
     with stage("Counting terms by label"):
-        table = contingency(X, corpus.label_matrix(), n_jobs=n_jobs)
+        table = contingency_tables(X, corpus.label_matrix(), n_jobs=n_jobs)
     search = _Search(table, names, np.flatnonzero(table.term_documents >= min_df), top, options or Options())
     if not len(search.candidates):
         raise DataError(f"No term is in {min_df} documents or more.", remedy="Lower the least document frequency.")
