@@ -1,7 +1,7 @@
-"""Make the parts of the documentation that come from the program itself.
+"""Generate the documentation that comes from the program itself.
 
 python docs/build.py            writes docs/methods.md, docs/metrics.md, docs/formats.md and docs/images/demo.svg
-python docs/build.py --check    says which of the tables are out of date, and exits with 1 if any is
+python docs/build.py --check    prints which pages are out of date, and exits with 1 if any is
 """
 
 import io
@@ -41,7 +41,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def methods() -> str:
-    """The catalogue as a page."""
+    """The page of methods, from the catalogue."""
     rows = [
         [f"`{m.name}`" + (" (default)" if m.name == DEFAULT_METHOD else ""), m.title, f"`{m.decision}`", m.source]
         for m in METHODS.values()
@@ -51,34 +51,36 @@ def methods() -> str:
 
 
 def metrics() -> str:
-    """The metrics and their conventions as a page."""
+    """The page of metrics and their conventions."""
     head = ["metric", "title", "convention", "source"]
     sets, rankings, hierarchical = (
         table(head, [[f"`{m.name}`", m.title, m.convention, m.source] for m in rows.values()])
         for rows in (METRICS, RANKING_METRICS, HIERARCHICAL_METRICS)
     )
-    intro = "# Metrics\n\nEvery figure has a convention; here they are.\n\n## Of label sets\n\n"
-    of_rankings = "\n## Of label rankings\n\nThey need scores; [ranking.md](ranking.md) explains.\n\n"
+    intro = "# Metrics\n\nEvery metric, with the convention it follows.\n\n## Metrics of label sets\n\n"
+    of_rankings = "\n## Metrics of label rankings\n\nThese need scores: see [ranking.md](ranking.md).\n\n"
     with_ancestors = (
-        "\n## Of label sets with their ancestors\n\nThey need a label hierarchy; "
-        "[methods/hierarchies.md](methods/hierarchies.md) explains.\n\n"
+        "\n## Metrics of label sets with their ancestors\n\nThese need a label hierarchy: see "
+        "[methods/hierarchies.md](methods/hierarchies.md).\n\n"
     )
     return intro + sets + of_rankings + rankings + with_ancestors + hierarchical
 
 
 def formats() -> str:
-    """The formats as a page."""
+    """The page of formats."""
     rows = [
         [f"`{f.name}`", ", ".join(f"`{e}`" for e in f.extensions), f.summary, "texts" if f.kind == "text" else "counts",
          "read, write" if f.writes else "read"]
         for f in FORMATS
     ]  # fmt: skip
-    intro = "# Formats\n\nThe format of a file is told from its ending and its content, and `.gz` is unpacked.\n\n"
-    return intro + table(["format", "endings", "what it is", "documents are", ""], rows)
+    intro = (
+        "# Formats\n\nmanylabel detects the format of a file from its extension and its content, and unpacks `.gz`.\n\n"
+    )
+    return intro + table(["format", "extensions", "what it is", "documents are", ""], rows)
 
 
 def picture() -> str:
-    """What `manylabel demo` shows, drawn."""
+    """What `manylabel demo` prints, as SVG."""
     with tempfile.TemporaryDirectory() as folder:
         shown = demo(Path(folder) / "demo.manylabel")
     console = Console(record=True, width=108, file=io.StringIO(), force_terminal=True, highlight=False)
