@@ -17,10 +17,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from manylabel import kernels
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.kernels import linear_reference
+from manylabel.kernels import compiled_module, linear_reference
 from manylabel.kernels.canonical import canonical
 from manylabel.kernels.linear_reference import HINGE, LOGISTIC, SQUARED, Int32s, Int64s, Solved
 from manylabel.kernels.threads import available_threads
@@ -36,9 +35,8 @@ SINGLE_TOLERANCE = 1e-5
 SINGLE_SQUARES = 1e4
 MAX_DOCUMENTS = 2**31 - 1
 
-solve_labels: Callable[..., list[Solved]] = getattr(
-    kernels.compiled_module("linear"), "solve_labels", linear_reference.solve_labels
-)
+_kernel: Any = compiled_module("linear") or linear_reference
+solve_labels: Callable[..., list[Solved]] = _kernel.solve_labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,9 +94,9 @@ class LabelTermCounts:
         return {f"{item.name}_": getattr(self, item.name) for item in fields(self)}
 
     @classmethod
-    def from_learned(cls, state: dict[str, Any]) -> LabelTermCounts:
-        """The tables a model keeps; the reverse of `as_learned`."""
-        return cls(**{item.name: state[f"{item.name}_"] for item in fields(cls)})
+    def from_learned(cls, state: Any) -> LabelTermCounts:
+        """The tables a model keeps, as attributes; the reverse of `as_learned`."""
+        return cls(**{item.name: getattr(state, f"{item.name}_") for item in fields(cls)})
 
 
 def count(X: Csr, Y: Csr) -> LabelTermCounts:
@@ -134,9 +134,6 @@ def merge(first: LabelTermCounts, second: LabelTermCounts) -> LabelTermCounts:
         first.labelled_documents + second.labelled_documents,
         first.unlabelled_documents + second.unlabelled_documents,
     )
-
-
-_TABLES = tuple(f"{name}_" for name in LabelTermCounts.__dataclass_fields__)
 
 
 class CountModel(MultiLabelModel):
@@ -238,7 +235,7 @@ class CountModel(MultiLabelModel):
     @property
     def table(self) -> LabelTermCounts:
         """The counts this model was learned from."""
-        return LabelTermCounts.from_learned({name: getattr(self, name) for name in _TABLES})
+        return LabelTermCounts.from_learned(self)
 
     def _learn_table(self, table: LabelTermCounts) -> None:
         self.restore(table.as_learned() | self.formula(table).as_learned())

@@ -209,7 +209,7 @@ class LinearSVM(MultiLabelModel):
 
 
 def _shape(table: Any) -> tuple[int, int]:
-    found = getattr(table, "shape", None) or np.shape(table)
+    found = np.shape(table)
     return (int(found[0]), int(found[1])) if len(found) == 2 else (-1, -1)
 
 

@@ -1,4 +1,4 @@
-"""Training a network of one hidden layer: scikit-learn takes the steps, we say when to stop."""
+"""Training a network of one hidden layer: scikit-learn takes the steps, `train_network` decides when to stop."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from manylabel.progress import track
 
 BATCH = 200
 SMALLEST_HELD_OUT = 20
-"""A held-out split of fewer documents says more of chance than of the network."""
+"""The smallest number of held-out documents whose loss is used; that of fewer varies too much."""
 
 Weights = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Terms → hidden units → outputs, and how it came about."""
+    """The weights of a network, terms → hidden units → outputs, and the losses of its training."""
 
     hidden_weights: Weights
     hidden_intercept: Weights
@@ -37,7 +37,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How to train."""
+    """The settings of the training."""
 
     hidden: int
     activation: str
@@ -62,15 +62,15 @@ def train_network(X: Csr, targets: Csr | Ints, how: Schedule, loss: Callable[[Ne
     random = np.random.RandomState(how.seed)
     kept, held_out = _split(X.shape[0], how, random)
     n_classes = targets.shape[1] if isinstance(targets, Csr) else int(targets.max()) + 1
-    machine = _machine(len(kept), how, random)
+    mlp = _new_mlp(len(kept), how, random)
     best: Network | None = None
     losses: list[float] = []
     # One thread for BLAS: the products are small, and their sums must not depend on the number of threads.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.filterwarnings("error", message="Training interrupted by user")
         for _ in track("Training the network", range(how.max_epochs)):
-            training_loss = _epoch(machine, X, targets, kept, np.arange(n_classes), random)
-            found = _network(machine, losses)
+            training_loss = _epoch(mlp, X, targets, kept, np.arange(n_classes), random)
+            found = _network(mlp, losses)
             losses.append(loss(found, X[held_out], targets[held_out]) if len(held_out) else training_loss)
             if best is None or losses[-1] <= min(losses):
                 best = found
@@ -98,7 +98,7 @@ def _has_settled(losses: list[float], how: Schedule) -> bool:
     return min(losses[-how.patience :]) > min(losses[: -how.patience]) - how.tol * losses[0]
 
 
-def _machine(n: int, how: Schedule, random: np.random.RandomState) -> Any:
+def _new_mlp(n: int, how: Schedule, random: np.random.RandomState) -> Any:
     from sklearn.neural_network import MLPClassifier
 
     # scikit-learn divides the penalty ½ α Σ w² by the size of a batch and the entropy too, so that over all batches
@@ -109,21 +109,16 @@ def _machine(n: int, how: Schedule, random: np.random.RandomState) -> Any:
     )
 
 
-def _epoch(
-    machine: Any, X: Csr, targets: Csr | Ints, kept: Ints, classes: Ints, random: np.random.RandomState
-) -> float:
+def _epoch(mlp: Any, X: Csr, targets: Csr | Ints, kept: Ints, classes: Ints, random: np.random.RandomState) -> float:
     """One pass over the documents, in pieces whose dense targets keep within the memory budget; the mean loss."""
     total = 0.0
     for rows in _pieces(kept, len(classes), random):
         y = targets[rows].toarray() if isinstance(targets, Csr) else targets[rows]
         try:
-            if hasattr(machine, "coefs_"):
-                machine.partial_fit(X[rows], y)
-            else:
-                machine.partial_fit(X[rows], y, classes=classes)
+            mlp.partial_fit(X[rows], y, classes=classes)
         except UserWarning:  # scikit-learn swallows the interrupt and warns; the user meant to stop
             raise KeyboardInterrupt from None
-        total += machine.loss_ * len(rows)
+        total += mlp.loss_ * len(rows)
     return total / len(kept)
 
 
@@ -137,6 +132,6 @@ def _pieces(rows: Ints, n_outputs: int, random: np.random.RandomState) -> Iterat
         yield shuffled[start : start + most]
 
 
-def _network(machine: Any, losses: list[float]) -> Network:
-    (first, second), (bias, last) = machine.coefs_, machine.intercepts_
+def _network(mlp: Any, losses: list[float]) -> Network:
+    (first, second), (bias, last) = mlp.coefs_, mlp.intercepts_
     return Network(first.copy(), bias.copy(), second.copy(), last.copy(), np.array(losses), False)

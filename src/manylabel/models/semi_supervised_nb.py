@@ -122,7 +122,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
             p[p < SMALLEST_SHARE] = 0.0
             parts.append(Csr(p))
         indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.indptr) for part in parts]))])
-        indices, data = (np.concatenate([getattr(part, name) for part in parts]) for name in ("indices", "data"))
+        indices, data = np.concatenate([part.indices for part in parts]), np.concatenate([part.data for part in parts])
         return Csr((data, indices, indptr), shape=(others.shape[0], len(linear.intercept))), evidence
 
     def _with_shares(self, known: LabelTermCounts, shares: Csr, others: Csr) -> LabelTermCounts:

@@ -102,7 +102,7 @@ class TunedSVM(OverLinearSVM):
         costs = np.sort(np.asarray(self.grid_C, dtype=np.float64)) * usual_cost(X)
         pairs = [(float(C), float(J)) for J in np.asarray(self.grid_J) for C in costs]
         splits = validation_splits(Y, self.validation, self.model.seed)
-        self.C_, self.J_ = self._given("C", Y.shape[1]), self._given("J", Y.shape[1])
+        self.C_, self.J_ = _per_label(self.model.C, Y.shape[1]), _per_label(self.model.J, Y.shape[1])
         if splits:
             settled = np.ones((len(pairs), Y.shape[1]), dtype=np.bool_)
             trials = self._trials(X, Y, pairs, splits, settled)
@@ -110,10 +110,6 @@ class TunedSVM(OverLinearSVM):
             chosen = np.array(pairs)[trials.best_per_label(self.min_positives, settled)]
             self.C_, self.J_ = chosen[:, 0], chosen[:, 1]
         self.keep(self.machine().set_params(C=self.C_, J=self.J_).fit(X, Y))
-
-    def _given(self, name: str, n_labels: int) -> Floats:
-        """C or J of the model itself, per label; used when there are too few documents to hold any out."""
-        return np.broadcast_to(np.asarray(getattr(self.model, name), dtype=np.float64), n_labels).copy()
 
     def _trials(
         self, X: Csr, Y: Csr, pairs: list[tuple[float, float]], splits: list[tuple[Ints, Ints]], settled: Bools
@@ -143,3 +139,8 @@ class TunedSVM(OverLinearSVM):
         if self.forced:
             return forced_labels(scores)
         return Csr(natural_decisions(scores, svm.score_kind).astype(np.int8))
+
+
+def _per_label(cost: float | npt.ArrayLike, n_labels: int) -> Floats:
+    """One number per label, from one number for all labels or one for each."""
+    return np.broadcast_to(np.asarray(cost, dtype=np.float64), n_labels).copy()
