@@ -17,7 +17,7 @@ from manylabel.data import Corpus, load
 from manylabel.data.labels import label_matrix
 from manylabel.data.splits import holdout, iterative_split
 from manylabel.decisions.calibration import Calibration
-from manylabel.decisions.risk_control import false_discovery_cut, recall_cut
+from manylabel.decisions.guarantee import false_discovery_threshold, recall_threshold
 from manylabel.models.out_of_fold import out_of_fold_scores
 
 DIVISIONS = {"reuters21578": 60, "debtags": 20}
@@ -69,8 +69,8 @@ def divided(data: str, keys: np.ndarray, forced: np.ndarray, truth: np.ndarray, 
             order = random.permutation(len(used))
             held, test = order[: fitted // 4], order[fitted // 4 :]
             held = held if what.startswith("fdr") else held[truth[held].any(axis=1)]
-            search = false_discovery_cut if what.startswith("fdr") else recall_cut
-            given = used[test] >= search(used[held], truth[held], alpha).cut
+            search = false_discovery_threshold if what.startswith("fdr") else recall_threshold
+            given = used[test] >= search(used[held], truth[held], alpha).threshold
             measured.append(Measured.of(truth[test], given))
         size, recall = (np.mean([getattr(one, name) for one in measured]) for name in ("size", "recall"))
         yield f"{what}: {size:.3f} labels, recall {recall:.3f}"

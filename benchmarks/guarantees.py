@@ -4,7 +4,8 @@ python -m benchmarks.guarantees              prints the tables of docs/guarantee
 
 Two ways. *Divisions*: the method is fitted once, on a random half of the documents; the other half, which it has not
 seen, is divided at random into held-out documents (a quarter as many as it was fitted on, so that a fifth is held out
-in all) and test documents, many times, and each time the cut is found anew on the former and measured on the latter.
+in all) and test documents, many times. Each time the threshold is found on the former and measured on the
+latter.
 *Refits*: all documents are divided at random into as many training documents and a test split, and a `TextClassifier`
 does everything anew.
 """
@@ -21,8 +22,7 @@ import numpy as np
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
 from manylabel.data.labels import label_matrix
-from manylabel.decisions.guarantee import Guarantee
-from manylabel.decisions.risk_control import false_discovery_cut, recall_cut
+from manylabel.decisions.guarantee import Guarantee, false_discovery_threshold, recall_threshold
 from manylabel.estimator import Csr
 
 DOCUMENTS = {"reuters21578": 12_902, "debtags": 6_000}
@@ -98,19 +98,19 @@ class Half:
         return Guarantee(measure, level).restore({"calibration_": self.model.decided_.calibration_})
 
     def divisions(self, measure: Any, level: float, repeats: int, seed: int = 0) -> Iterator[Measured]:
-        """Cut and measure anew for each random division into held-out and test documents."""
+        """Find the threshold and measure anew for each random division into held-out and test documents."""
         kind = self.model.decided_.score_kind
         keys, random = self.rule(measure, level).keys(self.scores, kind), np.random.default_rng(seed)
         for repeat in range(repeats):
             order = random.permutation(len(keys))
             held, test = order[: self.fitted // 4], order[self.fitted // 4 :]
             used = held[self.truth[held].any(axis=1)] if measure == "recall" else held
-            search, alpha = (recall_cut, 1 - level) if measure == "recall" else (false_discovery_cut, level)
-            cut = search(keys[used], self.truth[used], alpha).cut
+            search, alpha = (recall_threshold, 1 - level) if measure == "recall" else (false_discovery_threshold, level)
+            threshold = search(keys[used], self.truth[used], alpha).threshold
             if repeat == 0:  # the rule as users call it finds the same
                 fitted = self.rule(measure, level).fit(self.scores[held], Csr(self.truth[held].astype(np.int8)), kind)
-                assert fitted.cut_ == cut
-            yield Measured.of(self.truth[test], keys[test] >= cut)
+                assert fitted.threshold_ == threshold
+            yield Measured.of(self.truth[test], keys[test] >= threshold)
 
 
 def refits(pool: Pool, measure: str, level: float, repeats: int) -> Iterator[Measured]:

@@ -20,7 +20,7 @@ def manylabel(inputs: Inputs, threads: int) -> Job:
     def run() -> Any:
         return PerLabelThreshold(shrinkage=0.0, floor=0.0).fit(scores, Y, ScoreKind.SIMILARITY)
 
-    return Job(run, lambda rule: {"thresholds": rule.cuts_})
+    return Job(run, lambda rule: {"thresholds": rule.thresholds_})
 
 
 def scikit_learn(inputs: Inputs, threads: int) -> Job:

@@ -27,7 +27,7 @@ from manylabel.recipe import SECTIONS, Recipe, with_metric
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
-    from manylabel.decisions.guarantee_record import GuaranteeRecord
+    from manylabel.decisions.guarantee import GuaranteeRecord
 
 __all__ = ["Documents", "Prediction", "TextClassifier"]
 

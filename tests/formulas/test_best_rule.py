@@ -11,8 +11,8 @@ from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.candidates import candidates, with_fallback
 from manylabel.decisions.natural import Natural
-from manylabel.decisions.search import pooled_cut
 from manylabel.decisions.threshold import GlobalThreshold
+from manylabel.decisions.threshold_search import pooled_threshold
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
@@ -23,17 +23,18 @@ from manylabel.models.score_kinds import ScoreKind
 MARGIN, POSTERIOR = ScoreKind.MARGIN, ScoreKind.POSTERIOR
 
 
-def test_the_cut_with_the_fewest_wrong_labels() -> None:
-    """Given from the top: +1, +1, 0, +1, 0: TP − FP is 1, 2, 1, 2, 1, and the smaller of the two best cuts is taken."""
+def test_the_threshold_with_the_fewest_wrong_labels() -> None:
+    """Given from the top: +1, +1, 0, +1, 0: TP − FP is 1, 2, 1, 2, 1, and the smaller of the two best is taken."""
     scores = np.array([[0.9], [0.8], [0.7], [0.6], [0.5]])
-    found = pooled_cut(scores, Csr([[1], [1], [0], [1], [0]]), "hamming-loss")
+    found = pooled_threshold(scores, Csr([[1], [1], [0], [1], [0]]), "hamming-loss")
     assert found is not None
-    assert (found.value, found.attained) == (0.6, 2.0)
+    assert found.value == pytest.approx(0.55)
+    assert found.attained == 2.0
 
 
 def test_giving_nothing_may_have_the_fewest_wrong_labels() -> None:
     scores = np.array([[0.9], [0.8], [0.7]])
-    found = pooled_cut(scores, Csr([[0], [0], [1]]), "hamming-loss")
+    found = pooled_threshold(scores, Csr([[0], [0], [1]]), "hamming-loss")
     assert found is not None
     assert found.value > 0.9
     assert not GlobalThreshold("hamming-loss").fit(scores, Csr([[0], [0], [1]]), MARGIN).decide(scores, MARGIN).nnz
@@ -68,10 +69,10 @@ def test_labels_on_different_scales_get_thresholds_of_their_own() -> None:
     scores = truth + np.array([-5.0, 4.0]) + 0.2 * rng.uniform(size=truth.shape)
     rule = BestRule("micro-f1").fit(scores, Csr(truth), MARGIN)
     assert rule.gain == 1.0
-    cuts = rule.thresholds(2, MARGIN)
-    assert cuts is not None
-    assert -4.8 < cuts[0] < -4.0
-    assert 4.2 < cuts[1] < 5.0
+    thresholds = rule.shown_thresholds(2, MARGIN)
+    assert thresholds is not None
+    assert -4.8 < thresholds[0] < -4.0
+    assert 4.2 < thresholds[1] < 5.0
 
 
 def test_the_goal_decides() -> None:
@@ -110,8 +111,8 @@ def test_calibrated_thresholds_are_where_both_labels_have_the_same_probability()
     truth = Csr(rng.integers(0, 2, (50, 2)))
     scores = truth.toarray() * np.array([1.0, 0.1]) + rng.normal(size=(50, 2)) * np.array([1.0, 0.1])
     rule = CalibratedThreshold().fit(scores, truth, MARGIN)
-    at_the_cuts = Calibration(shrinkage=0).fit(scores, truth).transform(rule.cuts_[np.newaxis])[0]
-    assert at_the_cuts[0] == pytest.approx(at_the_cuts[1], abs=1e-12)
+    at_the_thresholds = Calibration(shrinkage=0).fit(scores, truth).transform(rule.thresholds_[np.newaxis])[0]
+    assert at_the_thresholds[0] == pytest.approx(at_the_thresholds[1], abs=1e-12)
 
 
 def test_calibrated_labels_whose_scores_say_nothing_are_given_always_or_never() -> None:

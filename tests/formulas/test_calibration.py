@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from manylabel.decisions.calibration import Calibration
-from manylabel.decisions.isotonic_curves import rising_curve
+from manylabel.decisions.calibration import Calibration, rising_curve
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError
 

@@ -17,7 +17,7 @@ from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.progress import reporting_to
-from manylabel.strategies.chain_ensemble import ChainEnsemble, count_matching_cut
+from manylabel.strategies.chain_ensemble import ChainEnsemble, count_matching_threshold
 from manylabel.strategies.classifier_chain import ClassifierChain
 from manylabel.strategies.label_order import dependency_order, label_order
 
@@ -238,20 +238,22 @@ def test_threads_change_no_chain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "wanted", "cut"),
+    ("scores", "wanted", "lowest"),
     [
         ([0.9, 0.7, 0.7, 0.7, 0.2], 1, 0.9),
         ([0.9, 0.7, 0.7, 0.7, 0.2], 2, 0.9),  # 1 is one off, 4 two off
         ([0.9, 0.7, 0.7, 0.7, 0.2], 3, 0.7),
         ([0.9, 0.7, 0.7, 0.7, 0.2], 9, 0.2),
-        ([0.3, 0.3], 1, 0.3),  # none or both are equally far, but none needs a cut above all scores
+        ([0.3, 0.3], 1, 0.3),  # none or both are equally far, but none needs a threshold above all scores
         ([0.3], 0, np.inf),
         ([], 3, np.inf),
     ],
 )
-def test_cut_that_matches_a_number_of_labels(scores: list[float], wanted: int, cut: float) -> None:
-    """E-12, option cardinality."""
-    assert count_matching_cut(np.array(scores), wanted) == cut
+def test_threshold_that_matches_a_number_of_labels(scores: list[float], wanted: int, lowest: float) -> None:
+    """E-12, option cardinality: the threshold lies below the lowest score that reaches it, and above the next."""
+    threshold, values = count_matching_threshold(np.array(scores), wanted), np.array(scores)
+    np.testing.assert_array_equal(values >= threshold, values >= lowest)
+    assert threshold not in scores
 
 
 def test_cardinality_threshold_gives_as_many_labels_as_in_training() -> None:
@@ -267,7 +269,7 @@ def test_cardinality_threshold_gives_as_many_labels_as_in_training() -> None:
 
 
 def test_cardinality_counts_votes_of_chains_that_did_not_see_the_document() -> None:
-    """The cut is that of out-of-bag votes: recomputed here from the samples."""
+    """The threshold is that of out-of-bag votes: recomputed here from the samples."""
     random = np.random.default_rng(6)
     words = random.poisson(0.7, (50, 6)).astype(float)
     labels = ((words[:, :2] + random.normal(0, 1.0, (50, 2))) > 1.0).astype(int)
@@ -280,8 +282,8 @@ def test_cardinality_counts_votes_of_chains_that_did_not_see_the_document() -> N
         counted[left_out] += 1
     rows = counted[:, 0] > 0
     shares = (given[rows] / counted[rows]).ravel()
-    cut = count_matching_cut(shares, int(labels[rows].sum()))
-    assert 1 / (1 + np.exp(-ensemble.threshold_)) == pytest.approx(cut)
+    threshold = count_matching_threshold(shares, int(labels[rows].sum()))
+    np.testing.assert_array_equal(shares >= 1 / (1 + np.exp(-ensemble.threshold_)), shares >= threshold)
 
 
 def test_chains_report_progress() -> None:

@@ -91,20 +91,20 @@ def test_error_by_threshold(tau: float, error: float) -> None:
 
 
 def test_learned_accumulated_posterior() -> None:
-    """A-7: exact search gives τ = .7."""
+    """A-7: exact search gives τ in (.5, .7]."""
     rule = AccumulatedPosterior("learn", metric="exact-match").fit(LEARNING, TRUTH, POSTERIOR)
-    assert rule.threshold_ == 0.7
-    assert rule.thresholds(3, POSTERIOR) is None
+    assert rule.threshold_ == pytest.approx(0.6)
+    assert rule.shown_thresholds(3, POSTERIOR) is None
     np.testing.assert_array_equal(rule.decide(LEARNING, POSTERIOR).toarray(), TRUTH.toarray())
     by_f1 = AccumulatedPosterior("learn", metric="micro-f1").fit(LEARNING, TRUTH, POSTERIOR)
-    assert by_f1.threshold_ == 0.7  # all six labels right: F1 = 1, and P = R
-    assert AccumulatedPosterior("learn", "break-even").fit(LEARNING, TRUTH, POSTERIOR).threshold_ == 0.7
+    assert by_f1.threshold_ == pytest.approx(0.6)  # all six labels right: F1 = 1, and P = R
+    assert AccumulatedPosterior("learn", "break-even").fit(LEARNING, TRUTH, POSTERIOR).threshold_ == pytest.approx(0.6)
 
 
 def test_learned_log_tail() -> None:
-    """A-7 on log tails: τ = .7 is log .3; any value in [log .25… log .3] gives the same sets."""
+    """A-7 on log tails: every τ in (.5, .7] gives the same sets; stored is the middle of log .5 and log .3."""
     rule = AccumulatedPosterior("learn", log_tail=True).fit(LEARNING, TRUTH, POSTERIOR)
-    assert rule.threshold_ == pytest.approx(math.log(0.3))
+    assert rule.threshold_ == pytest.approx((math.log(0.5) + math.log(0.3)) / 2)
     np.testing.assert_array_equal(rule.decide(LEARNING, POSTERIOR).toarray(), TRUTH.toarray())
 
 
@@ -146,61 +146,63 @@ POOLED_TRUTH = Csr(np.array([[1, 1], [0, 1], [0, 0]]))
 
 
 def test_global_threshold_by_f1() -> None:
-    """A-7: cuts .9, .8, .6, .3 give F1 2/4, 2/5, 4/6, 6/7; lower ones only add mistakes."""
+    """A-7: thresholds .9, .8, .6, .3 give F1 2/4, 2/5, 4/6, 6/7; lower ones only add mistakes. Stored: (.2 + .3)/2."""
     rule = GlobalThreshold("micro-f1").fit(POOLED, POOLED_TRUTH, SIMILARITY)
-    assert rule.cut_ == 0.3
-    assert rule.thresholds(2, SIMILARITY).tolist() == [0.3, 0.3]
+    assert rule.threshold_ == 0.25
+    assert rule.shown_thresholds(2, SIMILARITY).tolist() == [0.25, 0.25]
 
 
 def test_global_threshold_by_exact_match() -> None:
-    """A-7: the first set is right for cuts in (−∞, .6], the last above .2, the second never: both in (.2, .6]."""
-    assert GlobalThreshold("exact-match").fit(POOLED, POOLED_TRUTH, SIMILARITY).cut_ == 0.3
+    """A-7: the first set is right for thresholds in (−∞, .6], the last above .2, the second never: both in (.2, .6]."""
+    assert GlobalThreshold("exact-match").fit(POOLED, POOLED_TRUTH, SIMILARITY).threshold_ == 0.25
 
 
 def test_global_threshold_by_break_even() -> None:
-    """A-7: at .6 three labels are given and three are true: P = R = 2/3."""
-    assert GlobalThreshold("break-even").fit(POOLED, POOLED_TRUTH, SIMILARITY).cut_ == 0.6
+    """A-7: from .6 three labels are predicted and three are true: P = R = 2/3. Half-way down to .3."""
+    assert GlobalThreshold("break-even").fit(POOLED, POOLED_TRUTH, SIMILARITY).threshold_ == pytest.approx(0.45)
 
 
 def test_global_threshold_may_give_nothing() -> None:
-    """Exact sets of documents without labels: any cut above every score."""
+    """Exact sets of documents without labels: any threshold above every score."""
     rule = GlobalThreshold("exact-match").fit(POOLED, Csr(np.zeros((3, 2), dtype=int)), SIMILARITY)
     assert rule.decide(POOLED, SIMILARITY).nnz == 0
 
 
 def test_global_threshold_without_any_truth_is_natural() -> None:
     scores, nothing = np.array([[1.0, -1.0]]), Csr(np.zeros((1, 2), dtype=int))
-    assert GlobalThreshold().fit(scores, nothing, LOG_ODDS).thresholds(2, LOG_ODDS).tolist() == [0.5, 0.5]
+    assert GlobalThreshold().fit(scores, nothing, LOG_ODDS).shown_thresholds(2, LOG_ODDS).tolist() == [0.5, 0.5]
     assert GlobalThreshold().fit(scores, nothing, MARGIN).decide(scores, MARGIN).toarray().tolist() == [[1, 0]]
 
 
 def test_per_label_thresholds_shrink_towards_the_common_one() -> None:
-    """A-7: label cuts .9 (1 positive) and .3 (2 positives), common .3; with s = 1: (.9 + .3)/2 and .3."""
-    plain = PerLabelThreshold(shrinkage=0, floor=0, place="attained").fit(POOLED, POOLED_TRUTH, SIMILARITY)
-    np.testing.assert_allclose(plain.thresholds(2, SIMILARITY), [0.9, 0.3])
-    shrunk = PerLabelThreshold(shrinkage=1, floor=0, place="attained").fit(POOLED, POOLED_TRUTH, SIMILARITY)
-    np.testing.assert_allclose(shrunk.thresholds(2, SIMILARITY), [0.6, 0.3])
+    """A-7: below .9 (1 positive) and .3 (2 positives), common below .3, each half-way down to the next lower score:
+    .85, .2 and .25; with s = 1: (.85 + .25)/2 and (2 · .2 + .25)/3.
+    """
+    plain = PerLabelThreshold(shrinkage=0, floor=0).fit(POOLED, POOLED_TRUTH, SIMILARITY)
+    np.testing.assert_allclose(plain.shown_thresholds(2, SIMILARITY), [0.85, 0.2])
+    shrunk = PerLabelThreshold(shrinkage=1, floor=0).fit(POOLED, POOLED_TRUTH, SIMILARITY)
+    np.testing.assert_allclose(shrunk.shown_thresholds(2, SIMILARITY), [0.55, 0.65 / 3])
 
 
 def test_labels_without_positives_keep_the_common_threshold() -> None:
     """A-7: also a label whose only positives were impossible out of fold."""
     scores = np.array([[0.9, 0.6, 0.2], [0.8, 0.3, 0.7], [0.2, 0.1, 0.1]])
     truth = Csr(np.array([[1, 1, 0], [0, 1, 0], [0, 0, 0]]))
-    common = GlobalThreshold().fit(scores, truth, SIMILARITY).cut_
-    assert PerLabelThreshold().fit(scores, truth, SIMILARITY).cuts_[2] == common
+    common = GlobalThreshold().fit(scores, truth, SIMILARITY).threshold_
+    assert PerLabelThreshold().fit(scores, truth, SIMILARITY).thresholds_[2] == common
     scores[0, 2], truth = -math.inf, Csr(np.array([[1, 1, 1], [0, 1, 0], [0, 0, 0]]))
-    common = GlobalThreshold().fit(scores, truth, SIMILARITY).cut_
-    assert PerLabelThreshold().fit(scores, truth, SIMILARITY).cuts_[2] == common
+    common = GlobalThreshold().fit(scores, truth, SIMILARITY).threshold_
+    assert PerLabelThreshold().fit(scores, truth, SIMILARITY).thresholds_[2] == common
 
 
 def test_floor_of_rare_labels() -> None:
-    """SCutFBR: the best F1 of the label is 2/(4 + 1) = .4 < .5; its cut is the highest score, or infinity."""
+    """SCutFBR: the best F1 of the label is 2/(4 + 1) = .4 < .5; the threshold is just below the highest score, or ∞."""
     scores = np.array([[0.9], [0.8], [0.7], [0.6]])
     truth = Csr(np.array([[0], [0], [0], [1]]))
-    assert PerLabelThreshold(0, floor=0.3).fit(scores, truth, SIMILARITY).cuts_.tolist() == [0.6]
-    assert PerLabelThreshold(0, floor=0.5).fit(scores, truth, SIMILARITY).cuts_.tolist() == [0.9]
+    assert PerLabelThreshold(0, floor=0.3).fit(scores, truth, SIMILARITY).thresholds_ == pytest.approx([0.6], rel=1e-5)
+    assert PerLabelThreshold(0, floor=0.5).fit(scores, truth, SIMILARITY).thresholds_ == pytest.approx([0.8999])
     never = PerLabelThreshold(0, floor=0.5, below_floor="fbr.0").fit(scores, truth, SIMILARITY)
-    assert never.cuts_.tolist() == [math.inf]
+    assert never.thresholds_.tolist() == [math.inf]
 
 
 def test_top_k() -> None:
@@ -215,11 +217,11 @@ def test_proportional() -> None:
     scores = np.array([[0.9, 0.1], [0.7, 0.2], [0.5, 0.3], [0.3, 0.4]])
     truth = Csr(np.array([[0, 1], [1, 0], [1, 0], [0, 0]]))
     learned = Proportional().fit(scores, truth, SIMILARITY)
-    assert learned.thresholds(2, SIMILARITY).tolist() == [0.7, 0.4]  # type: ignore[union-attr]
+    assert learned.shown_thresholds(2, SIMILARITY) == pytest.approx([0.6, 0.35])
     double = Proportional(share=2).fit(scores, truth, SIMILARITY)
-    assert double.cuts_.tolist() == [0.3, 0.3]
-    batch = Proportional(cut="batch").fit(scores, truth, SIMILARITY)
-    assert batch.thresholds(2, SIMILARITY) is None
+    assert double.thresholds_ == pytest.approx([0.3, 0.25], rel=1e-5)
+    batch = Proportional(threshold="batch").fit(scores, truth, SIMILARITY)
+    assert batch.shown_thresholds(2, SIMILARITY) is None
     assert batch.decide(scores[2:], SIMILARITY).toarray().tolist() == [
         [1, 0],
         [0, 1],

@@ -1,4 +1,4 @@
-"""Conformal risk control by hand: which cut keeps a guarantee, and which guarantee no cut can keep."""
+"""Conformal risk control by hand: which threshold keeps a guarantee, and which guarantee no threshold can keep."""
 
 import math
 from typing import Any
@@ -8,8 +8,7 @@ import pytest
 
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.decided import DecidedModel
-from manylabel.decisions.guarantee import Guarantee
-from manylabel.decisions.risk_control import bound_of, false_discovery_cut, recall_cut
+from manylabel.decisions.guarantee import Guarantee, bound_of, false_discovery_threshold, recall_threshold
 from manylabel.decisions.table import find_rule
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError
@@ -21,56 +20,57 @@ TRUTH = np.array([[True, False], [True, False], [True, True], [True, False]])
 
 
 def test_recall_of_four_documents() -> None:
-    """Missed shares at the cuts 0.9, 0.8, 0.6, 0.5, 0.3: (0 1 1 1), (0 0 1 1), (0 0 ½ 1), (0 0 0 1), none.
+    """Missed shares at the thresholds 0.9, 0.8, 0.6, 0.5, 0.3: (0 1 1 1), (0 0 1 1), (0 0 ½ 1), (0 0 0 1), none.
 
-    With α = 0.6 the sum of losses may be 5 · 0.6 − 1 = 2: reached at 0.8. The cut lies half-way down to 0.6.
+    With α = 0.6 the sum of losses may be 5 · 0.6 − 1 = 2: reached at 0.8. The threshold lies half-way down to 0.6.
     """
-    found = recall_cut(KEYS, TRUTH, alpha=0.6)
-    assert found.cut == pytest.approx((0.8 + 0.6) / 2)
+    found = recall_threshold(KEYS, TRUTH, alpha=0.6)
+    assert found.threshold == pytest.approx((0.8 + 0.6) / 2)
     assert found.risk == pytest.approx(2 / 4)
     assert found.bound == pytest.approx((4 * 2 / 4 + 1) / 5)
 
 
-def test_a_higher_recall_needs_a_lower_cut() -> None:
+def test_a_higher_recall_needs_a_lower_threshold() -> None:
     """α = 0.5 allows a sum of 1.5 (0.6), α = 0.4 of 1 (0.5), α = 0.3 of 0.5: only 0.3 has so little."""
-    cuts = [recall_cut(KEYS, TRUTH, alpha).cut for alpha in (0.5, 0.4, 0.3)]
-    assert cuts == pytest.approx([(0.6 + 0.5) / 2, (0.5 + 0.3) / 2, (0.3 + 0.25) / 2])
+    thresholds = [recall_threshold(KEYS, TRUTH, alpha).threshold for alpha in (0.5, 0.4, 0.3)]
+    assert thresholds == pytest.approx([(0.6 + 0.5) / 2, (0.5 + 0.3) / 2, (0.3 + 0.25) / 2])
 
 
 def test_what_four_documents_cannot_promise() -> None:
     """Nothing missed still leaves (0 + 1)/5: no α below 0.2 can be guaranteed."""
-    found = recall_cut(KEYS, TRUTH, alpha=0.19)
+    found = recall_threshold(KEYS, TRUTH, alpha=0.19)
     assert (found.risk, found.bound) == (0, 0.2)
     assert bound_of(0, 4) == 0.2
 
 
-def test_impossible_labels_are_missed_at_every_cut() -> None:
-    """A label training never saw (−∞) costs its document half a recall, whatever the cut: (½ + 1)/5 at best."""
+def test_impossible_labels_are_missed_at_every_threshold() -> None:
+    """A label training never saw (−∞) costs its document half a recall, whatever the threshold: (½ + 1)/5 at best."""
     keys = KEYS.copy()
     keys[2, 1] = -math.inf
-    assert recall_cut(keys, TRUTH, alpha=0.2).bound == pytest.approx((0.5 + 1) / 5)
+    assert recall_threshold(keys, TRUTH, alpha=0.2).bound == pytest.approx((0.5 + 1) / 5)
 
 
 def test_false_discoveries_of_four_documents() -> None:
     """Document 0 has its wrong label first: 1, then ½, but 1 is what counts from there on. 0.5 and 0.2 are wrong too.
 
     Greatest shares so far at 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.2: sums 1, 1, 1, 1, 1½, 1½, 2.
-    α = 0.4 allows 5 · 0.4 − 1 = 1, so that 0.6 is the last cut that will do; α = 0.5 allows 1½, down to 0.4.
+    α = 0.4 allows 5 · 0.4 − 1 = 1, so that 0.6 is the last threshold that will do; α = 0.5 allows 1½, down to 0.4.
     """
     keys = np.array([[0.9, 0.7], [0.8, 0.5], [0.6, 0.2], [0.4, 0.1]])
     truth = np.array([[False, True], [True, False], [True, False], [True, True]])
-    found = false_discovery_cut(keys, truth, alpha=0.4)
-    assert found.cut == pytest.approx((0.6 + 0.5) / 2)
+    found = false_discovery_threshold(keys, truth, alpha=0.4)
+    assert found.threshold == pytest.approx((0.6 + 0.5) / 2)
     assert found.risk == pytest.approx(1 / 4)
     assert found.bound == pytest.approx(2 / 5)
-    assert false_discovery_cut(keys, truth, alpha=0.5).cut == pytest.approx((0.4 + 0.2) / 2)
-    assert false_discovery_cut(keys, truth, alpha=0.39).cut == math.inf
+    assert false_discovery_threshold(keys, truth, alpha=0.5).threshold == pytest.approx((0.4 + 0.2) / 2)
+    assert false_discovery_threshold(keys, truth, alpha=0.39).threshold == math.inf
 
 
 def test_labels_of_one_key_come_together() -> None:
     """A right and a wrong label of the same key: the share is ½ at once, never 1."""
-    found = false_discovery_cut(np.array([[0.5, 0.5]]), np.array([[False, True]]), alpha=0.75)
-    assert (found.cut, found.risk, found.bound) == (0.5, 0.5, 0.75)
+    found = false_discovery_threshold(np.array([[0.5, 0.5]]), np.array([[False, True]]), alpha=0.75)
+    assert found.threshold == pytest.approx(0.5, rel=1e-5)
+    assert (found.risk, found.bound) == (0.5, 0.75)
 
 
 def prepared(**settings: Any) -> Guarantee:
@@ -108,10 +108,10 @@ def test_the_best_label_of_a_document_left_empty() -> None:
     """
     scores = log_odds([[0.6, 0.3], [0.2, 0.1], [0.9, 0.4]])
     rule = prepared(level=0.7, fallback="argmax").fit(scores, Csr([[1, 0], [1, 0], [1, 1]]), ScoreKind.MARGIN)
-    assert rule.cut_ == pytest.approx((0.4 / 1.9 + 0.3 / 1.6) / 2)
+    assert rule.threshold_ == pytest.approx((0.4 / 1.9 + 0.3 / 1.6) / 2)
     assert rule.decide(scores, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 0], [1, 1]]
     lenient = prepared(level=0.5, fallback="argmax").fit(scores, Csr([[1, 0], [1, 0], [1, 1]]), ScoreKind.MARGIN)
-    assert lenient.cut_ == math.inf
+    assert lenient.threshold_ == math.inf
     assert lenient.decide(scores, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 0], [1, 0]]
 
 

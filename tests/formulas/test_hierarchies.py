@@ -23,8 +23,8 @@ from manylabel.strategies.hierarchies import ClosedLabels, Propagated, TopDown
 from manylabel.strategies.node_scores import (
     blocked,
     closed_upwards,
-    descent_cuts,
-    node_cuts,
+    descent_thresholds,
+    node_thresholds,
     path_log_odds,
     sibling_leads,
 )
@@ -132,22 +132,22 @@ def test_argmax_ties_go_to_the_first_and_unseen_nodes_never_win() -> None:
 def test_thresholds_of_nodes() -> None:
     """One node, four documents: F1 is best between 0.5 and −0.1; a second node without documents takes the common."""
     scores = np.array([[0.9, 0.0], [0.5, 0.0], [-0.1, 0.0], [-0.7, 0.0]])
-    cuts = node_cuts(scores, Csr([[1, 0], [1, 0], [0, 0], [0, 0]]), shrinkage=5.0, floor=0.1)
-    assert cuts.round(9).tolist() == [0.2, 0.2]
+    thresholds = node_thresholds(scores, Csr([[1, 0], [1, 0], [0, 0], [0, 0]]), shrinkage=5.0, floor=0.1)
+    assert thresholds.round(9).tolist() == [0.2, 0.2]
 
 
 def test_thresholds_of_the_descent_are_learned_on_the_documents_that_arrive() -> None:
     """Root 0 with one child 1. Documents a, b have both, c, d, e none.
 
-    The root's cut is (0.4 − 0.2)/2 = 0.1: a and b pass, and so does nobody else, so the child's cut has nothing to keep
-    out: all that arrive are given, though d has the child's highest score.
+    The root's threshold is (0.4 − 0.2)/2 = 0.1: a and b pass, and so does nobody else, so the child's threshold has
+    nothing to keep out: all that arrive are predicted, though d has the child's highest score.
     """
     scores = np.array([[1.0, 0.3], [0.4, -0.5], [-0.2, -0.9], [-0.5, 2.0], [-1.0, -1.0]])
     Y = Csr([[1, 1], [1, 1], [0, 0], [0, 0], [0, 0]])
-    cuts = descent_cuts(scores, Y, np.array([-1, 0]), shrinkage=0.0, floor=0.1)
-    assert cuts[0] == pytest.approx(0.1)
-    assert cuts[1] == pytest.approx(-0.5)
-    assert (blocked(scores - cuts, np.array([-1, 0])) > 0)[:, 1].tolist() == [True, True, False, False, False]
+    thresholds = descent_thresholds(scores, Y, np.array([-1, 0]), shrinkage=0.0, floor=0.1)
+    assert thresholds[0] == pytest.approx(0.1)
+    assert thresholds[1] == pytest.approx(-0.5, rel=1e-5)
+    assert (blocked(scores - thresholds, np.array([-1, 0])) > 0)[:, 1].tolist() == [True, True, False, False, False]
 
 
 def test_positives_are_descendants_and_negatives_siblings() -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.decided import DecidedModel
-from manylabel.decisions.seen_sets import SeenSets
-from manylabel.decisions.set_table import SetTable
+from manylabel.decisions.seen_sets import SeenSets, SetTable
 from manylabel.decisions.table import find_rule
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError

@@ -45,9 +45,9 @@ def test_permuting_labels_permutes_calibrated_thresholds(problem: tuple[np.ndarr
     scores, Y = problem
     order = np.arange(scores.shape[1])
     random.shuffle(order)  # type: ignore[attr-defined]
-    cuts = CalibratedThreshold().fit(scores, Y, ScoreKind.MARGIN).cuts_
-    turned = CalibratedThreshold().fit(scores[:, order], Csr(Y[:, order]), ScoreKind.MARGIN).cuts_
-    np.testing.assert_allclose(turned, cuts[order], rtol=1e-7, atol=1e-9)
+    thresholds = CalibratedThreshold().fit(scores, Y, ScoreKind.MARGIN).thresholds_
+    turned = CalibratedThreshold().fit(scores[:, order], Csr(Y[:, order]), ScoreKind.MARGIN).thresholds_
+    np.testing.assert_allclose(turned, thresholds[order], rtol=1e-7, atol=1e-9)
 
 
 @settings(max_examples=25, deadline=None)

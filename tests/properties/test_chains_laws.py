@@ -16,7 +16,7 @@ from manylabel.estimator import Csr
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
-from manylabel.strategies.chain_ensemble import ChainEnsemble, count_matching_cut
+from manylabel.strategies.chain_ensemble import ChainEnsemble, count_matching_threshold
 from manylabel.strategies.classifier_chain import ClassifierChain, with_label_column
 from manylabel.strategies.label_order import dependency_order, label_order
 
@@ -95,7 +95,7 @@ def test_dependency_order_reads_documents_as_a_set(Y: np.ndarray, random: Any) -
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=12), st.integers(1, 12))
-def test_no_other_score_is_a_better_cut(scores: list[float], wanted: int) -> None:
+def test_no_other_score_is_a_better_threshold(scores: list[float], wanted: int) -> None:
     values = np.array(scores)
-    off = abs(int((values >= count_matching_cut(values, wanted)).sum()) - wanted)
-    assert off == min(abs(int((values >= cut).sum()) - wanted) for cut in scores)
+    off = abs(int((values >= count_matching_threshold(values, wanted)).sum()) - wanted)
+    assert off == min(abs(int((values >= at).sum()) - wanted) for at in scores)

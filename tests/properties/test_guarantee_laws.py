@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from manylabel.decisions.guarantee import Guarantee
-from manylabel.decisions.risk_control import bound_of, false_discovery_cut, recall_cut
+from manylabel.decisions.guarantee import Guarantee, bound_of, false_discovery_threshold, recall_threshold
 from manylabel.estimator import Csr
 from manylabel.models.base import ScoreKind
 
@@ -27,8 +26,8 @@ def held_out(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return draw(hnp.arrays(np.float64, shape, elements=GRID)), truth
 
 
-def losses(keys: np.ndarray, truth: np.ndarray, cut: float, metric: str) -> np.ndarray:
-    given_ = (keys >= cut) & (keys > -math.inf)
+def losses(keys: np.ndarray, truth: np.ndarray, threshold: float, metric: str) -> np.ndarray:
+    given_ = (keys >= threshold) & (keys > -math.inf)
     right = (given_ & truth).sum(axis=1)
     if metric == "recall":
         return np.asarray(1 - right / truth.sum(axis=1))
@@ -36,41 +35,48 @@ def losses(keys: np.ndarray, truth: np.ndarray, cut: float, metric: str) -> np.n
 
 
 @given(held_out(), ALPHA)
-def test_the_recall_cut_equals_trying_everything(case: Any, alpha: float) -> None:
+def test_the_recall_threshold_equals_trying_everything(case: Any, alpha: float) -> None:
     keys, truth = case
-    found = recall_cut(keys, truth, alpha)
+    found = recall_threshold(keys, truth, alpha)
     tried = sorted({float(key) for key in keys[keys > -math.inf]}, reverse=True)
-    fine = [cut for cut in tried if bound_of(losses(keys, truth, cut, "recall").mean(), len(keys)) <= alpha + 1e-9]
+    fine = [
+        threshold
+        for threshold in tried
+        if bound_of(losses(keys, truth, threshold, "recall").mean(), len(keys)) <= alpha + 1e-9
+    ]
     assert (found.bound <= alpha + 1e-9) == bool(fine)
     if fine:
-        np.testing.assert_array_equal(keys >= found.cut, keys >= fine[0])
+        np.testing.assert_array_equal(keys >= found.threshold, keys >= fine[0])
         assert found.risk == pytest.approx(losses(keys, truth, fine[0], "recall").mean())
 
 
 @given(held_out(), ALPHA)
-def test_the_false_discovery_cut_equals_trying_everything(case: Any, alpha: float) -> None:
+def test_the_false_discovery_threshold_equals_trying_everything(case: Any, alpha: float) -> None:
     keys, truth = case
-    found = false_discovery_cut(keys, truth, alpha)
+    found = false_discovery_threshold(keys, truth, alpha)
     tried = sorted({float(key) for key in keys[keys > -math.inf]}, reverse=True)
     worst, fine = np.zeros(len(keys)), []
-    for cut in tried:
-        worst = np.maximum(worst, losses(keys, truth, cut, "fdr"))
+    for threshold in tried:
+        worst = np.maximum(worst, losses(keys, truth, threshold, "fdr"))
         if bound_of(worst.mean(), len(keys)) <= alpha + 1e-9:
-            fine.append((cut, worst.mean()))
+            fine.append((threshold, worst.mean()))
     if not fine:
-        assert found.cut == math.inf
+        assert found.threshold == math.inf
         return
-    np.testing.assert_array_equal((keys >= found.cut), keys >= fine[-1][0])
+    np.testing.assert_array_equal((keys >= found.threshold), keys >= fine[-1][0])
     assert found.risk == pytest.approx(fine[-1][1])
 
 
 @given(held_out(), ALPHA, ALPHA)
-def test_a_stronger_promise_is_never_cheaper(case: Any, one: float, other: float) -> None:
-    """More recall never comes with a higher cut, fewer false discoveries never with a lower one."""
+def test_a_stronger_guarantee_is_never_cheaper(case: Any, one: float, other: float) -> None:
+    """More recall never comes with a higher threshold, fewer false discoveries never with a lower one."""
     keys, truth = case
     strict, lenient = sorted((one, other))
-    assert recall_cut(keys, truth, strict).cut <= recall_cut(keys, truth, lenient).cut
-    assert false_discovery_cut(keys, truth, strict).cut >= false_discovery_cut(keys, truth, lenient).cut
+    assert recall_threshold(keys, truth, strict).threshold <= recall_threshold(keys, truth, lenient).threshold
+    assert (
+        false_discovery_threshold(keys, truth, strict).threshold
+        >= false_discovery_threshold(keys, truth, lenient).threshold
+    )
 
 
 def draw_documents(random: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

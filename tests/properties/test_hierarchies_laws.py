@@ -57,15 +57,15 @@ def _orphans(given_labels: np.ndarray, parents: np.ndarray) -> int:
 
 
 @given(scores_of)
-def test_no_child_without_its_parent_at_any_cut(case: Any) -> None:
+def test_no_child_without_its_parent_at_any_threshold(case: Any) -> None:
     scores, parents = case
     for combined in (
         closed_upwards(scores, parents),
         blocked(scores, parents),
         blocked(sibling_leads(scores, parents), parents),
     ):
-        for cut in np.unique(combined):
-            assert not _orphans(combined >= cut, parents)
+        for threshold in np.unique(combined):
+            assert not _orphans(combined >= threshold, parents)
 
 
 @given(scores_of)

@@ -11,8 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from manylabel.decisions import seen_sets
 from manylabel.decisions.calibration import Calibration
-from manylabel.decisions.seen_sets import SeenSets
-from manylabel.decisions.set_table import SetTable
+from manylabel.decisions.seen_sets import SeenSets, SetTable
 from manylabel.estimator import Csr
 from manylabel.models.score_kinds import ScoreKind
 

@@ -75,7 +75,7 @@ def test_the_curves_are_learned_on_the_out_of_fold_scores_of_the_rule() -> None:
     curves = Calibration("logistic").fit(scores, Y[rows])
     np.testing.assert_array_equal(decided.predict_proba(X), curves.transform(decided.scores(X)))
     rule = PerLabelThreshold().fit(scores, Y[rows], ScoreKind.MARGIN)
-    np.testing.assert_array_equal(decided.rule_.cuts_, rule.cuts_)  # type: ignore[union-attr]
+    np.testing.assert_array_equal(decided.rule_.thresholds_, rule.thresholds_)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("curve", ["logistic", "isotonic"])
@@ -93,12 +93,12 @@ def test_a_label_that_every_document_has(curve: Any) -> None:
 def test_thresholds_beyond_what_a_probability_can_show() -> None:
     """Log-odds of 40 and 50 are both shown as 1; the curve is asked for the cut itself. What is never given needs 1."""
     rule = PerLabelThreshold()
-    rule.cuts_ = np.array([40.0, 50.0, np.inf])
+    rule.thresholds_ = np.array([40.0, 50.0, np.inf])
     calibration = Calibration()
     calibration.slopes_, calibration.intercepts_ = np.full(3, 0.1), np.full(3, -4.0)
     found = shown_thresholds(rule, 3, ScoreKind.LOG_ODDS, calibration)
     assert found == pytest.approx([0.5, 1 / (1 + np.exp(-1)), 1.0])
-    rule.cuts_ = np.array([0.0, 0.5, 1.5])  # posteriors: impossible, even odds, never
+    rule.thresholds_ = np.array([0.0, 0.5, 1.5])  # posteriors: impossible, even odds, never
     calibration.intercepts_ = np.zeros(3)
     assert shown_thresholds(rule, 3, ScoreKind.POSTERIOR, calibration) == pytest.approx([0.0, 0.5, 1.0])
     assert open_scores(np.array([[0.0, 0.5]]), ScoreKind.POSTERIOR).tolist() == [[-np.inf, 0.0]]

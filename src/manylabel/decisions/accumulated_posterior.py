@@ -1,4 +1,4 @@
-"""Labels in the order of their posteriors until enough probability has been gathered."""
+"""Labels in the order of their posteriors until their sum reaches a threshold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule
-from manylabel.decisions.search import SearchedMetric, prefix_cut
+from manylabel.decisions.threshold_search import SearchedMetric, prefix_threshold
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.models.score_kinds import Bools, ScoreKind
@@ -20,11 +20,11 @@ class AccumulatedPosterior(DecisionRule):
     """The fewest best labels whose posteriors sum to at least a threshold τ.
 
     With Pr_n the sum of the n largest posteriors, n is the smallest number with Pr_n ≥ τ; the first n labels
-    are given. There is always at least one (none where all posteriors are 0). τ ≤ 0 gives the best label, τ ≥
+    are predicted. There is always at least one (none where all posteriors are 0). τ ≤ 0 predicts the best label, τ ≥
     1 every possible one. Source: Vilar, Castro & Sanchis 2004, section 2.4.
 
-    ``threshold="learn"`` searches τ over all attained sums for the best `metric` (micro F1, exact-match,
-    or break-even); ties go to the smallest.
+    ``threshold="learn"`` searches τ between all attained sums for the best `metric` (micro F1, exact-match,
+    or break-even); ties go to the smallest, and τ lies in the middle of its gap.
 
     Naive Bayes posteriors are so peaked that 1 − Pr_n is lost in rounding. With `log_tail` the rule compares
     log(1 − Pr_n), summed from the small end, and `threshold` is log(1 − τ), a number of at most 0: −50 means
@@ -64,23 +64,28 @@ class AccumulatedPosterior(DecisionRule):
         """Whether the threshold is to be learned."""
         return self.threshold == "learn"
 
+    @property
+    def takes_fallback(self) -> bool:
+        """False: every document has a label already."""
+        return False
+
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
-        """Search τ (or log(1 − τ)) over the attained sums."""
+        """Search τ (or log(1 − τ)) between the attained sums."""
         order, keys, ranks = self._in_order(scores)
         hits = np.take_along_axis(Y.toarray().astype(np.bool_), order, axis=1)
         limit = math.inf if self.log_tail else 1.0
-        found = prefix_cut(keys, hits, ranks, np.diff(Y.indptr), self.metric, limit)
+        found = prefix_threshold(keys, hits, ranks, np.diff(Y.indptr), self.metric, limit)
         self.threshold_ = -found.value if self.log_tail else found.value
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """The first n labels of each row in descending order of posterior."""
         order, keys, ranks = self._in_order(scores)
         wanted = -self._threshold() if self.log_tail else self._threshold()
-        given = np.minimum((keys < wanted).sum(axis=1) + 1, ranks)
+        n_predicted = np.minimum((keys < wanted).sum(axis=1) + 1, ranks)
         if not self.log_tail and wanted >= 1:
-            given = ranks
+            n_predicted = ranks
         chosen = np.zeros(scores.shape, dtype=np.bool_)
-        np.put_along_axis(chosen, order, np.arange(scores.shape[1]) < given[:, np.newaxis], axis=1)
+        np.put_along_axis(chosen, order, np.arange(scores.shape[1]) < n_predicted[:, np.newaxis], axis=1)
         return chosen
 
     def _threshold(self) -> float:

@@ -1,19 +1,22 @@
-"""What every decision rule is: scores of a kind it can read in, label sets out."""
+"""The base class of decision rules: scores in, label sets out."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
 
 import numpy as np
 
-from manylabel.decisions.guarantee_record import GuaranteeRecord
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
 from manylabel.parameters import OneOf
+
+if TYPE_CHECKING:
+    from manylabel.decisions.guarantee import GuaranteeRecord
+    from manylabel.decisions.threshold_search import ThresholdSearch
 
 FALLBACK = OneOf("none", "argmax")
 
@@ -34,49 +37,66 @@ class Choice(TypedDict):
 class DecisionRule(Estimator):
     """Turns a batch of scores into label sets.
 
-    A rule says which kinds of scores it reads (`accepts`) and writes `choose`; a rule that learns says so
-    (`learns`) and writes `learn`. It must be given scores of documents the model was not trained on
-    (out-of-fold scores): `DecidedModel` sees to that. With ``fallback="argmax"`` a document left without a
-    label gets its best one. A label that is impossible (posterior 0, or score −∞: never seen in training) is
-    never given.
+    A rule declares which kinds of scores it reads (`accepts`) and implements `choose`. A rule that learns declares it
+    (`learns`) and implements `learn`. It must be fitted on scores of documents the model was not trained on
+    (out-of-fold scores), as `DecidedModel` does. With ``fallback="argmax"`` a document without a predicted label gets
+    its best one. A label that is impossible (posterior 0, or score −∞: never seen in training) is never predicted.
     """
 
     accepts: ClassVar[frozenset[ScoreKind]] = frozenset(ScoreKind)
     fallback: str = "none"
 
-    # --- what a rule writes -------------------------------------------------------------------------------
+    # --- what a rule may implement ------------------------------------------------------------------------
 
     @property
     def learns(self) -> bool:
-        """Whether `fit` learns anything, so that scores must be at hand."""
+        """Whether `fit` learns from scores; False: the rule works without."""
         return False
 
     @property
-    def held_out_share(self) -> float:
-        """The share of the training documents to be kept from the model, for rules that learn on their scores.
+    def takes_fallback(self) -> bool:
+        """Whether the same rule with ``fallback="argmax"`` is a rule worth trying: it learns the same.
 
-        0 for all others: they learn on out-of-fold scores, and the model on everything.
+        False for rules that decide themselves how many labels a document gets.
+        """
+        return True
+
+    @property
+    def held_out_share(self) -> float:
+        """The share of the training documents that the model must not see, because the rule learns on their scores.
+
+        0 for rules that learn on out-of-fold scores, or not at all.
         """
         return 0.0
 
     def prepare(self, scores: Floats, Y: Csr, kind: ScoreKind) -> Self:
-        """What a rule that learns on held-out documents learns before, from out-of-fold scores of the others."""
+        """Learn from out-of-fold scores, before `fit` learns from held-out documents; by default nothing is learned."""
         return self
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Learn from out-of-fold (or held-out) scores and the true labels."""
 
+    def learn_from(self, search: ThresholdSearch) -> Self:
+        """Learn from the scores of a `ThresholdSearch`, which several rules may share; by default as `fit` does.
+
+        A rule whose thresholds or curves the search offers takes them from it: they are then computed once.
+        """
+        return self.fit(search.scores, search.Y, search.kind)
+
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
-        """The labels given, documents × labels, before impossible ones are taken out."""
+        """The predicted labels, documents × labels, before impossible ones are removed."""
         raise NotImplementedError
 
-    def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
-        """The cut of each label in the units people read (probabilities if any); None where there is none."""
+    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+        """The threshold of each label in the units people read (probabilities if any); None for rules without."""
         return None
 
-    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats | None:
-        """The same in the units of the scores; rules that keep their cuts so say so, for probabilities round to 1."""
-        shown = self.thresholds(n_labels, kind)
+    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+        """The threshold of each label in the units of the scores; None for rules without.
+
+        By default it is computed from `shown_thresholds`. Rules that store it override this: probabilities round to 1.
+        """
+        shown = self.shown_thresholds(n_labels, kind)
         return None if shown is None else undisplay(shown, kind)
 
     @property
@@ -98,13 +118,13 @@ class DecisionRule(Estimator):
         return None
 
     def guarantee(self) -> GuaranteeRecord | None:
-        """What the rule guarantees of new documents; None for those that guarantee nothing."""
+        """What the rule guarantees for new documents; None for rules that guarantee nothing."""
         return None
 
-    # --- done here once -----------------------------------------------------------------------------------
+    # --- done for all rules --------------------------------------------------------------------------------
 
     def fit(self, scores: Floats, Y: Csr, kind: ScoreKind) -> Self:
-        """Learn from out-of-fold scores and the true labels; a rule that learns nothing only checks."""
+        """Learn from out-of-fold scores and the true labels; a rule that learns nothing only checks its settings."""
         self.check_parameters()
         self.check_kind(kind)
         if self.learns:

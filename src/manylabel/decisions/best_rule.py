@@ -10,8 +10,8 @@ from scipy import sparse
 
 from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.candidates import candidates, with_fallback
-from manylabel.decisions.cut_search import CutSearch
 from manylabel.decisions.seen_sets import SeenSets
+from manylabel.decisions.threshold_search import ThresholdSearch
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnknownNameError
 from manylabel.models.base import unfitted_copy
@@ -129,13 +129,13 @@ class BestRule(DecisionRule):
         """What the chosen rule decides."""
         return self.rule_.decide_dense(scores, kind)
 
-    def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
         """Those of the chosen rule."""
-        return self.rule_.thresholds(n_labels, kind)
+        return self.rule_.shown_thresholds(n_labels, kind)
 
-    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
         """Those of the chosen rule in the units of the scores."""
-        return self.rule_.cuts(n_labels, kind)
+        return self.rule_.score_thresholds(n_labels, kind)
 
     @property
     def gain(self) -> float:
@@ -182,16 +182,13 @@ def _decisions(
 ) -> Iterator[tuple[DecisionRule, Bools]]:
     """Each candidate, without and with its fallback, and what it decides of the test documents."""
     learned, asked = scores[train], scores[test]
-    search = CutSearch(learned, Y, kind)
+    search = ThresholdSearch(learned, Y, kind)
     n_sets = len({Y.indices[a:b].tobytes() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)})
     for rule in listed:
         if isinstance(rule, SeenSets) and n_sets * len(scores) > MOST_SETS:
             continue
         fitted = unfitted_copy(rule)
-        if hasattr(fitted, "learn_from"):
-            fitted.learn_from(search)
-        else:
-            fitted.fit(learned, Y, kind)
+        fitted.learn_from(search)
         yield rule, fitted.decide_dense(asked, kind)
         forced = with_fallback(rule)
         if forced is not None:

@@ -40,7 +40,7 @@ def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
 
 def with_fallback(rule: DecisionRule) -> DecisionRule | None:
     """The same rule, never leaving a document without its best label; None where that is another question."""
-    if isinstance(rule, (TopK, SeenSets, AccumulatedPosterior)):
+    if not rule.takes_fallback:
         return None
     return type(rule)(**{**rule.get_params(deep=False), "fallback": "argmax"})
 

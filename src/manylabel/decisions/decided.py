@@ -13,7 +13,7 @@ from manylabel.data.splits import holdout
 from manylabel.deadline import Deadline
 from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.decisions.guarantee_record import GuaranteeRecord
+from manylabel.decisions.guarantee import GuaranteeRecord
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.out_of_fold import out_of_fold_scores
@@ -282,8 +282,8 @@ def shown_thresholds(
 
     A calibrated probability never falls as the score rises, so scores at or above a threshold are shown at or above it.
     """
-    cuts = rule.cuts(n_labels, kind)
-    if cuts is None or calibration is None:
-        return rule.thresholds(n_labels, kind)
-    never = cuts > 1 if kind is ScoreKind.POSTERIOR else np.isposinf(cuts)
-    return np.where(never, 1.0, shown_scores(np.where(never, 0.0, cuts)[np.newaxis], kind, calibration)[0])
+    thresholds = rule.score_thresholds(n_labels, kind)
+    if thresholds is None or calibration is None:
+        return rule.shown_thresholds(n_labels, kind)
+    never = thresholds > 1 if kind is ScoreKind.POSTERIOR else np.isposinf(thresholds)
+    return np.where(never, 1.0, shown_scores(np.where(never, 0.0, thresholds)[np.newaxis], kind, calibration)[0])

@@ -1,49 +1,92 @@
-"""Label sets with a guarantee: a recall, or a false-discovery rate, that holds on new documents of the same kind."""
+"""Label sets with a guarantee: a recall, or a false-discovery rate, that holds on new documents of the same kind.
+
+The threshold comes from conformal risk control. A family of label sets S_t = { k : key_k ≥ t } grows as the threshold t
+falls. Each of n held-out documents has a loss L_i(t) from 0 to 1 that is monotone in t. The threshold is the last one
+on the way to the preferred end (small sets for a guaranteed recall, large ones for a guaranteed false-discovery rate)
+with
+
+    (n R̂(t) + 1) / (n + 1) ≤ α,      R̂(t) = (1/n) Σ_i L_i(t),
+
+and then the expected loss of one more document is at most α, however good the scores are, if that document and the
+held-out ones are exchangeable.
+
+Source: Angelopoulos, Bates, Fisch, Lei & Schuster 2022 (Conformal Risk Control), theorem 1, with B = 1; losses that are
+not monotone are replaced by their supremum over stricter thresholds, as they propose for such losses.
+
+The sets of the held-out documents stay the same between two keys they attain. The threshold lies in the middle between
+the key found and the next lower one, so that rounding decides nothing. For the recall this is to the safe side; for the
+false-discovery rate every threshold above the next lower key is within the bound of the theorem.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule, possible
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.decisions.guarantee_record import GuaranteedMetric, GuaranteeRecord
-from manylabel.decisions.risk_control import ControlledCut, false_discovery_cut, recall_cut
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError, ParameterError
+from manylabel.models.label_thresholds import clear_threshold
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
 
+GuaranteedMetric = Literal["recall", "fdr"]
+
+
+@dataclass(frozen=True, slots=True)
+class GuaranteeRecord:
+    """A guarantee and what it rests on: the mean loss of held-out documents, and the bound that follows from it.
+
+    ``recall``: the mean share of its true labels that a new document with a label gets is at least `level`.
+    ``fdr``: the mean share of wrong labels among those given to a new document is at most `level`.
+    """
+
+    metric: GuaranteedMetric
+    level: float
+    documents: int
+    """The held-out documents it rests on; for the recall, those with a label."""
+    threshold: float
+    risk: float
+    """The mean loss of these documents: 1 − recall, or the false-discovery rate (for which see the rule)."""
+    bound: float
+    """(n · risk + 1)/(n + 1): what the loss of a new document is expected to be at most."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The guarantee as plain data."""
+        return asdict(self)
+
 
 class Guarantee(DecisionRule):
-    """The smallest label sets of a family that keep a guarantee: { k : key_k ≥ cut }.
+    """The smallest label sets of a family that keep a guarantee: { k : key_k ≥ threshold }.
 
     ``metric="recall"``    E |S∩T|/|T| ≥ level           over documents with a label; those without are no part of it
     ``metric="fdr"``       E |S∖T|/max(|S|, 1) ≤ level   over all documents
 
-    The cut comes from conformal risk control on documents that neither the model nor the probabilities have seen: see
-    `risk_control`. The guarantee is one of the mean over new documents, drawn as the training documents were, and over
-    the draw of the held-out ones; it needs nothing of the model, whose quality only decides how large the sets are. So
-    a share of the training documents is held out (`share`, drawn at random) and the model is not fitted again on
-    everything: the scores of a model that knows the held-out documents would be others, and the guarantee void. They
-    are drawn without regard to labels, for stratifying would keep labels of a single document out of the held-out
-    documents and so make them easier than the documents to come.
+    The threshold comes from conformal risk control on documents that neither the model nor the probabilities have seen.
+    The guarantee holds for the mean over new documents, drawn as the training documents were, and over the draw of the
+    held-out ones. It assumes nothing of the model, whose quality only decides how large the sets are. So a share of the
+    training documents is held out (`share`, drawn at random) and the model is not fitted again on everything: a model
+    that has seen the held-out documents scores them differently, which would void the guarantee. They are drawn without
+    regard to labels: stratifying would keep labels of a single document out of the held-out documents and so make them
+    easier than new documents.
 
     The keys come from the labels' probabilities p_k, calibrated (`curve`, `shrinkage`: see `Calibration`) on
     out-of-fold scores of the documents that were not held out:
 
-    recall    key_k = p_k / (1 + Σ_{j≠k} p_j), about what giving the label adds to the expected recall, P(k∈T) E[1/|T|
-              | k∈T]: cutting there makes the smallest sets of a given recall
+    recall    key_k = p_k / (1 + Σ_{j≠k} p_j), about what predicting the label adds to the expected recall, P(k∈T)
+              E[1/|T| | k∈T]: a threshold on it makes the smallest sets of a given recall
     fdr       key_k = p_k
 
     docs/guarantees.md compares other keys. With ``fallback="argmax"`` (recall only) a document without a label gets the
-    one of the highest key; the cut takes that into account.
+    one of the highest key; the threshold takes that into account.
 
     Source: Angelopoulos, Bates, Fisch, Lei & Schuster 2022; the keys are ours. Deviation: where even the largest sets
-    miss the level, which the theorem excludes (labels that training never saw are never given), this rule refuses.
+    miss the level, which the theorem excludes (labels never seen in training are never predicted), fitting fails.
 
     >>> scores = np.array([[2.0, -2.0], [-1.0, 1.5], [1.0, 0.5], [-2.0, -1.0], [1.0, -1.0], [-1.0, 2.0]])
     >>> truth = Csr([[1, 0], [0, 1], [1, 1], [0, 1], [1, 0], [0, 1]])
@@ -63,7 +106,7 @@ class Guarantee(DecisionRule):
         "fallback": FALLBACK,
     }
     calibration_: Calibration
-    cut_: float
+    threshold_: float
     risk_: float
     bound_: float
     n_documents_: int
@@ -85,7 +128,7 @@ class Guarantee(DecisionRule):
         self.fallback = fallback
 
     def check_parameters(self) -> None:
-        """Each setting by itself, and a forced label, which a bound on wrong labels does not go with."""
+        """Check each setting by itself, and refuse a forced label where wrong labels are bounded."""
         super().check_parameters()
         if self.metric == "fdr" and self.fallback == "argmax":
             raise ParameterError(
@@ -95,7 +138,7 @@ class Guarantee(DecisionRule):
 
     @property
     def learns(self) -> bool:
-        """Always."""
+        """True: this rule needs held-out scores."""
         return True
 
     @property
@@ -111,21 +154,21 @@ class Guarantee(DecisionRule):
         return self
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
-        """Find the cut on held-out documents."""
+        """Find the threshold on held-out documents."""
         if not hasattr(self, "calibration_"):
             raise DecisionError("Guarantee: call prepare with out-of-fold scores before fit with held-out ones.")
         truth = Y.toarray().astype(np.bool_)
         rows = truth.any(axis=1) if self.metric == "recall" else np.ones(len(truth), dtype=np.bool_)
         keys = self.keys(scores[rows], kind)
         alpha = 1 - self.level if self.metric == "recall" else self.level
-        found = (recall_cut if self.metric == "recall" else false_discovery_cut)(keys, truth[rows], alpha)
-        if not len(keys) or found.bound - 1e-12 > alpha or (self.metric == "fdr" and math.isinf(found.cut)):
+        found = (recall_threshold if self.metric == "recall" else false_discovery_threshold)(keys, truth[rows], alpha)
+        if not len(keys) or found.bound - 1e-12 > alpha or (self.metric == "fdr" and math.isinf(found.threshold)):
             raise DecisionError(self._refusal(found, len(keys)))
         self.n_documents_ = len(keys)
-        self.cut_, self.risk_, self.bound_ = found.cut, found.risk, found.bound
+        self.threshold_, self.risk_, self.bound_ = found.threshold, found.risk, found.bound
 
     def keys(self, scores: Floats, kind: ScoreKind) -> Floats:
-        """What is compared with the cut, documents × labels: −∞ for impossible labels, +∞ for the fallback's."""
+        """What is compared with the threshold, documents × labels: −∞ for impossible labels, +∞ for the fallback's."""
         p = np.ascontiguousarray(self.calibration_.transform(open_scores(scores, kind)))
         keys = p / (1 + p.sum(axis=1, keepdims=True) - p) if self.metric == "recall" else p
         keys = np.where(possible(scores, kind), keys, -math.inf)
@@ -135,15 +178,15 @@ class Guarantee(DecisionRule):
         return keys
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
-        """Key ≥ cut."""
-        return np.asarray(self.keys(scores, kind) >= self.cut_)
+        """Key ≥ threshold."""
+        return np.asarray(self.keys(scores, kind) >= self.threshold_)
 
     def guarantee(self) -> GuaranteeRecord:
-        """What is guaranteed, and what it rests on."""
+        """The guarantee, and the figures it rests on."""
         self.check_fitted()
-        return GuaranteeRecord(self.metric, self.level, self.n_documents_, self.cut_, self.risk_, self.bound_)
+        return GuaranteeRecord(self.metric, self.level, self.n_documents_, self.threshold_, self.risk_, self.bound_)
 
-    def _refusal(self, found: ControlledCut, documents: int) -> str:
+    def _refusal(self, found: ControlledThreshold, documents: int) -> str:
         whose = "documents with a label" if self.metric == "recall" else "documents"
         asked = f"{self.metric}={self.level:g}"
         if not documents:
@@ -157,3 +200,88 @@ class Guarantee(DecisionRule):
             least = math.ceil(1000 * min(1.0, 2 / (documents + 1))) / 1000
             reach = f"{documents} held-out {whose} allow no less than about {least:g}"
         return f"{asked} cannot be guaranteed: {reach}. Ask for that, give more documents, or hold out a larger share."
+
+
+# ---- conformal risk control ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ControlledThreshold:
+    """A threshold, the mean loss of the held-out documents there, and the bound (n R̂ + 1)/(n + 1) it gives."""
+
+    threshold: float
+    risk: float
+    bound: float
+
+
+def bound_of(risk: float, documents: int) -> float:
+    """(n R̂ + B) / (n + 1) with B = 1, the greatest loss there is.
+
+    >>> bound_of(0.25, 4)
+    0.4
+    """
+    return (documents * risk + 1) / (documents + 1)
+
+
+def recall_threshold(keys: Floats, truth: Bools, alpha: float) -> ControlledThreshold:
+    """The highest threshold at which 1 − |S∩T|/|T|, the missed share of a document's labels, is bounded by α.
+
+    Documents without a label have no recall and must be left out by the caller. Labels with a key of −∞ are never
+    predicted. Where no threshold keeps the bound, the lowest one is returned, its bound above α.
+
+    >>> keys = np.array([[0.9, 0.5], [0.8, 0.1], [0.7, 0.2]])
+    >>> truth = np.array([[True, True], [True, False], [False, True]])
+    >>> found = recall_threshold(keys, truth, alpha=0.6)      # at 0.5: (3 · 1/3 + 1)/4
+    >>> round(found.threshold, 3), round(found.risk, 3), found.bound
+    (0.35, 0.333, 0.5)
+    """
+    rows, columns = np.nonzero(truth & (keys > -math.inf))
+    shares = 1 / truth.sum(axis=1)[rows]
+    levels, missed = _running(keys[rows, columns], -shares / len(keys), 1.0)
+    fine = np.flatnonzero(_bounds(missed, len(keys)) <= alpha)
+    return _at(int(fine[0]) if len(fine) else len(levels) - 1, levels, missed, 1.0, keys)
+
+
+def false_discovery_threshold(keys: Floats, truth: Bools, alpha: float) -> ControlledThreshold:
+    """The lowest threshold at which |S∖T|/max(|S|, 1), the wrong share of the predicted labels, is bounded by α.
+
+    The share falls and rises as labels are added, so that each document counts with the greatest share it had at this
+    or any higher threshold: conservative, and monotone. Where no threshold keeps the bound it is +∞: no labels.
+
+    >>> keys = np.array([[0.9, 0.5], [0.8, 0.1], [0.7, 0.2]])
+    >>> truth = np.array([[True, True], [True, False], [False, True]])
+    >>> found = false_discovery_threshold(keys, truth, alpha=0.5)      # 0.7 is wrong, and counts 1 from there on
+    >>> round(found.threshold, 3), round(found.risk, 3), found.bound
+    (0.15, 0.333, 0.5)
+    """
+    order = np.argsort(-keys, axis=1, kind="stable")
+    ranked, wrong = np.take_along_axis(keys, order, 1), ~np.take_along_axis(truth, order, 1)
+    shares = np.cumsum(wrong, axis=1) / np.arange(1, keys.shape[1] + 1)
+    # Labels of one key come together: only the share after the last of them is that of a set of the family.
+    shares[:, :-1][ranked[:, :-1] == ranked[:, 1:]] = 0
+    rises = np.diff(np.maximum.accumulate(shares, axis=1), axis=1, prepend=0)
+    allowed = ranked > -math.inf
+    levels, risks = _running(ranked[allowed], rises[allowed] / len(keys), 0.0)
+    fine = np.flatnonzero(_bounds(risks, len(keys)) <= alpha)
+    return _at(int(fine[-1]) if len(fine) else -1, levels, risks, 0.0, keys)
+
+
+def _running(keys: Floats, steps: Floats, start: float) -> tuple[Floats, Floats]:
+    """The distinct keys, highest first, and the risk at each: where it starts, and all steps so far."""
+    order = np.argsort(-keys, kind="stable")
+    ordered = keys[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if len(ordered) else np.zeros(0, dtype=np.intp)
+    return ordered[last], np.clip(start + np.cumsum(steps[order])[last], 0.0, 1.0)
+
+
+def _bounds(risks: Floats, documents: int) -> Floats:
+    """The bound at each risk, minus 1e-12, so that sums that equal α in exact arithmetic are within it."""
+    return (documents * risks + 1) / (documents + 1) - 1e-12
+
+
+def _at(number: int, levels: Floats, risks: Floats, nothing: float, keys: Floats) -> ControlledThreshold:
+    """The threshold below one of the attained keys, or above them all (−1)."""
+    if number < 0:
+        return ControlledThreshold(math.inf, nothing, bound_of(nothing, len(keys)))
+    risk = float(risks[number])
+    return ControlledThreshold(clear_threshold(keys, float(levels[number])), risk, bound_of(risk, len(keys)))

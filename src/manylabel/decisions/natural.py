@@ -1,4 +1,4 @@
-"""The decision a kind of score gives by itself."""
+"""The decision that follows from the kind of score alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Natural(DecisionRule):
         """See `natural_decisions`."""
         return natural_decisions(scores, kind)
 
-    def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
+    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
         """0.5 for log-odds, 0 for margins, none where the best label is taken."""
-        cut = {ScoreKind.LOG_ODDS: 0.5, ScoreKind.MARGIN: 0.0}.get(kind)
-        return None if cut is None else np.full(n_labels, cut)
+        threshold = {ScoreKind.LOG_ODDS: 0.5, ScoreKind.MARGIN: 0.0}.get(kind)
+        return None if threshold is None else np.full(n_labels, threshold)

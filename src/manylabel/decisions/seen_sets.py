@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.decisions.cut_search import CutSearch
-from manylabel.decisions.set_table import SetTable
+from manylabel.decisions.threshold_search import ThresholdSearch
 from manylabel.estimator import Csr, Floats
 from manylabel.kernels.canonical import canonical
 from manylabel.models.base import row_batches
@@ -30,9 +31,9 @@ class SeenSets(DecisionRule):
     P(T|x) ∝ Π_{k∈T} p_k(x) Π_{k∉T} (1 − p_k(x)) · [ P(T) / (Π_{k∈T} π_k Π_{k∉T} (1 − π_k)) ]^dependence
 
     over the sets T seen in training. p_k(x) is the probability of label k by itself, calibrated on out-of-fold scores
-    (`Calibration`, with `curve` and `shrinkage`). The second factor tells how much more often the set occurs than its
+    (`Calibration`, with `curve` and `shrinkage`). The second factor is how much more often the set occurs than its
     labels would meet by chance: P(T) is its share of the training documents, π_k = (n_k + ½)/(N + 1). With `dependence`
-    1 this is Bayes' rule for a document that tells of each label independently; on real scores about half of it was
+    1 this is Bayes' rule for scores that are independent given the labels; on real scores about half of it was
     best. 0 leaves the independent probabilities, renormalised over the seen sets.
 
     ``metric="exact-match"``    the most probable set: the best guess at the whole set
@@ -41,7 +42,7 @@ class SeenSets(DecisionRule):
 
     Sets in fewer than `min_count` documents are left out. The empty set is one like any other where training has
     documents without a label, unless `allow_empty` is off. Ties go to the set seen more often, then to the one seen
-    first. A set with an impossible label is impossible; where all sets are, nothing is given.
+    first. A set with an impossible label is impossible; where all sets are, no label is predicted.
 
     Costs grow with the number of seen sets and their lengths, not with pairs of sets: the expectation needs T only
     through its length and labels (the grouping of Dembczyński, Waegeman, Cheng & Hüllermeier 2011, `SetTable`).
@@ -92,15 +93,20 @@ class SeenSets(DecisionRule):
 
     @property
     def learns(self) -> bool:
-        """Always."""
+        """True: this rule needs out-of-fold scores."""
         return True
+
+    @property
+    def takes_fallback(self) -> bool:
+        """False: the empty set is one of the sets to choose from."""
+        return False
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Calibrate every label, and count the label sets."""
-        self.learn_from(CutSearch(scores, Y, kind))
+        self.learn_from(ThresholdSearch(scores, Y, kind))
 
-    def learn_from(self, search: CutSearch) -> None:
-        """The same, with curves that other rules may have asked for before."""
+    def learn_from(self, search: ThresholdSearch) -> Self:
+        """Take the curves from a search that rules share, and count the label sets."""
         truth = canonical(search.Y, np.int8, keep_zeros=False)
         _, classes, sets = set_classes(truth, self.min_count, "drop", self.allow_empty)
         counts = np.bincount(classes, minlength=sets.shape[0])
@@ -111,6 +117,7 @@ class SeenSets(DecisionRule):
         self.log_dependence_ = np.asarray(self.dependence * (np.log(counts[order]) - by_chance), dtype=np.float64)
         self.calibration_ = search.calibration(self.curve, self.shrinkage)
         self._table = None
+        return self
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """The best seen set of each document."""
@@ -146,3 +153,97 @@ class SeenSets(DecisionRule):
         if self._table is None:
             self._table = SetTable.of(self.sets_)
         return self._table
+
+
+# ---- the table of label sets ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SizeGroup:
+    """The sets of one length: their row numbers, sets × labels, and labels × sets."""
+
+    size: int
+    rows: npt.NDArray[np.intp]
+    sets: Csr
+    holders: Csr
+
+
+@dataclass(frozen=True, slots=True)
+class SetTable:
+    """Label sets grouped by their length. Everything it computes is sets × documents.
+
+    Each document is computed by itself, in the same order of additions whatever its neighbours: sparse products and
+    cell-by-cell steps, no BLAS, no sums whose order depends on the shape.
+    """
+
+    sets: Csr
+    groups: tuple[SizeGroup, ...]
+
+    @classmethod
+    def of(cls, sets: Csr) -> Self:
+        """Group the rows of sets × labels."""
+        counted = sets.astype(np.float64)
+        sizes = np.diff(sets.indptr)
+        groups = []
+        for size in np.unique(sizes).tolist():
+            rows = np.flatnonzero(sizes == size)
+            own = Csr(counted[rows])
+            groups.append(SizeGroup(int(size), rows, own, Csr(own.T)))
+        return cls(counted, tuple(groups))
+
+    @property
+    def cells_a_document(self) -> int:
+        """How many numbers the tables of one document hold, in thirds: what `row_batches` asks for."""
+        return self.sets.shape[0] + (2 * len(self.groups) + 2) * self.sets.shape[1] // 3
+
+    def sums(self, values: Floats) -> Floats:
+        """Σ_{k∈T} of values, labels × documents."""
+        return np.asarray(self.sets @ values)
+
+    def weights(self, log_weights: Floats) -> Floats:
+        """e^w, the greatest of each document being 1; 0 throughout where all are −∞."""
+        highest = log_weights.max(axis=0, initial=-np.inf)
+        return np.exp(log_weights - np.where(np.isneginf(highest), 0.0, highest))
+
+    def best(self, log_weights: Floats, metric: SetMetric) -> tuple[npt.NDArray[np.intp], Bools]:
+        """The first best set of each document, and whether any set is possible there."""
+        possible = ~np.isneginf(log_weights.max(axis=0, initial=-np.inf))
+        if metric == "exact-match":
+            return log_weights.argmax(axis=0), possible
+        weights = self.weights(log_weights)
+        values = self.expected_f1(weights) if metric == "sample-f1" else self.expected_agreement(weights)
+        # An impossible set can have some F1 with the possible ones, but must not be chosen.
+        return np.where(np.isneginf(log_weights), -np.inf, values).argmax(axis=0), possible
+
+    def expected_f1(self, weights: Floats) -> Floats:
+        """Σ_T w_T 2|S∩T|/(|S| + |T|) for each set S, 1 in place of the fraction where both are empty.
+
+        With W_s[k] = Σ w_T over the sets T of length s that hold k, it is Σ_{k∈S} Σ_s 2/(|S| + s) W_s[k]. Source: the
+        matrix Δ of Dembczyński, Waegeman, Cheng & Hüllermeier 2011.
+
+        >>> table = SetTable.of(Csr([[1, 1, 0], [1, 0, 0], [0, 0, 1]]))
+        >>> table.expected_f1(np.array([[0.5], [0.3], [0.2]])).ravel().round(4).tolist()
+        [0.7, 0.6333, 0.2]
+        """
+        found = np.empty_like(weights)
+        some = [group for group in self.groups if group.size]
+        sizes = np.array([group.size for group in some])[:, np.newaxis, np.newaxis]
+        holding = np.empty((len(some), self.sets.shape[1], weights.shape[1]))
+        for place, group in enumerate(some):
+            holding[place] = group.holders @ weights[group.rows]
+        for group in some:
+            found[group.rows] = group.sets @ (holding * (2.0 / (group.size + sizes))).sum(axis=0)
+        for empty in (group for group in self.groups if not group.size):
+            found[empty.rows] = weights[empty.rows]
+        return found
+
+    def expected_agreement(self, weights: Floats) -> Floats:
+        """Σ_{k∈S} Σ_T w_T (2 [k∈T] − 1) for each set S: greatest where Σ_T w_T |S△T| is least.
+
+        >>> table = SetTable.of(Csr([[1, 1, 0], [1, 0, 0], [0, 0, 1]]))
+        >>> table.expected_agreement(np.array([[0.5], [0.375], [0.125]])).ravel().tolist()
+        [0.75, 0.75, -0.75]
+        """
+        total = Csr(np.ones((1, self.sets.shape[0]))) @ weights
+        held = Csr(self.sets.T) @ weights
+        return np.asarray(self.sets @ (2.0 * held - total))

@@ -1,29 +1,18 @@
-"""One threshold for all labels: given, or learned."""
+"""One threshold for all labels, fixed or learned."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from manylabel.decisions.base import FALLBACK, DecisionRule, floor
-from manylabel.decisions.search import SearchedMetric, pooled_cut
+from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.threshold_search import NATURAL, SearchedMetric, ThresholdSearch, common_threshold, score_units
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError
-from manylabel.models.score_kinds import Bools, ScoreKind, display, logit
+from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
-
-if TYPE_CHECKING:
-    from manylabel.decisions.cut_search import CutSearch
-
-_NATURAL = {
-    ScoreKind.POSTERIOR: 0.5,
-    ScoreKind.LOG_ODDS: 0.5,
-    ScoreKind.MARGIN: 0.0,
-    ScoreKind.SIMILARITY: 0.5,
-}
 
 
 class Threshold(DecisionRule):
@@ -53,12 +42,12 @@ class Threshold(DecisionRule):
             return np.asarray(scores > 0)
         return np.asarray(scores >= score_units(self._value(kind), kind))
 
-    def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """The value, for every label."""
+    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """The fixed value, the same for every label."""
         return np.full(n_labels, self._value(kind))
 
     def _value(self, kind: ScoreKind) -> float:
-        value = _NATURAL[kind] if self.value is None else float(self.value)
+        value = NATURAL[kind] if self.value is None else float(self.value)
         if kind.is_probability and not 0 <= value <= 1:
             raise DecisionError(
                 f"Threshold: scores of kind '{kind}' are read as probabilities, so value must be a number "
@@ -70,22 +59,22 @@ class Threshold(DecisionRule):
 class GlobalThreshold(DecisionRule):
     """The labels whose score is at least one threshold learned for all labels together.
 
-    Every attained score is tried. The metric is micro F1, the share of documents whose label set is
-    exactly right, the break-even point (least |precision − recall|, something being right), or the fewest wrong
-    labels (``"hamming-loss"``); ties go to the smallest threshold. Source: Vilar, Castro & Sanchis 2004 learn one
-    threshold for all; the search is ours.
+    Every gap between two attained scores is tried, and the threshold lies in the middle of its gap. The metric is
+    micro F1, the share of documents whose label set is exactly right, the break-even point (least |precision − recall|,
+    something being right), or the fewest wrong labels (``"hamming-loss"``). Ties go to the smallest threshold.
+    Source: Vilar, Castro & Sanchis 2004 learn one threshold for all; the search is ours.
 
     >>> scores = np.array([[0.9, 0.4], [0.2, 0.3]])
     >>> rule = GlobalThreshold().fit(scores, Csr([[1, 1], [0, 0]]), ScoreKind.POSTERIOR)
-    >>> rule.thresholds(2, ScoreKind.POSTERIOR).tolist()
-    [0.4, 0.4]
+    >>> rule.shown_thresholds(2, ScoreKind.POSTERIOR).tolist()
+    [0.35, 0.35]
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "metric": OneOf("micro-f1", "exact-match", "break-even", "hamming-loss"),
         "fallback": FALLBACK,
     }
-    cut_: float
+    threshold_: float
 
     def __init__(self, metric: SearchedMetric = "micro-f1", fallback: Literal["none", "argmax"] = "none") -> None:
         self.metric: SearchedMetric = metric
@@ -93,39 +82,26 @@ class GlobalThreshold(DecisionRule):
 
     @property
     def learns(self) -> bool:
-        """Always."""
+        """True: this rule needs out-of-fold scores."""
         return True
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Search the threshold, in the units of the scores; without any true label keep the natural one."""
-        self.cut_ = learned_cut(scores, Y, kind, self.metric)
+        self.threshold_ = common_threshold(scores, Y, kind, self.metric)
 
-    def learn_from(self, search: CutSearch) -> None:
-        """The same, from cuts that other rules may have asked for before."""
-        self.cut_ = search.common(self.metric)
+    def learn_from(self, search: ThresholdSearch) -> Self:
+        """Take the threshold from a search that rules share."""
+        self.threshold_ = search.common(self.metric)
+        return self
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
-        """Score ≥ cut."""
-        return np.asarray(scores >= self.cut_)
+        """Score ≥ threshold."""
+        return np.asarray(scores >= self.threshold_)
 
-    def thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """The learned threshold, for every label."""
-        return np.full(n_labels, display(self.cut_, kind))
+    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """The learned threshold, the same for every label."""
+        return np.full(n_labels, display(self.threshold_, kind))
 
-    def cuts(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """The learned threshold in the units of the scores, for every label."""
-        return np.full(n_labels, self.cut_)
-
-
-def score_units(value: float, kind: ScoreKind) -> float:
-    """A threshold as people read it, in the units of the scores."""
-    return logit(value) if kind is ScoreKind.LOG_ODDS else value
-
-
-def learned_cut(scores: Floats, Y: Csr, kind: ScoreKind, metric: SearchedMetric) -> float:
-    """The best cut for all labels in score units; the natural one where nothing can be learned."""
-    found = pooled_cut(scores, Y, metric, above=floor(kind))
-    if found is None:
-        natural = score_units(_NATURAL[kind], kind)
-        return math.nextafter(natural, math.inf) if kind is ScoreKind.MARGIN else natural
-    return found.value
+    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """The learned threshold in the units of the scores, the same for every label."""
+        return np.full(n_labels, self.threshold_)

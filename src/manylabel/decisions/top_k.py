@@ -29,6 +29,11 @@ class TopK(DecisionRule):
         self.k = k
         self.fallback = fallback
 
+    @property
+    def takes_fallback(self) -> bool:
+        """False: every document has k labels already."""
+        return False
+
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """The first k of each row in descending order."""
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.k]

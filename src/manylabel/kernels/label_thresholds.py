@@ -1,4 +1,4 @@
-"""The cut with the best F1 of every label at once, on several threads."""
+"""The threshold with the best F1 of every label at once, on several threads."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _kernel: Any = compiled_module("thresholds") or reference
 LABELS_A_BLOCK = 64
 
 
-def label_cuts(scores: npt.ArrayLike, Y: Any, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
-    """The F1-best cut of each label on its own, and that F1; NaN for labels without a positive scored above −∞.
+def label_thresholds(scores: npt.ArrayLike, Y: Any, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
+    """The F1-best threshold of each label by itself, and that F1; NaN for labels without a positive scored above −∞.
 
-    A label is given when its score is at least the cut; candidates are the attained scores, ties go to the smallest.
-    Scores that are −∞ or NaN are never given, but their positives count as true. float32 scores stay float32.
+    A label is predicted where its score is at least the threshold. Candidates are the attained scores; ties go to the
+    smallest. Scores of −∞ or NaN are never predicted, but their positives count as true. float32 scores stay float32.
 
     >>> scores = np.array([[0.9, 0.2, 0.1], [0.8, 0.1, 0.1], [0.3, 0.15, 0.1]])
-    >>> cuts, attained = label_cuts(scores, np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]]))
-    >>> cuts.tolist(), attained.tolist()
+    >>> thresholds, attained = label_thresholds(scores, np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]]))
+    >>> thresholds.tolist(), attained.tolist()
     ([0.8, 0.15, nan], [1.0, 1.0, nan])
     """
     block = np.asarray(scores)
@@ -44,13 +44,13 @@ def label_cuts(scores: npt.ArrayLike, Y: Any, *, n_jobs: int | None = None) -> t
     positives = positives[possible]
     starts = np.zeros(n_labels + 1, dtype=np.int64)
     np.cumsum(np.bincount(label_of[possible], minlength=n_labels), out=starts[1:])
-    cuts, attained = np.full(n_labels, np.nan), np.full(n_labels, np.nan)
+    thresholds, attained = np.full(n_labels, np.nan), np.full(n_labels, np.nan)
 
     def search(begin: int) -> None:
         end = min(begin + LABELS_A_BLOCK, n_labels)
         for label in range(begin, end):
             positives[starts[label] : starts[label + 1]].sort()
-        _kernel.best_cuts(block, starts, positives, sizes, begin, end, cuts, attained)
+        _kernel.best_cuts(block, starts, positives, sizes, begin, end, thresholds, attained)
 
     in_threads(search, range(0, n_labels, LABELS_A_BLOCK), n_jobs)
-    return cuts, attained
+    return thresholds, attained

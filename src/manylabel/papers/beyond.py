@@ -319,8 +319,8 @@ def decided(rule: DecisionRule, divisions: Sequence[Floats], Y: Csr, scores: Flo
     kind = LinearSVM().score_kind
     if not isinstance(rule, PerLabelThreshold):
         return rule.fit(divisions[0], Y, kind).decide(scores, kind)
-    cuts = np.mean([rule.fit(one, Y, kind).cuts_ for one in divisions], axis=0)
-    return Csr((scores >= cuts).astype(np.int8))
+    thresholds = np.mean([rule.fit(one, Y, kind).thresholds_ for one in divisions], axis=0)
+    return Csr((scores >= thresholds).astype(np.int8))
 
 
 def counted(truth: Csr, given: Csr) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def chosen_text(chosen: Mapping[str, Any]) -> str:
 def guarantee_text(guarantee: Mapping[str, Any]) -> str:
     """What is guaranteed, what it rests on, and, where it was measured, what became of it.
 
-    >>> facts = {"metric": "recall", "level": 0.9, "documents": 200, "cut": 0.1, "risk": 0.09, "bound": 0.0945}
+    >>> facts = {"metric": "recall", "level": 0.9, "documents": 200, "threshold": 0.1, "risk": 0.09, "bound": 0.0945}
     >>> said = guarantee_text({**facts, "measured": 0.912, "measured_on": 50})
     >>> for sentence in said.split(". "):
     ...     print(sentence)
@@ -56,6 +56,6 @@ def _recall_words(guarantee: Mapping[str, Any]) -> dict[str, str]:
 def _false_discovery_words(guarantee: Mapping[str, Any]) -> dict[str, str]:
     name = "false-discovery rate"
     given = f"at most {100 * guarantee['level']:g} % of the labels given to new documents of the same kind are wrong"
-    # For each document the greatest share at any stricter cut is taken: see `false_discovery_cut`.
+    # For each document the greatest share at any stricter threshold is taken: see `false_discovery_threshold`.
     found = f"{name} {guarantee['risk']:.3f} there, each document taken at its worst, {guarantee['bound']:.3f}"
     return {"name": name, "documents": "documents", "guaranteed": given, "found": found}

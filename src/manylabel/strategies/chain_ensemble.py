@@ -12,6 +12,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY
 from manylabel.models.evidence import asked_for
+from manylabel.models.label_thresholds import clear_threshold
 from manylabel.models.score_kinds import Bools, ScoreKind, sigmoid
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
@@ -36,9 +37,9 @@ class ChainEnsemble(TwoClassStrategy):
     A unanimous vote is ±36 (a share within 1e-15 of 0 or 1) rather than ±∞, which is kept for labels that no training
     document has, or all have. Averaged margins stay margins.
 
-    ``threshold="cardinality"`` replaces one half by the cut that gives the training documents as many labels as they
-    have (Read et al. 2011, section 6), where we count only votes of chains that did not learn from a document, if the
-    samples leave any out: votes on documents a chain has seen are too sure.
+    ``threshold="cardinality"`` replaces one half by the threshold that gives the training documents as many labels as
+    they have (Read et al. 2011, section 6), where we count only votes of chains that did not learn from a document, if
+    the samples leave any out: votes on documents a chain has seen are too sure.
 
     `labels`, `folds` and `label_scale` are those of `ClassifierChain`; `seed` draws orders and samples, and more chains
     with the same seed leave the first ones as they were. The chains learn on up to `n_jobs` threads.
@@ -122,7 +123,7 @@ class ChainEnsemble(TwoClassStrategy):
             self.chains_ = in_threads(learn_chain, range(self.n_chains), self.n_jobs)
         self.threshold_ = 0.0
         if self.threshold == "cardinality":
-            self.threshold_ = self._cardinality_cut(features, targets.Y, samples)
+            self.threshold_ = self._cardinality_threshold(features, targets.Y, samples)
         return self
 
     def _draw(self, random: np.random.Generator, n_documents: int) -> Ints:
@@ -134,8 +135,8 @@ class ChainEnsemble(TwoClassStrategy):
         size = max(1, round(self.share * n_documents))
         return np.sort(random.choice(n_documents, size=size, replace=False))
 
-    def _cardinality_cut(self, X: Csr, Y: Csr, samples: list[Ints]) -> float:
-        """The cut at which the training documents get as many labels as they have, by chains that did not see them."""
+    def _cardinality_threshold(self, X: Csr, Y: Csr, samples: list[Ints]) -> float:
+        """The threshold that gives training documents as many labels as they have, by chains that did not see them."""
         unseen = np.ones((len(samples), X.shape[0]), dtype=np.bool_)
         for row, sample in zip(unseen, samples, strict=True):
             row[sample] = False
@@ -147,7 +148,7 @@ class ChainEnsemble(TwoClassStrategy):
             rows = np.sort(np.random.default_rng(self.seed).choice(rows, size=most, replace=False))
         learned = np.flatnonzero(~self.constant_labels_)
         scores = self._combined(Csr(X[rows]), unseen[:, rows])[:, learned]
-        return count_matching_cut(scores.ravel(), int(Csr(Y[rows])[:, learned].sum()))
+        return count_matching_threshold(scores.ravel(), int(Csr(Y[rows])[:, learned].sum()))
 
     # --- scoring ----------------------------------------------------------------------------------------------
 
@@ -178,7 +179,7 @@ class ChainEnsemble(TwoClassStrategy):
             return np.asarray(np.clip(np.log(given) - np.log(refused), -UNANIMOUS, UNANIMOUS))
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """A share of at least one half (a mean margin above 0), or the cut that matches the cardinality."""
+        """A share of at least one half (a mean margin above 0), or the threshold that matches the cardinality."""
         if self.threshold == "half" and self.score_kind is ScoreKind.MARGIN:
             return np.asarray(scores > 0)
         learned = np.asarray(scores >= self.threshold_)
@@ -198,11 +199,13 @@ class ChainEnsemble(TwoClassStrategy):
         return Csr(total.multiply(kept[:, np.newaxis]).tocsr())
 
 
-def count_matching_cut(scores: Floats, wanted: int) -> float:
-    """The cut at or above which nearest to `wanted` scores lie; the higher one of two that are equally near.
+def count_matching_threshold(scores: Floats, wanted: int) -> float:
+    """The threshold at or above which nearest to `wanted` scores lie; the higher one of two that are equally near.
 
-    >>> count_matching_cut(np.array([0.9, 0.7, 0.7, 0.7, 0.2]), 2), count_matching_cut(np.array([0.9, 0.1]), 1)
-    (0.9, 0.9)
+    It lies in the middle of the gap below those scores.
+
+    >>> [count_matching_threshold(np.array(scores), 2) for scores in ([0.9, 0.7, 0.7, 0.7, 0.2], [0.75, 0.5, 0.25])]
+    [0.8, 0.375]
     """
     if not len(scores) or wanted <= 0:
         return float("inf")
@@ -210,5 +213,5 @@ def count_matching_cut(scores: Floats, wanted: int) -> float:
     value = ordered[min(wanted, len(ordered)) - 1]
     with_ties, above = int((ordered >= value).sum()), int((ordered > value).sum())
     if above and wanted - above <= with_ties - wanted:
-        return float(ordered[above - 1])
-    return float(value)
+        value = ordered[above - 1]
+    return clear_threshold(scores, float(value))

@@ -60,7 +60,7 @@ class HierarchicalStrategy(MultiLabelModel):
     """The parent of each node that was learned."""
     nodes_: list[MultiLabelModel]
     """The models of all nodes."""
-    cuts_: Floats
+    thresholds_: Floats
     """The threshold of each node."""
     seen_: Bools
     """Which labels have a training document, their own or a descendant's."""
@@ -76,7 +76,7 @@ class HierarchicalStrategy(MultiLabelModel):
         raise NotImplementedError
 
     def learn_thresholds(self, scores: list[Floats], Y: Csr) -> None:
-        """Set `cuts_` from the models' scores out of fold; Y is closed."""
+        """Set `thresholds_` from the models' scores out of fold; Y is closed."""
         raise NotImplementedError
 
     def combine(self, scores: list[Floats]) -> Floats:
@@ -114,7 +114,7 @@ class HierarchicalStrategy(MultiLabelModel):
         forest = checked_parents(parents, self.n_labels_)
         self.parents_ = self.forest(forest)
         Z = Csr(closed(targets.Y, forest)[:, : len(self.parents_)])
-        self.cuts_ = np.zeros(len(self.parents_))
+        self.thresholds_ = np.zeros(len(self.parents_))
         self.start()
         if self.has_thresholds and targets.form != "single" and features.shape[0] >= self.folds:
             self._learn_out_of_fold(features, Z, options)

@@ -16,8 +16,8 @@ from manylabel.strategies.hierarchical import HierarchicalStrategy, SiblingModel
 from manylabel.strategies.node_scores import (
     blocked,
     closed_upwards,
-    descent_cuts,
-    node_cuts,
+    descent_thresholds,
+    node_thresholds,
     path_log_odds,
     sibling_leads,
 )
@@ -73,11 +73,11 @@ class ClosedLabels(HierarchicalStrategy):
 
     def learn_thresholds(self, scores: list[Floats], Y: Csr) -> None:
         """Each label's own."""
-        self.cuts_ = node_cuts(scores[0], Y, self.shrinkage, self.floor)
+        self.thresholds_ = node_thresholds(scores[0], Y, self.shrinkage, self.floor)
 
     def combine(self, scores: list[Floats]) -> Floats:
         """Thresholds taken off, every label raised to its best descendant."""
-        return closed_upwards(scores[0] - self.cuts_, self.parents_)
+        return closed_upwards(scores[0] - self.thresholds_, self.parents_)
 
 
 class TopDown(HierarchicalStrategy):
@@ -135,12 +135,12 @@ class TopDown(HierarchicalStrategy):
 
     def learn_thresholds(self, scores: list[Floats], Y: Csr) -> None:
         """Level by level, on the documents that reach a node."""
-        self.cuts_ = descent_cuts(scores[0], Y, self.parents_, self.shrinkage, self.floor)
+        self.thresholds_ = descent_thresholds(scores[0], Y, self.parents_, self.shrinkage, self.floor)
 
     def combine(self, scores: list[Floats]) -> Floats:
         """Thresholds (or the best sibling) taken off, every node lowered to its worst ancestor."""
         argmax = self.descent == "argmax"
-        relative = sibling_leads(scores[0], self.parents_) if argmax else scores[0] - self.cuts_
+        relative = sibling_leads(scores[0], self.parents_) if argmax else scores[0] - self.thresholds_
         return blocked(relative, self.parents_)
 
 
@@ -220,11 +220,11 @@ class Propagated(HierarchicalStrategy):
         best = -1.0
         for share in shares:
             mixed = mean(flat, path, share)
-            cuts = node_cuts(mixed, truth, self.shrinkage, self.floor)
-            attained = micro_f1(label_counts(truth, Csr((mixed > cuts).astype(np.int8))))
+            thresholds = node_thresholds(mixed, truth, self.shrinkage, self.floor)
+            attained = micro_f1(label_counts(truth, Csr((mixed > thresholds).astype(np.int8))))
             if attained > best:
                 best, self.share_ = attained, share
-                self.cuts_[: self.n_labels_] = cuts
+                self.thresholds_[: self.n_labels_] = thresholds
 
     def _flat_and_path(self, scores: list[Floats]) -> tuple[Floats, Floats]:
         """The flat scores and the log-odds of the paths, which are the same where there are no paths."""
@@ -237,7 +237,7 @@ class Propagated(HierarchicalStrategy):
 
     def combine(self, scores: list[Floats]) -> Floats:
         """Both scores weighed, thresholds taken off, every label raised to its best descendant."""
-        above = mean(*self._flat_and_path(scores), self.share_) - self.cuts_
+        above = mean(*self._flat_and_path(scores), self.share_) - self.thresholds_
         above[:, self.n_labels_ :] = -np.inf  # a group hands on what lies below it and has no say of its own
         return closed_upwards(above, self.parents_)
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.metrics.ancestors import levels
-from manylabel.models.label_cuts import OwnCuts, own_cuts, shrunk_cuts
+from manylabel.models.label_thresholds import CLEAR, OwnThresholds, clear_of_scores, own_thresholds, shrunk_thresholds
 
 
 def closed_upwards(scores: Floats, parents: Ints) -> Floats:
     """Each node's score raised to the best of its descendants': c_v = max(s_v, max over children of c).
 
-    Whatever the cut, the nodes given are then closed under ancestors.
+    Whatever the threshold, the predicted nodes are then closed under ancestors.
 
     >>> closed_upwards(np.array([[-0.2, 1.0, -3.0]]), np.array([-1, 0, 0])).tolist()
     [[1.0, 1.0, -3.0]]
@@ -98,42 +98,42 @@ def sibling_leads(scores: Floats, parents: Ints) -> Floats:
     return leads
 
 
-def node_cuts(scores: Floats, Y: Csr, shrinkage: float, floor: float) -> Floats:
+def node_thresholds(scores: Floats, Y: Csr, shrinkage: float, floor: float) -> Floats:
     """A threshold for each node from out-of-fold scores, such that a node is given where its score is above it.
 
     The formula is that of the rule per-label (`manylabel.decisions.per_label`), the common threshold being the mean of
     all nodes' own ones, each counted by its documents. Scores of −∞ are never given, but their positives count as true.
 
     >>> scores = np.array([[2.0], [1.0], [-1.0]])
-    >>> node_cuts(scores, Csr([[1], [1], [0]]), shrinkage=5.0, floor=0.1).round(6) + 0.0
+    >>> node_thresholds(scores, Csr([[1], [1], [0]]), shrinkage=5.0, floor=0.1).round(6) + 0.0
     array([0.])
     """
-    own = own_cuts(scores, Y, "middle")
+    own = own_thresholds(scores, Y)
     common = _common(own)
     highest = scores.max(axis=0, initial=-math.inf)
-    cuts = shrunk_cuts(own, common, shrinkage, floor, np.where(np.isneginf(highest), 0.0, highest))
-    # Above, not at: a label that every document has scores +1 everywhere, and is given.
-    return np.nextafter(cuts, -math.inf)
+    found = shrunk_thresholds(own, common, shrinkage, floor, np.where(np.isneginf(highest), 0.0, highest))
+    # Predicted above the threshold, not at it: a score of +∞ is above the largest finite one.
+    return np.nextafter(clear_of_scores(scores, found, CLEAR), -math.inf)
 
 
-def descent_cuts(scores: Floats, Y: Csr, parents: Ints, shrinkage: float, floor: float) -> Floats:
+def descent_thresholds(scores: Floats, Y: Csr, parents: Ints, shrinkage: float, floor: float) -> Floats:
     """Thresholds for the top-down descent, level by level: a node's own from the documents that reach it.
 
     A document that the thresholds above wrongly let pass is a negative here, one that they wrongly stop is missed
     whatever the threshold.
     """
-    cuts = np.zeros(scores.shape[1])
+    thresholds = np.zeros(scores.shape[1])
     lowered = scores.copy()
     for level, nodes in enumerate(levels(parents)):
         reaching = scores[:, nodes]
         if level:
             reaching = np.where(lowered[:, parents[nodes]] > 0, reaching, -math.inf)
-        cuts[nodes] = node_cuts(reaching, Csr(Y[:, nodes]), shrinkage, floor)
-        lowered[:, nodes] = reaching - cuts[nodes]
-    return cuts
+        thresholds[nodes] = node_thresholds(reaching, Csr(Y[:, nodes]), shrinkage, floor)
+        lowered[:, nodes] = reaching - thresholds[nodes]
+    return thresholds
 
 
-def _common(own: OwnCuts) -> float:
-    finite = np.isfinite(own.cuts)
+def _common(own: OwnThresholds) -> float:
+    finite = np.isfinite(own.thresholds)
     documents = own.positives[finite].sum()
-    return float(own.positives[finite] @ own.cuts[finite] / documents) if documents else 0.0
+    return float(own.positives[finite] @ own.thresholds[finite] / documents) if documents else 0.0
