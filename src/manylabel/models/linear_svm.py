@@ -24,6 +24,9 @@ _COSTS = AnyOf(
     _POSITIVE, Satisfies("one such number for each label", lambda v: isinstance(v, (list, tuple, np.ndarray)))
 )
 
+TRIAL_TOL = 0.03
+"""The tolerance of a trial. It takes a third less time than 0.001; up to 2 of 288,000 decisions on Reuters differ."""
+
 
 class LinearSVM(MultiLabelModel):
     """Margins w·x + b of one linear classifier per label, each trained against the rest of the documents.
@@ -52,6 +55,8 @@ class LinearSVM(MultiLabelModel):
     """
 
     independent_labels = True
+    starts_warm = True
+    trial_settings: ClassVar[Mapping[str, Any]] = {"tol": TRIAL_TOL}
     additive_scores = True
     weighs_documents = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -143,6 +148,11 @@ class LinearSVM(MultiLabelModel):
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data without weights or exclusions."""
         self._learn(X, Y, None, None, None)
+
+    def fit_after(self, other: LinearSVM | None, X: Csr, Y: Csr, **facts: Any) -> Self:
+        """Learn from the dual solution of another `LinearSVM`; that of this one is kept for the next."""
+        self.keep_dual = True
+        return self.fit(X, Y, initial=None if other is None else other.dual_coef_, **facts)
 
     def _learn(self, X: Csr, Y: Csr, weights: Floats | None, excluded: Csr | None, initial: Csr | None) -> None:
         found = fit_linear(

@@ -11,16 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.linear_svm import LinearSVM
-from manylabel.models.over_linear_svm import LINEAR, OverLinearSVM
+from manylabel.models.linear_svm import TRIAL_TOL, LinearSVM
+from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
 from manylabel.models.score_kinds import Bools, ManylabelWarning, natural_decisions
 from manylabel.models.tuning import TUNED_FOR, VALIDATION, Trials, forced_labels, try_settings, validation_splits
 from manylabel.parameters import FLAG, Constraint, Number, Satisfies
 
 GRID_C = (0.1, 0.3, 1.0, 3.0)
 GRID_J = (1.0, 2.0, 5.0)
-TRIAL_TOL = 0.03
-"""The tolerance of a trial. It takes a third less time than 0.001; up to 2 of 288,000 decisions on Reuters differ."""
 _COSTS = Satisfies(
     "a list of numbers above 0",
     lambda value: (
@@ -39,7 +37,7 @@ def usual_cost(X: Csr) -> float:
     return X.shape[0] / squares if squares > 0 else 1.0
 
 
-class TunedSVM(OverLinearSVM):
+class TunedSVM(RetrainedSVM):
     """Margins of a `LinearSVM` whose cost C and factor J of the positives were chosen for each label on held-out data.
 
     Every pair of `grid_C` and `grid_J` is tried on all labels (`validation`: in how many folds each document is held
@@ -109,7 +107,7 @@ class TunedSVM(OverLinearSVM):
             self.tried_ = trials.measured.reshape(len(np.asarray(self.grid_J)), -1)
             chosen = np.array(pairs)[trials.best_per_label(self.min_positives, settled)]
             self.C_, self.J_ = chosen[:, 0], chosen[:, 1]
-        self.keep(self.machine().set_params(C=self.C_, J=self.J_).fit(X, Y))
+        self.keep(self.svm_to_train().set_params(C=self.C_, J=self.J_).fit(X, Y))
 
     def _trials(
         self, X: Csr, Y: Csr, pairs: list[tuple[float, float]], splits: list[tuple[Ints, Ints]], settled: Bools
@@ -121,7 +119,7 @@ class TunedSVM(OverLinearSVM):
             latest: Csr | None = None
             of_cost: dict[float, Csr] = {}
             for place, (C, J) in enumerate(pairs):
-                svm = self.machine().set_params(C=C, J=J, tol=max(self.model.tol, TRIAL_TOL))
+                svm = self.svm_to_train().set_params(C=C, J=J, tol=max(self.model.tol, TRIAL_TOL))
                 with warnings.catch_warnings():  # skipped pairs need no warning
                     warnings.simplefilter("ignore", ManylabelWarning)
                     svm.fit(X_train, Y_train, initial=of_cost.get(C, latest))

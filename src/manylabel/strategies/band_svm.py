@@ -13,7 +13,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.models.base import row_batches
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.models.over_linear_svm import LINEAR, OverLinearSVM
+from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
 from manylabel.models.score_kinds import Bools
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, Trials, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
@@ -32,7 +32,7 @@ GRIDS = {
 functional distance, in which 1 is the margin."""
 
 
-class BandSVM(OverLinearSVM):
+class BandSVM(RetrainedSVM):
     """Margins of linear machines whose negatives within a band around the hyperplane were removed.
 
     1. Train one machine a label.   2. For each, remove the *negatives* whose distance from its hyperplane is at most
@@ -113,7 +113,7 @@ class BandSVM(OverLinearSVM):
         self.bands_ = self._tuned(X, Y) if tuned else self._given(Y.shape[1])
         if self.unit == "quantile" and self.bands_.max() > 1:
             raise ParameterError(f"BandSVM: a quantile is a number from 0 to 1, not {self.bands_.max():g}.")
-        first = self.machine().fit(X, Y)
+        first = self.svm_to_train().fit(X, Y)
         trained, left_out = self._again(first, first, X, Y, self.bands_)
         self.removed_ = np.bincount(left_out.indices, minlength=Y.shape[1]).astype(np.int64)
         self.keep(trained)
@@ -135,7 +135,7 @@ class BandSVM(OverLinearSVM):
 
         def answers(train: Ints, test: Ints) -> Iterator[Csr]:
             seen, truth, asked = Csr(X[train]), Csr(Y[train]), Csr(X[test])
-            first = latest = self.machine().fit(seen, truth)
+            first = latest = self.svm_to_train().fit(seen, truth)
             for band in grid:
                 latest, _ = self._again(first, latest, seen, truth, np.full(Y.shape[1], band))
                 yield forced_sets(latest, asked)
@@ -147,7 +147,7 @@ class BandSVM(OverLinearSVM):
     def _again(self, first: LinearSVM, start: LinearSVM, X: Csr, Y: Csr, bands: Floats) -> tuple[LinearSVM, Csr]:
         """The machines without the negatives in the first ones' bands, from a near solution; and what each left out."""
         left_out = band_negatives(first, X, Y, bands, self.distance, self.side, self.unit, self.min_neg)
-        return self.machine().fit(X, Y, excluded=left_out, initial=start.dual_coef_), left_out
+        return self.svm_to_train().fit(X, Y, excluded=left_out, initial=start.dual_coef_), left_out
 
 
 def weight_norms(machine: LinearSVM) -> Floats:

@@ -16,7 +16,7 @@ from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.models.over_linear_svm import LINEAR, OverLinearSVM
+from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
 from manylabel.models.score_kinds import best_label
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
@@ -31,7 +31,7 @@ _MATRIX = Satisfies(
 )
 
 
-class ConfMat(OverLinearSVM):
+class ConfMat(RetrainedSVM):
     """Margins of linear machines trained without the documents of labels they are confused with.
 
     1. A fast classifier, trained on one part of the documents, labels the other: M_ij is the percentage of documents of
@@ -123,7 +123,7 @@ class ConfMat(OverLinearSVM):
         self.confusion_ = self._confusion(X, Y)
         left_out = negatives_of_confused(Y, confused(self.confusion_, self.beta_, forced))
         self.removed_ = np.bincount(left_out.indices, minlength=Y.shape[1]).astype(np.int64)
-        self.keep(self.machine().fit(X, Y, excluded=left_out))
+        self.keep(self.svm_to_train().fit(X, Y, excluded=left_out))
 
     def _forced(self, n_labels: int, parents: npt.ArrayLike | None) -> Csr | None:
         given = None if self.related is None else Csr(self.related)
@@ -157,7 +157,7 @@ class ConfMat(OverLinearSVM):
             for beta in grid:
                 left_out = negatives_of_confused(truth, confused(M, beta, forced))
                 if former is None or not _same(former, left_out):
-                    machine = self.machine().fit(seen, truth, excluded=left_out, initial=start)
+                    machine = self.svm_to_train().fit(seen, truth, excluded=left_out, initial=start)
                     start, sets, former = machine.dual_coef_, forced_sets(machine, asked), left_out
                 yield sets
 

@@ -21,7 +21,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.models.over_linear_svm import LINEAR
+from manylabel.models.retrained_svm import LINEAR
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.tuning import (
     GRID,

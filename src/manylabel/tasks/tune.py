@@ -11,9 +11,8 @@ from typing import Any
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.halving import Step, Trial
-from manylabel.choosing.importance import importances
 from manylabel.choosing.settings import searched, value_in
-from manylabel.choosing.tuning import Tuned
+from manylabel.choosing.tuning import Tuned, importances
 from manylabel.choosing.tuning import tune as search
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem

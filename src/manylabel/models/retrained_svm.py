@@ -1,4 +1,4 @@
-"""What methods share that end in one `LinearSVM`, trained in a way of their own."""
+"""The base of methods that train one `LinearSVM` in a way of their own, often again and again."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from manylabel.parameters import Satisfies
 LINEAR = Satisfies("a LinearSVM", lambda value: isinstance(value, LinearSVM))
 
 
-class OverLinearSVM(MultiLabelModel):
-    """Scores, evidence and the rest are those of the machine it trained, `model_`."""
+class RetrainedSVM(MultiLabelModel):
+    """A method whose scores and evidence are those of the `LinearSVM` it trained, `model_`."""
 
     model: LinearSVM
     model_: LinearSVM
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """What the machine's scores are."""
+        """The kind of the SVM's scores."""
         return self.model.score_kind
 
-    def machine(self) -> LinearSVM:
-        """A machine to train that keeps its dual solution, so that the next one can start from it."""
+    def svm_to_train(self) -> LinearSVM:
+        """A copy of `model` that keeps its dual solution, so that the next one can start from it."""
         return unfitted_copy(self.model).set_params(keep_dual=True)
 
     def keep(self, trained: LinearSVM) -> None:
-        """Make a trained machine the answer; its dual solution goes unless it was asked for."""
+        """Keep a trained SVM as `model_`; its dual solution goes unless `model` keeps it."""
         trained.set_params(keep_dual=self.model.keep_dual)
         if not trained.keep_dual:
             del trained.dual_coef_
@@ -40,9 +40,9 @@ class OverLinearSVM(MultiLabelModel):
         return self.model_.score_batch(X)
 
     def document_scorer(self) -> DocumentScorer:
-        """The machine's."""
+        """The SVM's function that scores one document."""
         return self.model_.document_scorer()
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels: weight times value, labels × terms."""
+        """What each term of one document adds to the scores of some labels: weight times value, labels × terms."""
         return self.model_.evidence(self.features(x), labels)
