@@ -29,8 +29,9 @@ def data_folder() -> Path:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of hundreds of fits whose claims hold for machines short of `tol`, too: the plain twin of the solver,
-    where that is at work, ends after some epochs, and does not warn of it. To the end it would take hours.
+    """End the plain twin of the SVM solver, where it is in use, after some epochs and without a warning.
+
+    For tests of hundreds of fits whose claims also hold for SVMs that stop short of `tol`. Otherwise they take hours.
     """
     if active() == "compiled":
         return

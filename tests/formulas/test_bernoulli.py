@@ -32,7 +32,7 @@ def test_lecture_example() -> None:
 
 
 def test_bernoulli_and_multinomial_disagree() -> None:
-    """B-5: Bernoulli says no, multinomial (B-3) says yes."""
+    """B-5: Bernoulli predicts no, multinomial (B-3) yes."""
     assert BernoulliNaiveBayes(target="classes").fit(LECTURE, CHINA).predict(QUERY).tolist() == ["no"]
     assert MultinomialNaiveBayes(smoothing="laplace").fit(LECTURE, CHINA).predict(QUERY).tolist() == ["yes"]
 

@@ -46,7 +46,7 @@ def test_several_labels() -> None:
 
 
 def test_edge_cases() -> None:
-    """Section 12: a label never seen is never given; an empty document scores 0; one word alone says nothing."""
+    """Section 12: a label never seen is never predicted; an empty document scores 0; one term alone is no evidence."""
     Y = np.array([[1, 0], [1, 0], [0, 0], [1, 0]])
     model = ComplementNaiveBayes().fit(LECTURE, Y)
     assert model.scores(np.zeros((1, 6))).tolist() == [[0.0, -np.inf]]

@@ -113,7 +113,7 @@ def test_ties_of_a_majority_go_to_the_nearer_class() -> None:
 
 
 def test_a_document_without_neighbours_gets_the_most_frequent_label() -> None:
-    """B-2: zero query: the shares of the whole training set, (2/4, 3/4); k is cut to the number of documents."""
+    """B-2: zero query: the shares of the whole training set, (2/4, 3/4); k is limited to the number of documents."""
     model = NearestNeighbours(k=100, threshold=0.6).fit(STORED, SETS)
     assert model.scores([[0, 0]]).tolist() == [[0.5, 0.75]]
     assert model.predict([[0, 0]]).tolist() == [[0, 1]]

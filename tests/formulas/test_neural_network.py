@@ -97,7 +97,7 @@ def test_single_label_probabilities_sum_to_one() -> None:
 
 
 def test_held_out_documents_and_pieces(monkeypatch: Any) -> None:
-    """400 documents: 40 are held out; a small memory budget cuts an epoch into pieces; progress is reported."""
+    """400 documents: 40 are held out; a small memory budget splits an epoch into pieces; progress is reported."""
     from manylabel.models import network_training
 
     rng = np.random.default_rng(0)

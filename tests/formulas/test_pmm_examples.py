@@ -223,7 +223,7 @@ def test_a_label_without_documents_is_masked(method: Any, search: str) -> None:
 
 
 def test_one_label_is_always_given_and_warns() -> None:
-    """The check list: with L = 1 PMM always answers the label; warn."""
+    """The check list: with L = 1 PMM always predicts the label and warns."""
     with pytest.warns(SingleLabelWarning, match="BinaryNaiveBayes"):
         model = PMM1().fit(X, np.ones((3, 1), dtype=int))
     assert model.predict([[1, 0], [0, 0]]).tolist() == [[1], [1]]

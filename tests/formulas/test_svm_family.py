@@ -41,7 +41,7 @@ GIVEN = forced_labels(np.array([[0.3, -0.2, -1.1], [-0.5, -0.1, -0.9]]))
 
 
 def plain(Z: Csr) -> np.ndarray:
-    """The vectors with one column a label, as the paper writes them."""
+    """The vectors with one column per label, as the paper writes them."""
     dense = Z.toarray()
     return np.hstack([dense[:, :2], dense[:, 2:] @ haar_basis(3).toarray().T])
 
@@ -84,7 +84,7 @@ def test_a_document_without_words() -> None:
     assert heterogeneous(empty, given, 1.0, "kernel", "unit").nnz == 0
 
 
-def test_text_alone_is_the_plain_machine() -> None:
+def test_text_alone_is_the_plain_svm() -> None:
     """F-2: f = 1 equals F-1."""
     rng = np.random.default_rng(0)
     X, Y = rng.random((30, 6)), (rng.random((30, 3)) < 0.4).astype(int)
@@ -123,11 +123,9 @@ def test_negatives_in_the_band(metric: str, band: float, removed: list[bool]) ->
     assert (
         in_band(SCORES / (5 if metric == "geometric" else 1), NEGATIVE, band, "both", "distance", 1).tolist() == removed
     )
-    machine = LinearSVM().restore(
-        {"weights_": np.array([[3.0], [4.0]]), "intercept_": np.array([-1.0]), "n_labels_": 1}
-    )
+    svm = LinearSVM().restore({"weights_": np.array([[3.0], [4.0]]), "intercept_": np.array([-1.0]), "n_labels_": 1})
     X, Y = Csr(np.array([[0, 0], [-1, -1], [0.6, 0.1]])), Csr((3, 1), dtype=np.int8)
-    found = band_negatives(machine, X, Y, np.array([band]), metric, "both", "distance", 1)  # type: ignore[arg-type]
+    found = band_negatives(svm, X, Y, np.array([band]), metric, "both", "distance", 1)  # type: ignore[arg-type]
     assert found.toarray()[:, 0].astype(bool).tolist() == removed
 
 
@@ -162,7 +160,7 @@ def test_removing_the_near_negative_moves_the_boundary() -> None:
     np.testing.assert_allclose(untouched.scores([[2.5], [3.0], [2.0]]), [[0], [1], [-1]], atol=1e-4)
 
 
-def test_a_constant_machine_is_left_alone() -> None:
+def test_a_constant_svm_is_left_alone() -> None:
     """F-3: a label nobody has has w = 0 and no band."""
     model = BandSVM(LinearSVM(), band=5.0).fit(LINE, np.array([[0], [0], [0]]))
     assert model.removed_.tolist() == [0]
@@ -198,7 +196,7 @@ def test_documents_of_confused_labels_are_left_out(beta: float, label: int, kept
 
 
 def test_confusions_can_be_forced() -> None:
-    """F-4: the user's matrix counts whatever M says, and its diagonal does not."""
+    """F-4: the user's matrix counts whatever M is, and its diagonal does not."""
     near = confused(Csr((3, 3)), 100, Csr(np.array([[5, 1, 0], [0, 0, 0], [0, 0, 0]])))
     assert near.toarray().tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
 

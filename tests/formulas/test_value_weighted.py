@@ -143,7 +143,7 @@ def test_words_training_never_saw_do_not_matter() -> None:
 
 
 def test_labels_are_independent() -> None:
-    """E-7: one classifier a label: all together give what each alone gives."""
+    """E-7: one classifier per label: all together give the same scores as each alone."""
     Y = np.column_stack([TARGET, [1, 0, 0, 1, 0, 1], [0, 0, 1, 0, 0, 0]])
     for settings in ({}, REFERENCE, {"refine_cells": "seen"}, {"norm": "feature", "refine": "none"}):
         together = ValueWeightedNaiveBayes(**settings).fit(TOY, Y).scores(TOY)  # type: ignore[arg-type]

@@ -221,9 +221,9 @@ def test_ctrl_c_is_heard_within_a_second() -> None:
         time.sleep(0.5)
         began = time.perf_counter()
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=20)
+        _, output = running.communicate(timeout=20)
         assert time.perf_counter() - began < 2  # a second to hear it, and the interpreter's own end
-        assert "KeyboardInterrupt" in said
+        assert "KeyboardInterrupt" in output
     finally:
         running.kill()
 

@@ -266,8 +266,8 @@ def test_the_arrays_are_wide_enough_for_any_corpus() -> None:
         assert (ids.dtype, indptr.dtype) == (np.int32, np.int64)
 
 
-@pytest.mark.parametrize(("plain", "answer"), [("1", "plain Python"), ("0", None), ("", None)])
-def test_the_plain_twins_can_be_asked_for(plain: str, answer: str | None) -> None:
+@pytest.mark.parametrize(("plain", "expected"), [("1", "plain Python"), ("0", None), ("", None)])
+def test_the_plain_twins_can_be_requested(plain: str, expected: str | None) -> None:
     code = "from manylabel.kernels import active, text; print(active(), text.COMPILED)"
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -276,11 +276,11 @@ def test_the_plain_twins_can_be_asked_for(plain: str, answer: str | None) -> Non
         check=True,
         env=os.environ | {"MANYLABEL_PLAIN": plain, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    expected = answer or (
+    expected = expected or (
         "plain Python" if importlib.util.find_spec("manylabel.kernels.tokens") is None else "compiled"
     )
     assert run.stdout.strip() == f"{expected} {expected == 'compiled'}"
 
 
-def test_what_is_active_is_said() -> None:
+def test_active_names_the_kernels_in_use() -> None:
     assert active() == ("compiled" if kernels.COMPILED else "plain Python")

@@ -100,7 +100,7 @@ def test_confmat(data: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         np.testing.assert_allclose(model.scores(asked)[:, i], expected, atol=2e-5)
 
 
-def test_a_tuned_machine_is_a_machine_with_these_costs(data: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+def test_a_tuned_svm_is_an_svm_with_these_costs(data: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
     X, Y, asked = data
     model = TunedSVM(LinearSVM(**EXACT), validation=2, min_positives=1).fit(X, Y)
     plain = LinearSVM(C=model.C_, J=model.J_, **EXACT).fit(X, Y)

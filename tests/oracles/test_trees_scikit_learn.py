@@ -77,12 +77,12 @@ def test_evidence_adds_up_to_the_log_odds(corpus: Any) -> None:
         np.testing.assert_allclose(np.asarray(fitted.evidence(T[[3]]).sum(axis=1)).ravel(), gained, atol=1e-9)
 
 
-def test_network_scores_are_those_of_its_scikit_learn_machine(corpus: Any) -> None:
+def test_network_scores_are_those_of_its_scikit_learn_network(corpus: Any) -> None:
     """The same weights in an MLPClassifier give the same probabilities."""
     X, Y, T = corpus
     model = NeuralNetwork(hidden=6).fit(X, Y)
-    machine = MLPClassifier((6,), activation="tanh", max_iter=1)
-    machine.partial_fit(sparse.csr_matrix(X), Y, classes=np.arange(4))
-    machine.coefs_ = [model.hidden_weights_.astype(float), model.output_weights_.astype(float)]
-    machine.intercepts_ = [model.hidden_intercept_.astype(float), model.output_intercept_.astype(float)]
-    np.testing.assert_allclose(model.predict_proba(T), machine.predict_proba(sparse.csr_matrix(T)), rtol=1e-9)
+    mlp = MLPClassifier((6,), activation="tanh", max_iter=1)
+    mlp.partial_fit(sparse.csr_matrix(X), Y, classes=np.arange(4))
+    mlp.coefs_ = [model.hidden_weights_.astype(float), model.output_weights_.astype(float)]
+    mlp.intercepts_ = [model.hidden_intercept_.astype(float), model.output_intercept_.astype(float)]
+    np.testing.assert_allclose(model.predict_proba(T), mlp.predict_proba(sparse.csr_matrix(T)), rtol=1e-9)

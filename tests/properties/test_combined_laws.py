@@ -17,18 +17,18 @@ from manylabel.strategies.one_vs_one import OneVsOne
 from manylabel.strategies.weighted_member import WeightedMember
 
 NAIVE = BinaryNaiveBayes(smoothing="laplace", unlabelled="negative")
-MACHINE = LinearSVM(max_iter=100_000, tol=1e-9)  # counts are not of unit length
-MEMBERS = (WeightedMember(MACHINE), NAIVE)
+SVM = LinearSVM(max_iter=100_000, tol=1e-9)  # counts are not of unit length
+MEMBERS = (WeightedMember(SVM), NAIVE)
 MODELS: list[Any] = [
     OneVsOne(NAIVE),
     OneVsOne(LinearSVM(tol=1e-8, max_iter=10_000), calibrated=True),
     Ensemble(MEMBERS, "votes"),
     Ensemble((NAIVE,), "average", folds=2),
     KeywordRules(),
-    KeywordRules(MACHINE),
+    KeywordRules(SVM),
 ]
 each_model = pytest.mark.parametrize("model", MODELS, ids=repr)
-even_unfinished = pytest.mark.filterwarnings("ignore:LinearSVM")  # laws that machines obey short of tol, too
+even_unfinished = pytest.mark.filterwarnings("ignore:LinearSVM")  # laws that also hold for SVMs that stop short of tol
 
 
 @st.composite

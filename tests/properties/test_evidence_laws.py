@@ -92,7 +92,7 @@ def test_intercept_and_evidence_add_up_to_the_score(model: Any, corpus: Any) -> 
 @few
 @given(corpora())
 def test_taking_a_word_out_costs_its_evidence(model: Any, corpus: Any) -> None:
-    """What the default says of any model is, for a sum, the word's own term."""
+    """The default evidence of any model is, for a sum, the term's own summand."""
     X, Y = corpus
     fitted = clone(model).fit(X, Y)
     finite = np.isfinite(fitted.scores(X[:1])[0])

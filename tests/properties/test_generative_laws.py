@@ -88,7 +88,7 @@ IN_PIECES = [
     ValueWeightedNaiveBayes("multinomial", norm="feature", scope="global", steps=0, n_bins=3, keep_counts=True),
 ]
 ORDERED = (ClassifierChain, ChainEnsemble, CoTraining, ParametricMixture)
-"""Labels take turns, or tie: what permuting them does is told in the tests of each."""
+"""Labels take turns, or tie: the tests of each cover permutations."""
 
 each = pytest.mark.parametrize("model", MODELS, ids=repr)
 few = settings(max_examples=8)

@@ -112,7 +112,7 @@ def test_warm_start_continues_where_it_stopped() -> None:
     assert not hasattr(fresh, "dual_coef_")
 
 
-def test_what_cannot_be_is_said() -> None:
+def test_wrong_input_is_reported() -> None:
     X, Y = np.eye(3), np.eye(3, dtype=int)
     with pytest.raises(DataError, match="initial has shape"):
         LinearSVM().fit(X, Y, initial=np.zeros((4, 3)))

@@ -1,4 +1,4 @@
-"""Laws of SVM-HF, BandSVM, ConfMat and the tuned machines that hold for all data."""
+"""Laws of SVM-HF, BandSVM, ConfMat and the tuned SVMs that hold for all data."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from manylabel.strategies.band_svm import BandSVM
 from manylabel.strategies.conf_mat import ConfMat, confusion_percent
 from manylabel.strategies.svm_hf import SVMHF, haar_basis, heterogeneous
 
-MACHINE = LinearSVM(tol=1e-7, max_iter=100_000, n_jobs=1, C=0.1)
+SVM = LinearSVM(tol=1e-7, max_iter=100_000, n_jobs=1, C=0.1)
 FIXED: list[Any] = [
-    SVMHF(MACHINE, f=0.7),
-    SVMHF(MACHINE, f=0.4, scaling="literal_unit", rounds=2, oof_folds=2, zero_text="unit"),
-    BandSVM(MACHINE, band=0.2),
-    BandSVM(MACHINE, band=0.1, unit="quantile", side="one"),
-    ConfMat(MACHINE, beta=20.0, confusion=2),
+    SVMHF(SVM, f=0.7),
+    SVMHF(SVM, f=0.4, scaling="literal_unit", rounds=2, oof_folds=2, zero_text="unit"),
+    BandSVM(SVM, band=0.2),
+    BandSVM(SVM, band=0.1, unit="quantile", side="one"),
+    ConfMat(SVM, beta=20.0, confusion=2),
 ]
 TUNED: list[Any] = [
-    SVMHF(MACHINE, grid=(1.0, 0.5)),
-    BandSVM(MACHINE, grid=(0.0, 0.2), per_label=True, min_positives=1),
-    ConfMat(MACHINE, grid=(100.0, 10.0), validation=2, confusion=2, multi=True),
-    TunedSVM(MACHINE, grid_C=(0.1, 1.0), grid_J=(1.0, 2.0), validation=2),
+    SVMHF(SVM, grid=(1.0, 0.5)),
+    BandSVM(SVM, grid=(0.0, 0.2), per_label=True, min_positives=1),
+    ConfMat(SVM, grid=(100.0, 10.0), validation=2, confusion=2, multi=True),
+    TunedSVM(SVM, grid_C=(0.1, 1.0), grid_J=(1.0, 2.0), validation=2),
 ]
 each = pytest.mark.parametrize("model", [*FIXED, *TUNED], ids=repr)
 
@@ -114,7 +114,7 @@ def test_evidence_adds_up(model: Any, corpus: Any) -> None:
 @settings(max_examples=20)
 def test_a_wider_band_never_removes_less(corpus: Any, band: float) -> None:
     X, Y = corpus
-    removed = [BandSVM(MACHINE, band=width).fit(X, Y).removed_ for width in (band, band + 0.1)]
+    removed = [BandSVM(SVM, band=width).fit(X, Y).removed_ for width in (band, band + 0.1)]
     assert (removed[0] <= removed[1]).all()
     assert (removed[1] <= np.maximum((Y == 0).sum(axis=0) - 1, 0)).all()
 
@@ -130,20 +130,20 @@ def test_confusions_are_percentages(first: Any, second: Any) -> None:
 def test_wrong_settings_are_answered() -> None:
     X, Y = np.eye(3), np.eye(3, dtype=int)
     with pytest.raises(ParameterError, match="f must be one of 'tuned' or a number from 0 to 1, not 2"):
-        SVMHF(MACHINE, f=2).fit(X, Y)
+        SVMHF(SVM, f=2).fit(X, Y)
     with pytest.raises(ParameterError, match="model must be a LinearSVM"):
         SVMHF(object()).fit(X, Y)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="one for each of the 3 labels"):
-        BandSVM(MACHINE, band=[0.1, 0.2]).fit(X, Y)
+        BandSVM(SVM, band=[0.1, 0.2]).fit(X, Y)
     with pytest.raises(ParameterError, match="a quantile is a number from 0 to 1, not 2"):
-        BandSVM(MACHINE, band=2.0, unit="quantile").fit(X, Y)
+        BandSVM(SVM, band=2.0, unit="quantile").fit(X, Y)
     with pytest.raises(DataError, match=r"related has shape \(2, 2\), but there are 3 labels"):
-        ConfMat(MACHINE, related=np.eye(2)).fit(X, Y)
+        ConfMat(SVM, related=np.eye(2)).fit(X, Y)
     with pytest.raises(ParameterError, match="grid_C must be a list of numbers above 0"):
-        TunedSVM(MACHINE, grid_C=(0.0, 1.0)).fit(X, Y)
+        TunedSVM(SVM, grid_C=(0.0, 1.0)).fit(X, Y)
 
 
 def test_a_label_may_have_its_own_band() -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.random((30, 5)), (rng.random((30, 2)) < 0.4).astype(int)
-    assert BandSVM(MACHINE, band=[0.0, 9.0]).fit(X, Y).removed_.tolist() == [0, (Y[:, 1] == 0).sum() - 1]
+    assert BandSVM(SVM, band=[0.0, 9.0]).fit(X, Y).removed_.tolist() == [0, (Y[:, 1] == 0).sum() - 1]
