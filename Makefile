@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo test slow coverage sanitize check bench docs clean
+.PHONY: setup demo test test-processors test-oldest slow coverage sanitize check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -23,6 +23,20 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -q -n auto
+
+# The contract, kernel and classifier tests as other x86-64 processors would run them; see docs/decisions/0016.
+test-processors: setup
+	tests/processors.sh $(BIN)/python tests/contract tests/kernels tests/unit/test_classifier.py
+
+# All tests with the oldest dependencies that pyproject.toml admits, in an environment of its own.
+OLDEST := .venv-oldest
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest -q -n auto
+
+$(OLDEST)/.installed: pyproject.toml setup.py tests/constraints-oldest.txt $(KERNELS)
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c tests/constraints-oldest.txt -e '.[dev]'
+	@touch $@
 
 # What takes minutes: guarantees measured over hundreds of re-splits of real data.
 slow: setup
@@ -58,4 +72,4 @@ docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
+	rm -rf $(VENV) $(OLDEST) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

@@ -213,6 +213,14 @@ def test_score_is_the_share_of_exact_sets(estimator: Any, X: np.ndarray, Y: np.n
 
 
 @each
+def test_batches_do_not_change_scores(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+    """docs/decisions/0016: a relative 1e-12."""
+    fitted = clone(estimator).fit(X, Y)
+    alone = np.vstack([fitted.scores(X[[row]]) for row in range(7)])
+    np.testing.assert_allclose(alone, fitted.scores(X)[:7], rtol=1e-12, atol=1e-12)
+
+
+@each
 def test_batches_do_not_change_predictions(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     fitted = clone(estimator).fit(X, Y)
     np.testing.assert_array_equal(fitted.predict(X, working_memory=1), fitted.predict(X))
