@@ -28,7 +28,7 @@ from manylabel.strategies.co_training_views import (
     LinearView,
     ModelView,
     Rules,
-    beside_words,
+    beside_terms,
     fit_view,
     label_table,
     make_view,
@@ -59,7 +59,7 @@ def _ratio(present: float) -> float:
 def test_binary_relevance_start() -> None:
     """E-11: label 0 scores −.783544 and −.726510 for bin 1, label 1 ties at −.693147, which gives no label."""
     model = CoTraining(plain(), **REFERENCE).fit(X, Y)
-    start = model.words_.score_batch(WORD)
+    start = model.start_.score_batch(WORD)
     assert start[0, 0] == pytest.approx(-0.726510 + 0.783544, abs=2e-6)
     assert start[0, 0] == pytest.approx(WEIGHT * _ratio(3), abs=1e-6)
     assert start[0, 1] == 0.0
@@ -76,7 +76,7 @@ def test_dependency_classifier() -> None:
     np.testing.assert_allclose(base, [WEIGHT * _ratio(1)] * 2, atol=1e-6)
     np.testing.assert_allclose(base + weights[0], [base[0], WEIGHT * _ratio(3)], atol=1e-6)
     assert weights[0, 0] == weights[1, 1] == 0.0
-    labels_only = model._views(WORD, model.words_.score_batch(WORD))[0]
+    labels_only = model._views(WORD, model.start_.score_batch(WORD))[0]
     scores = labels_only.all_at_once(np.array([[True, False]]), np.array([0]))
     assert (scores > 0).tolist() == [[False, True]]
 
@@ -88,7 +88,7 @@ def test_feature_classifier_counts_the_prior_once() -> None:
     model = CoTraining(plain(), **REFERENCE).fit(words, labels)
     prior = np.log((4 + 1) / (2 + 1))  # add-one over {0, 1}
     assert model.prior_[0] == pytest.approx(prior)
-    start = model.words_.score_batch(WORD)
+    start = model.start_.score_batch(WORD)
     base, _ = label_table(model.dc_, 0, 2, 1.0)
     joined = model._views(WORD, start)[1].all_at_once(np.array([[False, False]]), np.array([0]))
     assert joined[0, 0] == pytest.approx((base[0] - prior) + (start[0, 0] - prior) + prior)
@@ -97,7 +97,7 @@ def test_feature_classifier_counts_the_prior_once() -> None:
 def test_words_and_labels_together() -> None:
     """E-11: from DC's (0, 1) the feature classifier gives (1, 0)."""
     model = CoTraining(plain(), **REFERENCE).fit(X, Y)
-    view = model._views(WORD, model.words_.score_batch(WORD))[1]
+    view = model._views(WORD, model.start_.score_batch(WORD))[1]
     scores = view.all_at_once(np.array([[False, True]]), np.array([0]))
     np.testing.assert_allclose(scores, [[2 * WEIGHT * _ratio(3), WEIGHT * _ratio(1)]], atol=1e-6)
 
@@ -112,7 +112,7 @@ def test_the_worked_example() -> None:
 def test_sequential_update_does_not_swap_the_pair() -> None:
     """E-0: in sequence DC gives label 0 up (label 1 is off), then keeps label 1 off: (0, 0); FC agrees."""
     model = CoTraining(plain(), **{**REFERENCE, "update": "sequential"}, sweep="given").fit(X, Y)
-    views = model._views(WORD, model.words_.score_batch(WORD))
+    views = model._views(WORD, model.start_.score_batch(WORD))
     dc = views[0].one_by_one(np.array([[True, False]]), np.array([0]), np.array([0, 1])) > 0
     assert dc.tolist() == [[False, False]]
     fc = views[1].one_by_one(dc, np.array([0]), np.array([0, 1]))
@@ -150,7 +150,7 @@ def test_norm_joint_weighs_words_and_labels_together() -> None:
 def test_a_label_never_reads_itself() -> None:
     """E-8: LVS without the own entry, for every kind of model."""
     np.testing.assert_array_equal(
-        beside_words(Csr([[7.0]]), np.array([[True, True, False]]), 1, 1.0).toarray(), [[7, 1, 0]]
+        beside_terms(Csr([[7.0]]), np.array([[True, True, False]]), 1, 1.0).toarray(), [[7, 1, 0]]
     )
     shown = sparse.csr_array(Y.astype(np.int8))
     for base in (plain(), BinaryNaiveBayes(), LinearSVM()):
@@ -337,7 +337,7 @@ def test_constant_labels_stay_out(corpus: Any) -> None:
 def test_out_of_fold_labels_are_the_starts_answers_to_unseen_documents(corpus: Any) -> None:
     """Each row by a start fitted without it, in its own place."""
     X, Y = sparse.csr_array(corpus[0].astype(float)), sparse.csr_array(corpus[1].astype(np.int8))
-    shown = CoTraining(plain(), folds=4, seed=3)._given_out_of_fold(X, Y, {}).toarray()
+    shown = CoTraining(plain(), folds=4, seed=3)._predicted_out_of_fold(X, Y, {}).toarray()
     for train, test in stratified_folds(Y, 4, 3):
         start = BinaryRelevance(plain()).fit(X[train], Y[train])
         np.testing.assert_array_equal(shown[test], start.scores(X[test]) > 0)
@@ -403,5 +403,5 @@ def test_the_prior_taken_off_is_the_models(prior: Any, expected: float) -> None:
     model = MultinomialNaiveBayes(smoothing="laplace", prior=prior)
     fitted = CoTraining(model, fc="separate", labels="true").fit(X, labels)
     assert fitted.prior_[1] == pytest.approx(expected)
-    empty = fitted.words_.scores([[0]])[0]
+    empty = fitted.start_.scores([[0]])[0]
     np.testing.assert_allclose(empty, fitted.prior_, atol=1e-12)

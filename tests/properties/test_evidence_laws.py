@@ -163,9 +163,9 @@ def test_co_training_keeps_the_labels_of_the_answer(fc: Any, model: Any) -> None
     assert len(settled) > 10
     for row in settled[:10]:
         x = fitted.features(X[[row]])
-        start = fitted.words_.score_batch(x)
-        no_words = fitted._views(0 * x, fitted.words_.score_batch(0 * x))[0]
-        state = fitted._answer(x).state
+        start = fitted.start_.score_batch(x)
+        no_words = fitted._views(0 * x, fitted.start_.score_batch(0 * x))[0]
+        state = fitted._alternate(x).state
         rest = no_words.all_at_once(state, np.array([0]))[0]
         assert start.shape == (1, 3)
         np.testing.assert_allclose(sums(fitted, X[row]) + rest, fitted.scores(X[[row]])[0], atol=1e-8)

@@ -1,5 +1,5 @@
-"""Few positives against many negatives: weights, under-sampling, over-sampling, and how unequal a corpus is.
+"""Few positives against many negatives: weights, under-sampling, over-sampling, and the imbalance of a corpus.
 
-All of it works on one label as a two-class problem: which rows of X are positive. `manylabel.strategies.resampled`
-applies it label by label.
+`samplers` and `clusters` work on one label as a two-class problem: which rows of X are positive.
+`manylabel.strategies.resampled` applies them label by label. `imbalance` computes statistics of Y.
 """

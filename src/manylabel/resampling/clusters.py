@@ -28,7 +28,7 @@ FEW = 128
 DENSE_CELLS = 8_000_000
 """Numbers of a dense table at most, centroids × terms or centroids × documents: 64 MB."""
 ROUNDING = 1e-12
-"""A document moves only to a centroid that is nearer by more than this share: equal ones must not take turns."""
+"""A document moves only to a centroid that is nearer by more than this share; otherwise it could alternate for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def nearest_points(
     skip: npt.ArrayLike | None = None,
     n_jobs: int | None = 1,
 ) -> NearestPoints:
-    """The k stored rows nearest to each query, ties by row; `skip` leaves out one row a query.
+    """The k stored rows nearest to each query, ties by row; `skip` leaves out one row per query.
 
     By cosine the rows are taken at unit length, and an empty row is as far from all others as orthogonal ones are.
     There must be k rows to choose from.
@@ -87,11 +87,11 @@ def _with_column(X: Csr, column: Floats) -> Csr:
     """X with one dense column more, on the right."""
     n, width = X.shape
     ends = X.indptr[1:] + np.arange(n)
-    place = np.ones(X.nnz + n, dtype=np.bool_)
-    place[ends] = False
+    stored = np.ones(X.nnz + n, dtype=np.bool_)
+    stored[ends] = False
     indices = np.full(X.nnz + n, width, dtype=X.indices.dtype)
     data = np.empty(X.nnz + n)
-    indices[place], data[place] = X.indices, X.data
+    indices[stored], data[stored] = X.indices, X.data
     data[ends] = column
     indptr = X.indptr + np.arange(n + 1, dtype=X.indptr.dtype)
     return Csr((data, indices, indptr), shape=(n, width + 1))
@@ -190,18 +190,18 @@ def _nearer(assigned: Ints, best: Ints, own: Floats, other: Floats) -> Ints:
 
 
 def _members(assigned: npt.NDArray[np.int64], k: int) -> Csr:
-    """Clusters × documents, 1 where a document belongs."""
+    """Clusters × documents, 1 where a document belongs to the cluster."""
     n = len(assigned)
     return Csr(sparse.csc_array((np.ones(n), assigned, np.arange(n + 1)), shape=(k, n)))
 
 
 def _with_means(X: Csr, assigned: Ints, centroids: Csr, changed: Ints) -> Csr:
-    """The centroids after those of some clusters, none of them empty, went to their documents' mean."""
+    """The centroids after those of the changed clusters, none of them empty, moved to the mean of their documents."""
     k = centroids.shape[0]
     rows = np.flatnonzero(np.isin(assigned, changed))
-    place = np.searchsorted(changed, assigned[rows])
-    sizes = np.bincount(place, minlength=len(changed))
-    means = Csr(sparse.diags_array(1.0 / sizes) @ (_members(place, len(changed)) @ X[rows]))
+    cluster = np.searchsorted(changed, assigned[rows])
+    sizes = np.bincount(cluster, minlength=len(changed))
+    means = Csr(sparse.diags_array(1.0 / sizes) @ (_members(cluster, len(changed)) @ X[rows]))
     means.sort_indices()
     order = np.arange(k)
     order[changed] = k + np.arange(len(changed))

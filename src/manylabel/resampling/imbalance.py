@@ -12,7 +12,7 @@ from manylabel.estimator import Csr, Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class LabelImbalance:
-    """What `label_imbalance` counts. Labels that no document has are in no mean; NaN where there is nothing to say."""
+    """What `label_imbalance` counts. Labels that no document has are in no mean; NaN where nothing is defined."""
 
     label_documents: Ints
     """How many documents have each label."""

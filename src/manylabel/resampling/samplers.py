@@ -29,7 +29,7 @@ SAMPLERS = (WEIGHTS, *UNDER_SAMPLERS, *OVER_SAMPLERS)
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How every label's problem is resampled; `margins` gives a label's distance from a first decision surface."""
+    """How every label's problem is resampled; `margins` returns a label's distances from a first decision surface."""
 
     sampler: Any
     ratio: float
@@ -68,7 +68,7 @@ class Sampling:
 
 
 def _resampled_by(sampler: Any, X: Csr, positive: Bools, seed: int) -> tuple[Csr, Bools]:
-    """What a sampler of imbalanced-learn makes of the problem; where it has a random state, that is the label's."""
+    """The problem resampled by imbalanced-learn; an unset random state is drawn per label."""
     from sklearn.base import clone
 
     fresh = clone(sampler)
@@ -117,8 +117,8 @@ def positive_costs(label_documents: Ints, n_documents: int, ratio: float = 1.0) 
     J = max(1, ratio · n₋ / n₊);  1 where a label has no positives or no negatives
 
     With ratio 1 each label's positives weigh as much as its negatives, which scikit-learn calls "balanced" (up to a
-    common factor). J is the cost of a positive error in a support vector machine, the number a positive's counts are
-    multiplied by in naive Bayes. Source: Morik, Brockhausen & Joachims 1999, the cost factor of
+    common factor). J is the cost of a positive error in an SVM, and the factor of a positive's counts in naive
+    Bayes. Source: Morik, Brockhausen & Joachims 1999, the cost factor of
     SVM-light.
 
     >>> positive_costs(np.array([1, 50, 100, 0]), 100).tolist()
@@ -248,7 +248,7 @@ def synthetic_positives(
     """New positives, as many as make `ratio` positives per negative.
 
     For each one: x_i a positive (each equally often, the remainder drawn without repetition), x_j one of its k nearest
-    positive neighbours, g ~ U(0, 1), new = x_i + g (x_j − x_i). k is cut to n₊ − 1; one positive alone is replicated.
+    positive neighbours, g ~ U(0, 1), new = x_i + g (x_j − x_i). k is at most n₊ − 1; a single positive is replicated.
     Sparse rows stay sparse: a new row has the terms of both. Counts become fractional.
 
     Source: Chawla, Bowyer, Hall & Kegelmeyer 2002. imbalanced-learn draws i independently.
@@ -279,7 +279,7 @@ def positive_neighbours(points: Csr, k: int = 5, distance: Distance = "euclidean
 
 
 def interpolated(points: Csr, first: Ints, second: Ints, gaps: Floats) -> Csr:
-    """The rows x_i + g (x_j − x_i) for given i, j and g: one product with a matrix of two numbers a row.
+    """The rows x_i + g (x_j − x_i) for given i, j and g: one product with a matrix of two numbers per row.
 
     >>> interpolated(Csr(np.array([[1.0, 0, 2], [3, 4, 2]])), np.array([0]), np.array([1]), np.array([0.25])).toarray()
     array([[1.5, 1. , 2. ]])

@@ -1,4 +1,4 @@
-"""BandSVM: machines trained again without the negatives near their boundary."""
+"""BandSVM: SVMs trained again without the negatives near their hyperplane."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ functional distance, in which 1 is the margin."""
 
 
 class BandSVM(RetrainedSVM):
-    """Margins of linear machines whose negatives within a band around the hyperplane were removed.
+    """Margins of linear SVMs whose negatives within a band around the hyperplane were removed.
 
-    1. Train one machine a label.   2. For each, remove the *negatives* whose distance from its hyperplane is at most
+    1. Train one SVM per label.   2. For each, remove the *negatives* whose distance from its hyperplane is at most
     `band`, and train it again on the rest, starting from the first solution. Positives are never removed.
 
     distance   ``geometric`` |w·d + b| / ‖w‖, or ``functional`` |w·d + b| (1 is the margin)
@@ -45,13 +45,13 @@ class BandSVM(RetrainedSVM):
     `band` is a number, one number for each label, or "tuned": the value of `grid` (None: see `GRIDS`) with the greatest
     `metric` on a held-out split (`validation`: a share, or a number of folds), of equals the first. `per_label` tunes
     each label's band by its own F1; a label with fewer than `min_positives` held-out documents takes the common one.
-    Too few documents to hold any out: band 0. At least `min_neg` negatives stay, the farthest ones; a machine that is
+    Too few documents to hold any out: band 0. At least `min_neg` negatives stay, the farthest ones; an SVM that is
     constant (w = 0) is left alone.
 
     Source: Godbole & Sarawagi 2004, section 4.1, who leave distance and side open. Splits use the `seed` of `model`.
 
-    >>> machine = LinearSVM(loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=10_000)
-    >>> model = BandSVM(machine, band=0.6).fit(np.array([[3.0], [2.0], [0.0]]), np.array([[1], [0], [0]]))
+    >>> svm = LinearSVM(loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=10_000)
+    >>> model = BandSVM(svm, band=0.6).fit(np.array([[3.0], [2.0], [0.0]]), np.array([[1], [0], [0]]))
     >>> model.model_.coef_.round(4).tolist(), model.model_.intercept_.round(4).tolist()
     ([[0.6667]], [-1.0])
     """
@@ -108,7 +108,7 @@ class BandSVM(RetrainedSVM):
         return {"band": float(self.bands_[0])} if isinstance(self.band, str) and not self.per_label else {}
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Tune the band where asked for; train, remove, train again."""
+        """Tune the band if requested; train, remove negatives, train again."""
         tuned = isinstance(self.band, str)
         self.bands_ = self._tuned(X, Y) if tuned else self._given(Y.shape[1])
         if self.unit == "quantile" and self.bands_.max() > 1:
@@ -133,51 +133,51 @@ class BandSVM(RetrainedSVM):
         if not splits:
             return np.zeros(Y.shape[1])
 
-        def answers(train: Ints, test: Ints) -> Iterator[Csr]:
-            seen, truth, asked = Csr(X[train]), Csr(Y[train]), Csr(X[test])
-            first = latest = self.svm_to_train().fit(seen, truth)
+        def predictions(train: Ints, test: Ints) -> Iterator[Csr]:
+            X_train, Y_train, X_test = Csr(X[train]), Csr(Y[train]), Csr(X[test])
+            first = latest = self.svm_to_train().fit(X_train, Y_train)
             for band in grid:
-                latest, _ = self._again(first, latest, seen, truth, np.full(Y.shape[1], band))
-                yield forced_sets(latest, asked)
+                latest, _ = self._again(first, latest, X_train, Y_train, np.full(Y.shape[1], band))
+                yield forced_sets(latest, X_test)
 
-        trials: Trials = try_settings("Tuning the band", grid.tolist(), splits, Y, answers, self.metric)
+        trials: Trials = try_settings("Tuning the band", grid.tolist(), splits, Y, predictions, self.metric)
         self.tried_ = trials.measured
         return grid[trials.best_per_label(self.min_positives)] if self.per_label else grid[[trials.best] * Y.shape[1]]
 
     def _again(self, first: LinearSVM, start: LinearSVM, X: Csr, Y: Csr, bands: Floats) -> tuple[LinearSVM, Csr]:
-        """The machines without the negatives in the first ones' bands, from a near solution; and what each left out."""
+        """SVMs trained from `start` without the negatives in the bands of `first`; and what each left out."""
         left_out = band_negatives(first, X, Y, bands, self.distance, self.side, self.unit, self.min_neg)
         return self.svm_to_train().fit(X, Y, excluded=left_out, initial=start.dual_coef_), left_out
 
 
-def weight_norms(machine: LinearSVM) -> Floats:
-    """‖w‖ of each label."""
-    weights: Any = machine.weights_
+def weight_norms(model: LinearSVM) -> Floats:
+    """‖w‖ of each label's SVM."""
+    weights: Any = model.weights_
     squares = (
         weights.astype(np.float64) ** 2 if isinstance(weights, np.ndarray) else weights.astype(np.float64).power(2)
     )
     return np.asarray(np.sqrt(squares.sum(axis=0)), dtype=np.float64).reshape(-1)
 
 
-def label_distances(machine: LinearSVM, X: Csr, distance: Distance) -> Iterator[tuple[slice, Floats]]:
-    """Signed distances of all documents from some labels' hyperplanes at a time, within the memory budget.
+def label_distances(model: LinearSVM, X: Csr, distance: Distance) -> Iterator[tuple[slice, Floats]]:
+    """Signed distances of all documents from the hyperplanes of a batch of labels, within the memory budget.
 
     (w·d + b)/‖w‖ (geometric) or w·d + b (functional); 0 where w = 0 and there is no hyperplane.
     """
-    weights: Any = machine.weights_
+    weights: Any = model.weights_
     if not isinstance(weights, np.ndarray):
         weights = weights.tocsc()
-    norms = weight_norms(machine)
-    for labels in row_batches(machine.n_labels_, X.shape[0]):
-        part: Any = X @ weights[:, labels].astype(np.float64)
-        scores = (part if isinstance(part, np.ndarray) else part.toarray()) + machine.intercept_[labels]
+    norms = weight_norms(model)
+    for labels in row_batches(model.n_labels_, X.shape[0]):
+        products: Any = X @ weights[:, labels].astype(np.float64)
+        scores = (products if isinstance(products, np.ndarray) else products.toarray()) + model.intercept_[labels]
         if distance == "geometric":
             scores = np.divide(scores, norms[labels], out=np.zeros_like(scores), where=norms[labels] > 0)
         yield labels, scores
 
 
 def in_band(distances: Floats, negative: Bools, band: float, side: Side, unit: Unit, min_neg: int) -> Bools:
-    """Which documents one label leaves out: its negatives within `band` of the plane.
+    """Which documents one label leaves out: its negatives within `band` of the hyperplane.
 
     side ``both``: |distance| ≤ band; ``one``: distance ≥ −band, those far on the wrong side too. unit ``quantile``:
     the band is as wide as the distance of the ⌊band · n⌋-th nearest of n negatives. If fewer than `min_neg` negatives
@@ -203,13 +203,13 @@ def in_band(distances: Floats, negative: Bools, band: float, side: Side, unit: U
 
 
 def band_negatives(
-    machine: LinearSVM, X: Csr, Y: Csr, bands: Floats, distance: Distance, side: Side, unit: Unit, min_neg: int
+    model: LinearSVM, X: Csr, Y: Csr, bands: Floats, distance: Distance, side: Side, unit: Unit, min_neg: int
 ) -> Csr:
-    """What each label leaves out, documents × labels; a label whose machine is constant (w = 0) leaves out nothing."""
-    trained = weight_norms(machine) > 0
+    """1 where a label leaves a document out, documents × labels; a label with w = 0 leaves out nothing."""
+    trained = weight_norms(model) > 0
     by_label = sparse.csc_array(Y)
     columns = []
-    for labels, distances in label_distances(machine, X, distance):
+    for labels, distances in label_distances(model, X, distance):
         left_out = np.zeros(distances.shape, dtype=np.bool_)
         for place, label in enumerate(range(labels.start, labels.stop)):
             if not trained[label]:

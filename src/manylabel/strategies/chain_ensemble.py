@@ -1,4 +1,4 @@
-"""Many chains in random orders, each learned from its own sample of the documents, vote on every label."""
+"""An ensemble of classifier chains in random orders, each learned from its own sample, that vote on every label."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ UNANIMOUS = 36.0
 
 
 class ChainEnsemble(TwoClassStrategy):
-    """The share of `n_chains` classifier chains, in random orders, that give a label.
+    """The share of `n_chains` classifier chains, in random orders, that predict a label.
 
-    share_k = (1/n) Σ_j ŷ_k^(j),   label k is given where share_k ≥ 0.5
+    share_k = (1/n) Σ_j ŷ_k^(j),   label k is predicted where share_k ≥ 0.5
 
     Source: Read, Pfahringer, Holmes & Frank 2011; Lee 2018 compares ten chains. Each chain learns from a random `share`
     of the documents (``sample="subset"``), from as many draws with replacement as there are documents (``"bagging"``),
     or from all of them (``"none"``). ``combine="votes"`` counts decisions; ``"scores"`` averages the chains'
     probabilities (margins where the model has no probabilities).
 
-    Scores are log-odds, so that exactly one half is 0 and counts as given; the probability shown is the share of votes.
-    A unanimous vote is ±36 (a share within 1e-15 of 0 or 1) rather than ±∞, which is kept for labels that no training
-    document has, or all have. Averaged margins stay margins.
+    Scores are log-odds, so that exactly one half is 0 and counts as predicted; the probability shown is the share of
+    votes. A unanimous vote is ±36 (a share within 1e-15 of 0 or 1) rather than ±∞, which is kept for labels that no
+    training document has, or all have. Averaged margins stay margins.
 
     ``threshold="cardinality"`` replaces one half by the threshold that gives the training documents as many labels as
     they have (Read et al. 2011, section 6), where we count only votes of chains that did not learn from a document, if
@@ -157,26 +157,26 @@ class ChainEnsemble(TwoClassStrategy):
         return np.where(self.constant_labels_, self.constant_scores(X.shape[0]), self._combined(X, None))
 
     def _combined(self, X: Csr, counted: Bools | None) -> Floats:
-        """What the chains say together; `counted` (chains × documents) leaves chains out document by document."""
-        given, refused = np.zeros((2, X.shape[0], self.n_labels_))
+        """The combined scores of the chains; `counted` (chains × documents) leaves out chains per document."""
+        present, absent = np.zeros((2, X.shape[0], self.n_labels_))
         margins = self.score_kind is ScoreKind.MARGIN
         for number, chain in enumerate(self.chains_):
             rows: slice | npt.NDArray[np.intp] = slice(None) if counted is None else np.flatnonzero(counted[number])
             scores = chain.score_batch(X if counted is None else Csr(X[rows]))
             if self.combine == "votes":
                 votes = chain.natural_decision(scores)
-                given[rows] += votes
-                refused[rows] += ~votes
+                present[rows] += votes
+                absent[rows] += ~votes
             elif margins:
-                given[rows] += scores
-                refused[rows] += 1.0
+                present[rows] += scores
+                absent[rows] += 1.0
             else:
-                given[rows] += sigmoid(scores)
-                refused[rows] += sigmoid(-scores)
+                present[rows] += sigmoid(scores)
+                absent[rows] += sigmoid(-scores)
         if margins:
-            return np.asarray(given / refused)
+            return np.asarray(present / absent)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.clip(np.log(given) - np.log(refused), -UNANIMOUS, UNANIMOUS))
+            return np.asarray(np.clip(np.log(present) - np.log(absent), -UNANIMOUS, UNANIMOUS))
 
     def natural_decision(self, scores: Floats) -> Bools:
         """A share of at least one half (a mean margin above 0), or the threshold that matches the cardinality."""
@@ -186,7 +186,7 @@ class ChainEnsemble(TwoClassStrategy):
         return np.where(self.constant_labels_, self.always_, learned)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds, on average, to the chains' scores of some labels, labels × terms.
+        """What each term of one document adds, on average, to the chains' scores of some labels, labels × terms.
 
         The mean of the chains' own evidence: of their log-odds or margins, from which votes are counted. Constant
         labels have none.

@@ -1,4 +1,4 @@
-"""Words and labels as two views of a document that correct each other until its label set stays."""
+"""Co-training: terms and labels as two views of a document that correct each other until its label set is stable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from manylabel.strategies.two_class import BASE_MODEL, TwoClassStrategy, as_mode
 
 @dataclass(frozen=True, slots=True)
 class CoTrainingReport:
-    """The rounds each document took, and how it stopped.
+    """The number of rounds per document, and how the document stopped.
 
     >>> report = CoTrainingReport(iterations=np.array([1, 1, 2, 4]), periods=np.array([1, 1, 1, 2]))
     >>> report.summary()["iterations_median"], report.summary()["cycle_share"], report.summary()["cycle_periods"]
@@ -35,7 +35,7 @@ class CoTrainingReport:
     iterations: Ints
     """Rounds until the document's label set had been seen before; 0 where there was nothing to alternate."""
     periods: Ints
-    """1: the set stayed as it was; 2 and more: it came back after so many rounds; 0: it was still new in the last."""
+    """1: the label set was stable; 2 and more: it came back after so many rounds; 0: it was still new in the last."""
 
     def summary(self) -> dict[str, Any]:
         """The report as plain data: median and 95 % point of the rounds, the share of cycles and their periods."""
@@ -55,43 +55,43 @@ class CoTrainingReport:
 
 
 class CoTraining(TwoClassStrategy):
-    """Modified co-training: two views of a document hand its label set to and fro, starting from binary relevance.
+    """Modified co-training: two views of a document take turns at its label set, starting from binary relevance.
 
-    start   each label from the words alone (binary relevance)
+    start   each label from the terms alone (binary relevance)
     DC      each label from all other labels (dependency classifier)
-    FC      each label from the words and all other labels (feature classifier)
+    FC      each label from the terms and all other labels (feature classifier)
 
-    lv ← start;  repeat: dc ← DC(lv), fc ← FC(words, dc);  until fc was seen before, or `max_rounds` rounds;  answer fc
+    lv ← start;  repeat: dc ← DC(lv), fc ← FC(terms, dc);  until fc was seen before, or `max_rounds` rounds;  predict fc
 
     Source: Lee 2018, section 4, over value-weighted naive Bayes. No unlabelled documents are used: the views are
     learned once, and alternate when a document is to be labelled. The paper's formulas are lost; its reading is
     ``use_dc=True, fc="separate", labels="true", update="synchronous"``. The defaults are what works on data: a feature
-    classifier learned jointly on words and labels, the labels in training being those that binary relevance gives to
-    documents it did not see, updated one after the other, without the dependency classifier (`use_dc`).
+    classifier learned jointly on terms and labels, the labels in training being those that binary relevance predicts
+    for documents it did not see, updated one after the other, without the dependency classifier (`use_dc`).
 
-    fc        ``"joint"``: one model of words and labels. ``"separate"``: the score of DC plus that of the words, the
-              prior counted once, log P(c) + Σ labels + Σ words.
+    fc        ``"joint"``: one model of terms and labels. ``"separate"``: the score of DC plus that of the terms, the
+              prior counted once, log P(c) + Σ labels + Σ terms.
     labels    label columns in training: ``"true"`` ones trust labels more than predicted ones deserve;
               ``"out-of-fold"`` ones (`folds` folds) are as faulty as those met in prediction.
     update    ``"synchronous"``: all labels of a view at once, from one state; a pair of labels that depend on each
               other may swap for ever. ``"sequential"``: one after the other in the order `sweep`, see
               `manylabel.strategies.label_order`.
-    order     ``"DC-FC"`` or ``"FC-DC"``; the last one answers.
-    on_cycle  where a label set comes back after several rounds, answer with the ``"last"`` one or with the ``"best"``,
+    order     ``"DC-FC"`` or ``"FC-DC"``; the last one predicts.
+    on_cycle  where a label set comes back after several rounds, predict the ``"last"`` one or the ``"best"``,
               for which the feature classifier's scores are farthest from 0 in sum.
 
-    `model` is the model of the words and of the feature classifier, `label_model` that of DC (None: the same): any
-    model of ours, or a classifier of scikit-learn, as the paper suggests for future work. A label is given where its
-    score is above 0. Scores are those of the view that answers: log-odds, or margins. With one label, or all but one
+    `model` is the model of the terms and of the feature classifier, `label_model` that of DC (None: the same): any
+    model of ours, or a classifier of scikit-learn, as the paper suggests for future work. A label is predicted where
+    its score is above 0. Scores are those of the last view: log-odds, or margins. With one label, or all but one
     constant, this is binary relevance.
 
     >>> from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
     >>> X = np.array([[1], [1], [0], [0], [0], [1], [1], [0]])
     >>> Y = np.array([[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 0], [1, 0], [0, 1]])
-    >>> words = ValueWeightedNaiveBayes("categorical", "kl", norm="none", n_bins=2, refine="none")
-    >>> model = CoTraining(words, fc="separate", use_dc=True, labels="true", update="synchronous").fit(X, Y)
-    >>> answer, report = model.predict_with_report(np.array([[1]]))
-    >>> answer.tolist(), report.iterations.tolist()
+    >>> base = ValueWeightedNaiveBayes("categorical", "kl", norm="none", n_bins=2, refine="none")
+    >>> model = CoTraining(base, fc="separate", use_dc=True, labels="true", update="synchronous").fit(X, Y)
+    >>> predicted, report = model.predict_with_report(np.array([[1]]))
+    >>> predicted.tolist(), report.iterations.tolist()
     ([[1, 0]], [1])
     """
 
@@ -110,15 +110,15 @@ class CoTraining(TwoClassStrategy):
         "label_scale": Number(low=0, open_low=True),
         "seed": Number(low=0, whole=True),
     }
-    words_: BinaryRelevance
-    """Each label from the words alone; of the labels that are not constant, as all that follows."""
+    start_: BinaryRelevance
+    """Each label from the terms alone. Like all that follows, it has only the labels that are not constant."""
     fc_: list[MultiLabelModel]
-    """The feature classifier, as `fit_view` gives it; none for ``fc="separate"``."""
+    """The feature classifier, as `fit_view` returns it; empty for ``fc="separate"``."""
     dc_: list[MultiLabelModel]
     """The dependency classifier, where it is used."""
     sweep_: Ints
     prior_: Floats
-    """What the words and the labels both know before they see a document, taken off once where they are added."""
+    """Prior log-odds of the labels, which terms and labels both contain; subtracted once where the two are added."""
     learned_labels_: Ints
     """The labels that are neither on all training documents nor on none."""
 
@@ -155,7 +155,7 @@ class CoTraining(TwoClassStrategy):
     # --- learning ---------------------------------------------------------------------------------------------
 
     def fit(self, X: object, Y: object, **options: Any) -> Self:
-        """Learn the start and both views; `options` go to the `fit` of the model of the words."""
+        """Learn the start and both views; `options` go to the `fit` of the model of the terms."""
         features, targets = self.check_training(X, Y)
         self.learned_labels_ = np.flatnonzero(~self.note_constant_labels(targets.Y))
         self.sweep_ = label_order(self.sweep, targets.Y, self.seed)
@@ -163,14 +163,14 @@ class CoTraining(TwoClassStrategy):
         if not len(self.learned_labels_):
             return self
         learned = Csr(targets.Y[:, self.learned_labels_])
-        self.words_ = BinaryRelevance(self.model).fit(features, learned, **options)
+        self.start_ = BinaryRelevance(self.model).fit(features, learned, **options)
         self.prior_ = self._prior(learned)
         if len(self.learned_labels_) > 1:
             self._learn_views(features, learned, options)
         return self
 
     def _learn_views(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> None:
-        shown = Y if self.labels == "true" else self._given_out_of_fold(X, Y, options)
+        shown = Y if self.labels == "true" else self._predicted_out_of_fold(X, Y, options)
         self.fc_, self.dc_ = [], []
         if self.fc == "joint":
             self.fc_ = fit_view(self.base_model, X, shown, Y, self.label_scale, **options)
@@ -182,46 +182,46 @@ class CoTraining(TwoClassStrategy):
         return self.base_model if self.label_model is None else as_model(self.label_model)
 
     def _prior(self, Y: Csr) -> Floats:
-        """Log-odds of the labels before a document is seen, as the model has them; none for margins."""
+        """The model's log-odds of the labels before a document is read; 0 for margins."""
         if self.score_kind is ScoreKind.MARGIN:
             return np.zeros(Y.shape[1])
         return self.base_model.prior_log_odds(np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0])
 
-    def _given_out_of_fold(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> Csr:
-        """The labels that the start gives to documents it did not see, documents × labels."""
+    def _predicted_out_of_fold(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> Csr:
+        """The labels that binary relevance predicts for documents it did not see, documents × labels."""
         splits = stratified_folds(Y, self.folds, self.seed)
         if not splits:
             return Y
-        parts, rows = [], []
+        batches, rows = [], []
         for train, test in track("Labelling documents out of fold", splits):
             start = BinaryRelevance(self.model).fit(Csr(X[train]), Csr(Y[train]), **for_rows(options, train))
-            parts += [Csr(scores > 0) for _, scores in start.score_in_batches(Csr(X[test]))]
+            batches += [Csr(scores > 0) for _, scores in start.score_in_batches(Csr(X[test]))]
             rows.append(test)
-        given = Csr(sparse.vstack(parts, format="csr").astype(np.int8))
-        return Csr(given[np.argsort(np.concatenate(rows))])
+        predicted = Csr(sparse.vstack(batches, format="csr").astype(np.int8))
+        return Csr(predicted[np.argsort(np.concatenate(rows))])
 
-    # --- answering --------------------------------------------------------------------------------------------
+    # --- predicting -------------------------------------------------------------------------------------------
 
     def score_batch(self, X: Csr) -> Floats:
-        """The scores of the view that answers last, in the state in which the document stopped."""
-        return self._all_labels(self._answer(X).scores)
+        """The scores of the last view, in the state in which the document stopped."""
+        return self._all_labels(self._alternate(X).scores)
 
     def natural_decision(self, scores: Floats) -> Bools:
         """Labels whose score is above 0: of two equally probable values, the absence."""
         return np.asarray(scores > 0)
 
     def remarks(self, X: Csr) -> dict[str, Any]:
-        """The rounds and cycles of the documents, summed up."""
+        """The rounds and cycles of the documents as a summary."""
         return self.predict_with_report(X)[1].summary()
 
     def predict_with_report(self, X: object, *, working_memory: int = WORKING_MEMORY) -> tuple[Any, CoTrainingReport]:
-        """What `predict` answers, and the rounds and cycles of each document."""
+        """What `predict` returns, and the rounds and cycles of each document."""
         features = self.features(X)
         empty = np.zeros(0, dtype=np.int64)
         chosen: list[Csr] = []
         best, iterations, periods = [empty], [empty], [empty]
         for rows in row_batches(features.shape[0], self.n_labels_, working_memory):
-            outcome = self._answer(Csr(features[rows]))
+            outcome = self._alternate(Csr(features[rows]))
             scores = self._all_labels(outcome.scores)
             chosen.append(Csr(self.natural_decision(scores).astype(np.int8)))
             best.append(scores.argmax(axis=1))
@@ -232,12 +232,12 @@ class CoTraining(TwoClassStrategy):
             return self.classes_[np.concatenate(best)], report
         return self.in_fitted_form(chosen), report
 
-    def _answer(self, X: Csr) -> Outcome:
+    def _alternate(self, X: Csr) -> Outcome:
         """Let the views take turns over a batch of documents; scores of the labels that are not constant."""
         nothing = np.zeros(X.shape[0], dtype=np.int64)
         if not len(self.learned_labels_) or not X.shape[0]:
             return Outcome(np.zeros((X.shape[0], len(self.learned_labels_))), nothing, nothing)
-        start = self.words_.score_batch(X)
+        start = self.start_.score_batch(X)
         if len(self.learned_labels_) == 1:
             return Outcome(start, nothing, nothing)
         views = self._views(X, start)
@@ -257,19 +257,19 @@ class CoTraining(TwoClassStrategy):
         return [labels, features] if self.order == "DC-FC" else [features, labels]
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the feature classifier's scores of some labels, labels × terms.
+        """What each term of one document adds to the feature classifier's scores of some labels, labels × terms.
 
-        The other labels being those of the answer. The rest of a score is the prior and what these labels add; with
-        ``fc="separate"`` the words' part is that of binary relevance. Constant labels have no evidence.
+        The other labels are the predicted ones. The rest of a score is the prior and what these labels add; with
+        ``fc="separate"`` the evidence is that of binary relevance. Constant labels have no evidence.
         """
         document, wanted = asked_for(self, x, labels)
         places = np.flatnonzero(np.isin(wanted, self.learned_labels_))
-        asked = np.searchsorted(self.learned_labels_, wanted[places])
+        learned = np.searchsorted(self.learned_labels_, wanted[places])
         rows: Csr | list[Csr] = []
         if len(places) and len(self.learned_labels_) > 1 and self.fc == "joint":
-            rows = view_evidence(self.fc_, document, self._answer(document).state, asked, self.label_scale)
+            rows = view_evidence(self.fc_, document, self._alternate(document).state, learned, self.label_scale)
         elif len(places):
-            rows = self.words_.evidence(document, asked)
+            rows = self.start_.evidence(document, learned)
         return placed_rows(rows, places, len(wanted), document.shape[1])
 
     def _all_labels(self, learned: Floats) -> Floats:
@@ -279,7 +279,7 @@ class CoTraining(TwoClassStrategy):
 
 
 def _renumbered(order: Ints, kept: Ints) -> Ints:
-    """An order of all labels as one of some of them, numbered among themselves."""
+    """An order of all labels reduced to some of them, renumbered from 0."""
     place = np.full(len(order), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     return place[order][place[order] >= 0]

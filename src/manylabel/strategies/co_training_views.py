@@ -31,7 +31,7 @@ Update = Literal["synchronous", "sequential"]
 
 
 class View(Protocol):
-    """Says how much speaks for each label of some documents, their other labels being known."""
+    """Scores each label of some documents from their other labels."""
 
     def all_at_once(self, state: Bools, rows: Rows) -> Floats:
         """Scores of all labels from one state, documents × labels; `rows` names the documents."""
@@ -47,11 +47,11 @@ class Rules:
     update: Update
     max_rounds: int
     best_of_cycle: bool
-    """In a cycle, answer with the state the judge is surest of, instead of the last one."""
+    """In a cycle, keep the state in which the judge's scores are farthest from 0, instead of the last one."""
     sweep: Ints
     """The labels in the order of a sequential pass."""
     judge: int
-    """Which of the views is asked how sure it is: the feature classifier."""
+    """The number of the view whose scores decide this: the feature classifier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Outcome:
 
     @property
     def state(self) -> Bools:
-        """The label sets: a label is given where its score is above 0."""
+        """The label sets: a label is predicted where its score is above 0."""
         return np.asarray(self.scores > 0)
 
 
@@ -74,8 +74,8 @@ def take_turns(start: Bools, views: Sequence[View], rules: Rules) -> Outcome:
 
     state ← start;  repeat: for each view, state ← (its scores > 0);  until the state was seen before, or `max_rounds`
 
-    The answer is the state after the last round. Source: Lee 2018, section on co-training; the guard against cycles and
-    what is answered then are ours, since the paper says only that a final state is reached.
+    The result is the state after the last round. Source: Lee 2018, section on co-training; the guard against cycles and
+    the state kept then are ours, since the paper states only that a final state is reached.
     """
     n_documents, n_labels = start.shape
     scores, state = np.zeros((n_documents, n_labels)), start.copy()
@@ -95,7 +95,7 @@ def take_turns(start: Bools, views: Sequence[View], rules: Rules) -> Outcome:
         periods[active] = np.where(seen >= 0, iteration - seen, 0)
         active = active[seen < 0]
     if rules.best_of_cycle:
-        _answer_with_best(scores, iterations, periods, history, sureness, views, rules)
+        _keep_best_of_cycle(scores, iterations, periods, history, sureness, views, rules)
     return Outcome(scores, iterations, periods)
 
 
@@ -120,7 +120,7 @@ def _placed(values: npt.NDArray[Any], rows: Rows, n_documents: int) -> npt.NDArr
 
 
 def _last_seen(state: Bools, history: Sequence[npt.NDArray[np.uint8]], rows: Rows) -> Ints:
-    """The last round in which each document had this state, −1 for never."""
+    """The last round in which each document had this state, −1 if there is none."""
     now = np.packbits(state, axis=1)
     seen = np.full(len(rows), -1, dtype=np.int64)
     for number, then in enumerate(history):
@@ -128,7 +128,7 @@ def _last_seen(state: Bools, history: Sequence[npt.NDArray[np.uint8]], rows: Row
     return seen
 
 
-def _answer_with_best(
+def _keep_best_of_cycle(
     scores: Floats,
     iterations: Ints,
     periods: Ints,
@@ -170,15 +170,15 @@ def fit_view(
         return [model.hiding_labels(n_labels, "own").fit(everything, Y, **options)]
     by_label = sparse.csc_array(Y)
     return [
-        fit_problem(model, beside_words(terms, shown, label, scale), carriers(by_label, label), n_labels - 1, **options)
+        fit_problem(model, beside_terms(terms, shown, label, scale), carriers(by_label, label), n_labels - 1, **options)
         for label in range(n_labels)
     ]
 
 
-def beside_words(words: Csr | None, state: Bools | Csr, label: int, scale: float) -> Csr:
-    """The words of documents, if any, and beside them their labels but the one asked for, each of value `scale`.
+def beside_terms(terms: Csr | None, state: Bools | Csr, label: int, scale: float) -> Csr:
+    """The terms of documents, if any, and beside them their labels except `label`, each of value `scale`.
 
-    >>> beside_words(Csr([[5.0]]), np.array([[True, False, True]]), 0, 2.0).toarray().tolist()
+    >>> beside_terms(Csr([[5.0]]), np.array([[True, False, True]]), 0, 2.0).toarray().tolist()
     [[5.0, 0.0, 2.0]]
     """
     others = Csr(state)
@@ -187,53 +187,53 @@ def beside_words(words: Csr | None, state: Bools | Csr, label: int, scale: float
     columns = others.indices[keep]
     columns = columns - (columns > label)
     labels = Csr((np.full(len(columns), scale), columns, ends), shape=(others.shape[0], others.shape[1] - 1))
-    return _side_by_side(words, labels)
+    return _side_by_side(terms, labels)
 
 
-def _side_by_side(words: Csr | None, labels: Csr) -> Csr:
-    return labels if words is None else Csr(sparse.hstack([words, labels], format="csr"))
+def _side_by_side(terms: Csr | None, labels: Csr) -> Csr:
+    return labels if terms is None else Csr(sparse.hstack([terms, labels], format="csr"))
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- scoring --------------------------------------------------------------------------------------------------------
 
 
 def make_view(
-    models: Sequence[MultiLabelModel], words: Csr | None, n_labels: int, scale: float, added: Floats | None
+    models: Sequence[MultiLabelModel], terms: Csr | None, n_labels: int, scale: float, added: Floats | None
 ) -> View:
     """The view of some documents through fitted models; `added` (documents × labels) is added to its scores."""
     if models[0].additive_scores:
-        return _linear_view(models, words, n_labels, scale, added)
-    return ModelView(models, words, scale, added)
+        return _linear_view(models, terms, n_labels, scale, added)
+    return ModelView(models, terms, scale, added)
 
 
 def view_evidence(
     models: Sequence[MultiLabelModel], document: Csr, state: Bools, labels: Ints, scale: float
 ) -> Csr | list[Csr]:
-    """What each word and label column of one document adds to the scores of some labels, its labels being `state`.
+    """What each term and label column of one document adds to the scores of some labels, its labels being `state`.
 
-    One table of all labels where the view is one model, else one row a label; the words are the first columns.
+    One table of all labels where the view is one model, otherwise one row per label; the terms are the first columns.
     """
     if len(models) == 1:
         return models[0].evidence(_side_by_side(document, Csr(state.astype(np.float64))), labels)
     rows = []
     for label in labels.tolist():
-        row = problem_evidence(models[label], beside_words(document, state, label, scale))
+        row = problem_evidence(models[label], beside_terms(document, state, label, scale))
         rows.append(Csr(row[:, : document.shape[1]]))
     return rows
 
 
 @dataclass(frozen=True, slots=True)
 class LinearView:
-    """A view in which each label adds its share by itself: s = base + v · weights + words.
+    """A view in which each label adds its own term: s = base + v · weights + terms.
 
-    Naive Bayes and linear models are of this form: what the labels say is one small table (labels × labels, nothing
-    from a label to itself), and the words' part does not change while the labels do. A pass over all documents and
+    Naive Bayes and linear models are of this form: what the labels add is one small table (labels × labels, 0 from
+    a label to itself), and the terms' part does not change while the labels do. A pass over all documents and
     labels is one sparse product.
     """
 
     base: Floats
     weights: Floats
-    words: Floats | None = None
+    terms: Floats | None = None
 
     def all_at_once(self, state: Bools, rows: Rows) -> Floats:
         """Scores of all labels from one state."""
@@ -241,18 +241,18 @@ class LinearView:
 
     def _sums(self, state: Bools, rows: Rows) -> Floats:
         scores = np.asarray(Csr(state.astype(np.float64)) @ self.weights) + self.base
-        return scores if self.words is None else scores + self.words[rows]
+        return scores if self.terms is None else scores + self.terms[rows]
 
     def one_by_one(self, state: Bools, rows: Rows, sweep: Ints) -> Floats:
         """Scores of the labels in turn: a label that changes moves the scores of those that come after it."""
         scores = self._sums(state, rows)[:, sweep]
         weights = self.weights[np.ix_(sweep, sweep)]
         for place, label in enumerate(sweep.tolist()):
-            given = scores[:, place] > ROUNDING
-            changed = np.flatnonzero(given != state[:, label])
+            predicted = scores[:, place] > ROUNDING
+            changed = np.flatnonzero(predicted != state[:, label])
             if len(changed):
-                state[changed, label] = given[changed]
-                step = np.where(given[changed], 1.0, -1.0)[:, None]
+                state[changed, label] = predicted[changed]
+                step = np.where(predicted[changed], 1.0, -1.0)[:, None]
                 scores[changed, place + 1 :] += step * weights[place, place + 1 :]
         in_turn = np.empty_like(scores)
         in_turn[:, sweep] = scores
@@ -260,45 +260,45 @@ class LinearView:
 
 
 def _ties_at_zero(scores: Floats) -> Floats:
-    """The scores, 0 where only rounding parts them from 0: words and labels that weigh the same must not decide."""
+    """The scores, with 0 for those within rounding of 0: where terms and labels cancel out, neither decides."""
     return np.where(np.abs(scores) <= ROUNDING, 0.0, scores)
 
 
 def _linear_view(
-    models: Sequence[MultiLabelModel], words: Csr | None, n_labels: int, scale: float, added: Floats | None
+    models: Sequence[MultiLabelModel], terms: Csr | None, n_labels: int, scale: float, added: Floats | None
 ) -> LinearView:
-    base, weights = label_table(models, 0 if words is None else words.shape[1], n_labels, scale)
-    if words is None:
+    base, weights = label_table(models, 0 if terms is None else terms.shape[1], n_labels, scale)
+    if terms is None:
         return LinearView(base, weights, added)
-    none = Csr((words.shape[0], n_labels if len(models) == 1 else n_labels - 1), dtype=np.float64)
-    without_labels = _all_scores(models, _side_by_side(words, none))
+    none = Csr((terms.shape[0], n_labels if len(models) == 1 else n_labels - 1), dtype=np.float64)
+    without_labels = _all_scores(models, _side_by_side(terms, none))
     return LinearView(np.zeros(n_labels), weights, without_labels if added is None else without_labels + added)
 
 
-def label_table(models: Sequence[MultiLabelModel], n_words: int, n_labels: int, scale: float) -> tuple[Floats, Floats]:
-    """What linear models say of a document without words or labels, and what each label adds to each other.
+def label_table(models: Sequence[MultiLabelModel], n_terms: int, n_labels: int, scale: float) -> tuple[Floats, Floats]:
+    """The scores of an empty document under linear models, and what each label adds to the score of each other.
 
-    Asked of the models themselves: once with nothing, once with each label alone.
+    The models score an empty document, and one document per label that has only this label.
     """
     if len(models) == 1:
-        scores = models[0].score_batch(_alone(n_words, n_labels, 1.0))
+        scores = models[0].score_batch(_alone(n_terms, n_labels, 1.0))
         weights = scores[1:] - scores[0]
         np.fill_diagonal(weights, 0.0)
         return scores[0], weights
     base, weights = np.empty(n_labels), np.zeros((n_labels, n_labels))
-    question = _alone(n_words, n_labels - 1, scale)
+    documents = _alone(n_terms, n_labels - 1, scale)
     for label, model in enumerate(models):
-        scores = problem_scores(model, question)
+        scores = problem_scores(model, documents)
         base[label] = scores[0]
         weights[np.arange(n_labels) != label, label] = scores[1:] - scores[0]
     return base, weights
 
 
-def _alone(n_words: int, n_columns: int, scale: float) -> Csr:
-    """A row of nothing, and below it one row for each label column, which stands alone in it."""
+def _alone(n_terms: int, n_columns: int, scale: float) -> Csr:
+    """An empty row, and below it one row per label column that holds only this column."""
     ends = np.concatenate([[0], np.arange(n_columns + 1)])
-    shape = (n_columns + 1, n_words + n_columns)
-    return Csr((np.full(n_columns, scale), n_words + np.arange(n_columns), ends), shape=shape)
+    shape = (n_columns + 1, n_terms + n_columns)
+    return Csr((np.full(n_columns, scale), n_terms + np.arange(n_columns), ends), shape=shape)
 
 
 def _all_scores(models: Sequence[MultiLabelModel], X: Csr) -> Floats:
@@ -309,30 +309,30 @@ def _all_scores(models: Sequence[MultiLabelModel], X: Csr) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """A view made of one fitted model a label, asked anew whenever the labels have changed."""
+    """A view made of one fitted model per label, which scores again whenever the labels have changed."""
 
     models: Sequence[MultiLabelModel]
-    words: Csr | None
+    terms: Csr | None
     scale: float = 1.0
     added: Floats | None = None
 
     def all_at_once(self, state: Bools, rows: Rows) -> Floats:
         """Scores of all labels from one state."""
-        words = self._words(rows)
-        return np.column_stack([self._score(state, rows, words, label) for label in range(state.shape[1])])
+        terms = self._terms(rows)
+        return np.column_stack([self._score(state, rows, terms, label) for label in range(state.shape[1])])
 
     def one_by_one(self, state: Bools, rows: Rows, sweep: Ints) -> Floats:
         """Scores of the labels in turn."""
-        words = self._words(rows)
+        terms = self._terms(rows)
         scores = np.empty(state.shape)
         for label in sweep.tolist():
-            scores[:, label] = self._score(state, rows, words, label)
+            scores[:, label] = self._score(state, rows, terms, label)
             state[:, label] = scores[:, label] > 0
         return scores
 
-    def _words(self, rows: Rows) -> Csr | None:
-        return None if self.words is None else Csr(self.words[rows])
+    def _terms(self, rows: Rows) -> Csr | None:
+        return None if self.terms is None else Csr(self.terms[rows])
 
-    def _score(self, state: Bools, rows: Rows, words: Csr | None, label: int) -> Floats:
-        found = problem_scores(self.models[label], beside_words(words, state, label, self.scale))
+    def _score(self, state: Bools, rows: Rows, terms: Csr | None, label: int) -> Floats:
+        found = problem_scores(self.models[label], beside_terms(terms, state, label, self.scale))
         return found if self.added is None else found + self.added[rows, label]

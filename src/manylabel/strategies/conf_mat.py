@@ -1,4 +1,4 @@
-"""ConfMat: machines that do not have to tell a label from the labels it is mistaken for."""
+"""ConfMat: SVMs that do not have to separate a label from the labels it is confused with."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _MATRIX = Satisfies(
 
 
 class ConfMat(RetrainedSVM):
-    """Margins of linear machines trained without the documents of labels they are confused with.
+    """Margins of linear SVMs trained without the documents of labels they are confused with.
 
-    1. A fast classifier, trained on one part of the documents, labels the other: M_ij is the percentage of documents of
-    label i that it takes for j.   2. The machine of label i leaves out the negatives that carry any j with M_ij > β. A
-    document with both i and j is a positive and stays. One set of machines is trained.
+    1. A fast classifier, trained on some of the documents, labels the others: M_ij is the percentage of documents of
+    label i for which it predicts j.   2. The SVM of label i leaves out the negatives that carry any j with M_ij > β. A
+    document with both i and j is a positive and stays. One SVM per label is trained.
 
-    `beta` in percent: a small one removes many classes, 100 none (the paper says "too small" of both). It is a number,
-    or "tuned": the value of `grid` with the greatest `metric` in cross-validation (`validation`: folds, or a share
-    held out once), of equals the first; too few documents to hold any out: 100. `confusion` says how M itself is
-    learned: folds, or a share held out. `multi` counts all labels a document was wrongly given, not its best one only.
+    `beta` in percent: a small one removes many labels, 100 none (the paper calls both "too small"). It is a number, or
+    "tuned": the value of `grid` with the greatest `metric` in cross-validation (`validation`: folds, or a share held
+    out once), of equals the first; too few documents to hold any out: 100. `confusion` sets how M itself is learned:
+    folds, or a share held out. `multi` counts all wrongly predicted labels of a document, not only the best one.
 
     The classifier is multinomial naive Bayes with Laplace smoothing (with `multi` one per label; tf-idf is brought to
     the size of counts first, see `in_occurrences`), or any model given as `confuser`. `related` is a labels × labels
-    matrix of confusions forced whatever M says: row i, column j above 0 keeps documents of j out of the negatives of i.
+    matrix of confusions forced whatever M is: row i, column j above 0 keeps documents of j out of the negatives of i.
     `hierarchy` makes it from the label hierarchy, where the data has one: ``parents`` forces parent and child,
     ``siblings`` the children of one parent too.
 
@@ -126,15 +126,15 @@ class ConfMat(RetrainedSVM):
         self.keep(self.svm_to_train().fit(X, Y, excluded=left_out))
 
     def _forced(self, n_labels: int, parents: npt.ArrayLike | None) -> Csr | None:
-        given = None if self.related is None else Csr(self.related)
-        if given is not None and given.shape != (n_labels, n_labels):
-            raise DataError(f"ConfMat: related has shape {given.shape}, but there are {n_labels} labels.")
+        related = None if self.related is None else Csr(self.related)
+        if related is not None and related.shape != (n_labels, n_labels):
+            raise DataError(f"ConfMat: related has shape {related.shape}, but there are {n_labels} labels.")
         if self.hierarchy == "none" or parents is None:
-            return given
+            return related
         if np.shape(parents)[0] < n_labels:
             raise DataError(f"ConfMat: parents must name the parent of each of the {n_labels} labels, −1 for none.")
         near = Csr(related_labels(parents, self.hierarchy)[:n_labels, :n_labels])  # behind the labels stand groups
-        return near if given is None else Csr(near + given)
+        return near if related is None else Csr(near + related)
 
     def _confusion(self, X: Csr, Y: Csr) -> Csr:
         confuser = self.confuser
@@ -151,17 +151,17 @@ class ConfMat(RetrainedSVM):
         if not splits:
             return UNTUNED
 
-        def answers(train: Ints, test: Ints) -> Iterator[Csr]:
-            seen, truth, asked = Csr(X[train]), Csr(Y[train]), Csr(X[test])
-            M, start, sets, former = self._confusion(seen, truth), None, Csr((0, 0)), None
+        def predictions(train: Ints, test: Ints) -> Iterator[Csr]:
+            X_train, Y_train, X_test = Csr(X[train]), Csr(Y[train]), Csr(X[test])
+            M, start, sets, former = self._confusion(X_train, Y_train), None, Csr((0, 0)), None
             for beta in grid:
-                left_out = negatives_of_confused(truth, confused(M, beta, forced))
+                left_out = negatives_of_confused(Y_train, confused(M, beta, forced))
                 if former is None or not _same(former, left_out):
-                    machine = self.svm_to_train().fit(seen, truth, excluded=left_out, initial=start)
-                    start, sets, former = machine.dual_coef_, forced_sets(machine, asked), left_out
+                    fitted = self.svm_to_train().fit(X_train, Y_train, excluded=left_out, initial=start)
+                    start, sets, former = fitted.dual_coef_, forced_sets(fitted, X_test), left_out
                 yield sets
 
-        trials = try_settings("Tuning beta", grid, splits, Y, answers, self.metric)
+        trials = try_settings("Tuning beta", grid, splits, Y, predictions, self.metric)
         self.tried_ = trials.measured
         return grid[trials.best]
 
@@ -170,22 +170,22 @@ def _same(first: Csr, second: Csr) -> bool:
     return first.nnz == second.nnz and abs(first - second).nnz == 0
 
 
-def confusion_percent(T: Csr, S: Csr) -> Csr:
-    """M_ij: the percentage of the documents of label i that were given j though they do not have it, labels × labels.
+def confusion_percent(Y_true: Csr, Y_pred: Csr) -> Csr:
+    """M_ij: the percentage of the documents of label i for which j is wrongly predicted, labels × labels.
 
-    Of the documents with i in T, the share with j in S but not in T; the diagonal is 0, and so is the row of a label
-    without documents. Source: Godbole & Sarawagi 2004, section 4.2, for one predicted label; documents of several
-    labels count in the row of each.
+    Of the documents with true label i, the share with j predicted but not true; the diagonal is 0, and so is the row of
+    a label without documents. Source: Godbole & Sarawagi 2004, section 4.2, for one predicted label; documents of
+    several labels count in the row of each.
 
-    >>> T = Csr(np.array([[1, 0, 0]] * 3 + [[1, 1, 0]] + [[0, 1, 0]] * 2 + [[0, 0, 1]] * 2))
-    >>> S = Csr(np.eye(3, dtype=int)[[0, 1, 1, 1, 1, 0, 2, 0]])
-    >>> confusion_percent(T, S).toarray().round(2).tolist()
+    >>> Y_true = Csr(np.array([[1, 0, 0]] * 3 + [[1, 1, 0]] + [[0, 1, 0]] * 2 + [[0, 0, 1]] * 2))
+    >>> Y_pred = Csr(np.eye(3, dtype=int)[[0, 1, 1, 1, 1, 0, 2, 0]])
+    >>> confusion_percent(Y_true, Y_pred).toarray().round(2).tolist()
     [[0.0, 50.0, 0.0], [33.33, 0.0, 0.0], [50.0, 0.0, 0.0]]
     """
-    truth, given = T.astype(np.float64), S.astype(np.float64)
-    wrong = given - given.multiply(truth)
-    documents = np.bincount(T.indices, minlength=T.shape[1])
-    found = Csr(truth.T @ wrong)
+    true, predicted = Y_true.astype(np.float64), Y_pred.astype(np.float64)
+    wrong = predicted - predicted.multiply(true)
+    documents = np.bincount(Y_true.indices, minlength=Y_true.shape[1])
+    found = Csr(true.T @ wrong)
     found.data *= np.repeat(100.0 / np.maximum(documents, 1), np.diff(found.indptr))
     found.eliminate_zeros()
     return found
@@ -194,9 +194,9 @@ def confusion_percent(T: Csr, S: Csr) -> Csr:
 def in_occurrences(X: Csr) -> Csr:
     """Weighted vectors in units of their mean stored value; counts as they are.
 
-    Laplace smoothing adds one *occurrence* of every word. A word of a tf-idf vector of length 1 weighs about a tenth of
-    that, and the smoothing would drown it: on Reuters, naive Bayes on such vectors finds the label of 66 % of held-out
-    documents, of 84 % in these units, and of 83 % on counts.
+    Laplace smoothing adds one *occurrence* of every term. A term of a tf-idf vector of length 1 has about a tenth of
+    that weight, so that smoothing would dominate: on Reuters, naive Bayes on such vectors finds the label of 66 % of
+    held-out documents, of 84 % in these units, and of 83 % on counts.
 
     >>> in_occurrences(Csr(np.array([[0.1, 0.3]]))).toarray().round(6).tolist()
     [[0.5, 1.5]]
@@ -208,16 +208,16 @@ def in_occurrences(X: Csr) -> Csr:
 
 def held_out_confusion(confuser: MultiLabelModel, X: Csr, Y: Csr, splits: Sequence[Split], multi: bool) -> Csr:
     """`confusion_percent` of documents the confuser did not see: of its best label, or with `multi` of its sets."""
-    truth, given = [], []
+    true, predicted = [], []
     for train, test in track("Finding confusions", splits):
         fitted = unfitted_copy(confuser).fit(X[train], Y[train])
         for rows, scores in fitted.score_in_batches(Csr(X[test])):
             chosen = fitted.natural_decision(scores) if multi else best_label(scores)
-            truth.append(Y[test[rows]])
-            given.append(Csr(chosen.astype(np.int8)))
-    if not truth:
+            true.append(Y[test[rows]])
+            predicted.append(Csr(chosen.astype(np.int8)))
+    if not true:
         return Csr((Y.shape[1], Y.shape[1]))
-    return confusion_percent(Csr(sparse.vstack(truth, format="csr")), Csr(sparse.vstack(given, format="csr")))
+    return confusion_percent(Csr(sparse.vstack(true, format="csr")), Csr(sparse.vstack(predicted, format="csr")))
 
 
 def related_labels(parents: npt.ArrayLike, hierarchy: Hierarchy) -> Csr:
@@ -259,7 +259,7 @@ def confused(M: Csr, beta: float, forced: Csr | None) -> Csr:
 
 
 def negatives_of_confused(Y: Csr, near: Csr) -> Csr:
-    """What each label leaves out: negatives that carry a label it is confused with, documents × labels.
+    """1 where a label leaves a document out: negatives with a label it is confused with, documents × labels.
 
     A label that would be left without any negative leaves out nothing.
 

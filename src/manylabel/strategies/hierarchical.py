@@ -25,19 +25,19 @@ LARGEST = 1e9
 
 
 class HierarchicalStrategy(MultiLabelModel):
-    """Scores of labels that know of each other's parents, over any model.
+    """Scores of labels in a hierarchy, over any model.
 
     `fit` takes `parents`: for each label the number of its parent, −1 for a root; groups that are no labels may follow
     behind the labels, see `manylabel.metrics.ancestors`. They are learned like labels where a strategy needs them, and
-    never answered. Without `parents` every label is a root.
+    never predicted. Without `parents` every label is a root.
 
     Scores are margins: how far a label is above its threshold, 0 the boundary. ``thresholds="learn"`` learns one for
-    each node on scores out of fold (`folds` folds), drawn towards the common one (`shrinkage`) and guarded by a `floor`
-    as in the rule per-label; ``"natural"`` keeps the model's own boundary. A 1-D `y`, or fewer documents than folds,
-    has no thresholds. A label without training documents scores −∞.
+    each node on out-of-fold scores (`folds` folds), shrunk towards the common one (`shrinkage`) and guarded by a
+    `floor` as in the decision rule per-label; ``"natural"`` keeps the model's own boundary. A 1-D `y`, or fewer
+    documents than folds, has no thresholds. A label without training documents scores −∞.
 
-    A subclass says which nodes are learned (`forest`), by which models (`node_models`), and what their scores make
-    together (`learn_thresholds`, `combine`).
+    A subclass defines which nodes are learned (`forest`), by which models (`node_models`), and how their scores are
+    combined (`learn_thresholds`, `combine`).
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -68,7 +68,7 @@ class HierarchicalStrategy(MultiLabelModel):
     # --- what a strategy writes -------------------------------------------------------------------------------
 
     def forest(self, parents: Ints) -> Ints:
-        """The part of the forest that is learned: by default all of it."""
+        """The parents of the nodes that are learned: by default all nodes."""
         return parents
 
     def node_models(self) -> list[MultiLabelModel]:
@@ -76,15 +76,15 @@ class HierarchicalStrategy(MultiLabelModel):
         raise NotImplementedError
 
     def learn_thresholds(self, scores: list[Floats], Y: Csr) -> None:
-        """Set `thresholds_` from the models' scores out of fold; Y is closed."""
+        """Set `thresholds_` from the models' out-of-fold scores; Y is closed."""
         raise NotImplementedError
 
     def combine(self, scores: list[Floats]) -> Floats:
-        """Documents × nodes: scores of single nodes to scores that know of each other, above 0 where given."""
+        """Scores of documents × nodes from those of the models: a node is predicted where its score is above 0."""
         raise NotImplementedError
 
     def start(self) -> None:
-        """Set what is learned besides thresholds to what it is without scores out of fold."""
+        """Set what is learned besides thresholds to its value without out-of-fold scores."""
 
     @property
     def has_thresholds(self) -> bool:
@@ -100,7 +100,7 @@ class HierarchicalStrategy(MultiLabelModel):
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The hierarchy, and what the model wants."""
+        """The hierarchy, and the facts that the model wants."""
         return frozenset({"parents"}) | as_model(self.model).wants
 
     @property
@@ -119,19 +119,21 @@ class HierarchicalStrategy(MultiLabelModel):
         if self.has_thresholds and targets.form != "single" and features.shape[0] >= self.folds:
             self._learn_out_of_fold(features, Z, options)
         self.seen_ = np.bincount(Z.indices, minlength=Z.shape[1])[: self.n_labels_] > 0
-        self.nodes_ = [model.fit(features, Z, **self._told(model, options)) for model in self.node_models()]
+        self.nodes_ = [model.fit(features, Z, **self._facts_for(model, options)) for model in self.node_models()]
         return self
 
     def _learn_out_of_fold(self, X: Csr, Z: Csr, options: Mapping[str, Any]) -> None:
         """The same folds, and so the same rows, for every model."""
         scores, rows = [], np.arange(0)
         for model in self.node_models():
-            found, rows = out_of_fold_scores(model, X, Z, self.folds, self.seed, options=self._told(model, options))
+            found, rows = out_of_fold_scores(
+                model, X, Z, self.folds, self.seed, options=self._facts_for(model, options)
+            )
             scores.append(bounded(found))
         self.learn_thresholds(scores, Csr(Z[rows]))
 
-    def _told(self, model: MultiLabelModel, options: Mapping[str, Any]) -> dict[str, Any]:
-        """What a model of all nodes is told beside the data."""
+    def _facts_for(self, model: MultiLabelModel, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments of the `fit` of a model of all nodes."""
         return {**options, "parents": self.parents_} if "parents" in model.wants else dict(options)
 
     def score_batch(self, X: Csr) -> Floats:
@@ -139,7 +141,7 @@ class HierarchicalStrategy(MultiLabelModel):
         return self._labels_of([model.score_batch(X) for model in self.nodes_])
 
     def document_scorer(self) -> DocumentScorer | None:
-        """The node models' and the same sums after them; None where one has none."""
+        """The scorers of the node models, combined as in `score_batch`; None where a model has none."""
         scorers = [model.document_scorer() for model in self.nodes_]
         found = [scorer for scorer in scorers if scorer is not None]
         if len(found) < len(scorers):
@@ -147,11 +149,11 @@ class HierarchicalStrategy(MultiLabelModel):
         return lambda terms, values: self._labels_of([score(terms, values)[np.newaxis] for score in found])[0]
 
     def _labels_of(self, scores: list[Floats]) -> Floats:
-        found = self.combine([bounded(part) for part in scores])[:, : self.n_labels_]
+        found = self.combine([bounded(one) for one in scores])[:, : self.n_labels_]
         return np.where(self.seen_, found, -np.inf)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each score loses when a word is taken out of one document, labels × terms; see `removal_evidence`."""
+        """What each score loses when a term is taken out of one document, labels × terms; see `removal_evidence`."""
         document, wanted = asked_for(self, x, labels)
         return removal_evidence(lambda X: self.score_batch(X)[:, wanted], document)
 
@@ -181,9 +183,9 @@ class SiblingModel(MultiLabelModel):
 
     Positives of a node are the documents with a label at or below it, negatives the other documents of its parent:
     those of its siblings, and those that stop at the parent. Roots are learned on all documents, any other node on
-    those of its parent alone, which is why this takes less time than one classifier a node on everything.
+    those of its parent alone, which is why this takes less time than one classifier per node on all documents.
 
-    Y is closed under ancestors, one column a node; `parents` as in `manylabel.metrics.ancestors`. A node without
+    Y is closed under ancestors, one column per node; `parents` as in `manylabel.metrics.ancestors`. A node without
     training documents scores −∞. Source: Koller & Sahami 1997 (a classifier at each inner node).
 
     >>> from manylabel.models.linear_svm import LinearSVM
@@ -219,7 +221,7 @@ class SiblingModel(MultiLabelModel):
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The hierarchy, and what the model wants."""
+        """The hierarchy, and the facts that the model wants."""
         return frozenset({"parents"}) | as_model(self.model).wants
 
     def fit(self, X: object, Y: object, parents: npt.ArrayLike | None = None, **options: Any) -> Self:
@@ -249,7 +251,7 @@ class SiblingModel(MultiLabelModel):
         return model.fit(Csr(X[rows]), Csr(Csr(Y[rows])[:, children]), **for_rows(options, rows))
 
     def score_batch(self, X: Csr) -> Floats:
-        """The score of every node by the classifier of its parent, whether or not the parent is given."""
+        """The score of every node by the classifier of its parent, whether or not the parent is predicted."""
         scores = np.full((X.shape[0], self.n_labels_), -np.inf)
         for children, model in zip(self.children_, self.models_, strict=True):
             scores[:, children] = model.score_batch(X)

@@ -29,12 +29,12 @@ MARGIN_SLOPE = 4.0
 
 
 class ClosedLabels(HierarchicalStrategy):
-    """One classifier a label, the tree ignored; then predicting a label adds its ancestors.
+    """One classifier per label that ignores the hierarchy; then predicting a label adds its ancestors.
 
-    c_v = max over v and its descendants u of (s_u − t_u),   given where c_v > 0
+    c_v = max over v and its descendants u of (s_u − t_u),   predicted where c_v > 0
 
     s_u is the model's score, t_u the label's threshold. Training documents of a label are also those of its ancestors.
-    Groups that are no labels are neither learned nor answered. The flat option of B-8.
+    Groups that are no labels are neither learned nor predicted. The flat option of B-8.
 
     >>> from manylabel.models.linear_svm import LinearSVM
     >>> X = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])
@@ -72,18 +72,18 @@ class ClosedLabels(HierarchicalStrategy):
         return [each_node_alone(self.model)]
 
     def learn_thresholds(self, scores: list[Floats], Y: Csr) -> None:
-        """Each label's own."""
+        """Set the threshold of each label from its own out-of-fold scores."""
         self.thresholds_ = node_thresholds(scores[0], Y, self.shrinkage, self.floor)
 
     def combine(self, scores: list[Floats]) -> Floats:
-        """Thresholds taken off, every label raised to its best descendant."""
+        """Scores minus thresholds, every label raised to its best descendant."""
         return closed_upwards(scores[0] - self.thresholds_, self.parents_)
 
 
 class TopDown(HierarchicalStrategy):
     """A classifier at each inner node among its children; a document goes down from the roots.
 
-    b_v = min over v and its ancestors u of (s_u − t_u),   given where b_v > 0
+    b_v = min over v and its ancestors u of (s_u − t_u),   predicted where b_v > 0
 
     s_u is the score of u among its siblings (`SiblingModel`: positives are the documents of the node's descendants,
     negatives its siblings' descendants), t_u its threshold. ``descent="threshold"`` follows all children above their
@@ -126,7 +126,7 @@ class TopDown(HierarchicalStrategy):
 
     @property
     def has_thresholds(self) -> bool:
-        """Whether there is anything to learn out of fold: the best child needs no threshold."""
+        """Whether there is anything to learn out of fold: the best child has no threshold."""
         return self.thresholds == "learn" and self.descent == "threshold"
 
     def node_models(self) -> list[MultiLabelModel]:
@@ -134,33 +134,33 @@ class TopDown(HierarchicalStrategy):
         return [SiblingModel(self.model)]
 
     def learn_thresholds(self, scores: list[Floats], Y: Csr) -> None:
-        """Level by level, on the documents that reach a node."""
+        """Set the thresholds level by level, from the documents that reach a node."""
         self.thresholds_ = descent_thresholds(scores[0], Y, self.parents_, self.shrinkage, self.floor)
 
     def combine(self, scores: list[Floats]) -> Floats:
-        """Thresholds (or the best sibling) taken off, every node lowered to its worst ancestor."""
+        """Scores minus thresholds (or minus the best sibling), every node lowered to its worst ancestor."""
         argmax = self.descent == "argmax"
         relative = sibling_leads(scores[0], self.parents_) if argmax else scores[0] - self.thresholds_
         return blocked(relative, self.parents_)
 
 
 class Propagated(HierarchicalStrategy):
-    """A label's own evidence averaged with that of its whole path, so that ancestors speak but cannot block.
+    """A label's own evidence averaged with that of its whole path, so that ancestors count but cannot block.
 
     p_v = (1 − share) f_v + share · (1/slope) log P_v/(1 − P_v),   P_v = Π_u σ(slope · s_u), u over v and its ancestors
-    c_v = max over v and its descendants u of (p_u − t_u),   given where c_v > 0
+    c_v = max over v and its descendants u of (p_u − t_u),   predicted where c_v > 0
 
     f_v is the score of v against all other documents (flat), s_u that of u among its siblings (top-down);
     σ(slope · s_u) is the probability of u given its parent, so that P_v is the probability of the whole path. The
-    top-down descent asks every ancestor for a yes, and one weak ancestor blocks all below it. Here a label is weighed
-    once, at its own threshold t_v: strong evidence for a leaf outweighs a doubtful parent, and the leaf then brings its
-    ancestors along.
+    top-down descent requires every ancestor to be predicted, and one weak ancestor blocks all below it. Here a label is
+    compared once, with its own threshold t_v: a high score of a leaf outweighs a low one of its parent, and the
+    ancestors of a predicted leaf are predicted too.
 
-    share 0 is `ClosedLabels`; ``"learn"`` takes, of 0, ¼, ½, ¾ and 1, the one with the best micro F1 out of fold (the
+    share 0 is `ClosedLabels`; ``"learn"`` takes, of 0, ¼, ½, ¾ and 1, the one with the best out-of-fold micro F1 (the
     smallest of equals; ½ where thresholds are not learned). `slope` None is 1 for log-odds and 4 for margins.
 
     Ours. Relatives: Dumais & Chen 2000 multiply the probabilities of two levels; McCallum, Rosenfeld, Mitchell & Ng
-    1998 mix what a node and its ancestors know of a word.
+    1998 mix what a node and its ancestors know about a word.
 
     >>> from manylabel.models.linear_svm import LinearSVM
     >>> X = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 2]])
@@ -204,7 +204,7 @@ class Propagated(HierarchicalStrategy):
         return {"share": self.share_} if self.share == "learn" and not self.is_flat else {}
 
     def start(self) -> None:
-        """The share, until scores out of fold say more."""
+        """Set the share that is used without out-of-fold scores."""
         self.share_ = UNLEARNED if self.share == "learn" else float(self.share)
 
     def node_models(self) -> list[MultiLabelModel]:
@@ -213,15 +213,15 @@ class Propagated(HierarchicalStrategy):
         return [flat] if self.is_flat else [flat, SiblingModel(self.model)]
 
     def learn_thresholds(self, scores: list[Floats], Y: Csr) -> None:
-        """Each label's own for each share tried; the share that answers best stays. Groups are never answered."""
-        truth = Csr(Y[:, : self.n_labels_])
+        """Set the share with the best micro F1, and the thresholds of labels for it. Groups have no threshold."""
+        Y_true = Csr(Y[:, : self.n_labels_])
         shares = SHARES if self.share == "learn" and not self.is_flat else (self.share_,)
-        flat, path = (part[:, : self.n_labels_] for part in self._flat_and_path(scores))
+        flat, path = (one[:, : self.n_labels_] for one in self._flat_and_path(scores))
         best = -1.0
         for share in shares:
             mixed = mean(flat, path, share)
-            thresholds = node_thresholds(mixed, truth, self.shrinkage, self.floor)
-            attained = micro_f1(label_counts(truth, Csr((mixed > thresholds).astype(np.int8))))
+            thresholds = node_thresholds(mixed, Y_true, self.shrinkage, self.floor)
+            attained = micro_f1(label_counts(Y_true, Csr((mixed > thresholds).astype(np.int8))))
             if attained > best:
                 best, self.share_ = attained, share
                 self.thresholds_[: self.n_labels_] = thresholds
@@ -236,9 +236,9 @@ class Propagated(HierarchicalStrategy):
         return scores[0], path_log_odds(scores[1], self.parents_, slope)
 
     def combine(self, scores: list[Floats]) -> Floats:
-        """Both scores weighed, thresholds taken off, every label raised to its best descendant."""
+        """The weighted mean of both scores minus thresholds, every label raised to its best descendant."""
         above = mean(*self._flat_and_path(scores), self.share_) - self.thresholds_
-        above[:, self.n_labels_ :] = -np.inf  # a group hands on what lies below it and has no say of its own
+        above[:, self.n_labels_ :] = -np.inf  # a group takes the score of its best descendant and has none of its own
         return closed_upwards(above, self.parents_)
 
 

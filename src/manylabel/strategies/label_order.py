@@ -1,4 +1,4 @@
-"""Orders of labels: along which a chain is built, or in which a sweep goes."""
+"""Orders of labels, for classifier chains and for the sequential passes of co-training."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ORDER = AnyOf(
 
 
 def label_order(order: str | Sequence[int] | npt.NDArray[Any], Y: Csr, seed: int = 0) -> Ints:
-    """The labels in the order asked for.
+    """The labels in the requested order.
 
     given        as the columns stand
     random       drawn with the seed (Read et al. 2011)
     frequency    the label of most documents first
-    dependency   each next label is the one the labels before it tell most about, see `dependency_order`
+    dependency   each next label is the one with most information in the labels before it, see `dependency_order`
 
     A list names the order itself. Ties go to the lower label number.
 
@@ -44,13 +44,13 @@ def label_order(order: str | Sequence[int] | npt.NDArray[Any], Y: Csr, seed: int
 
 
 def dependency_order(Y: Csr) -> Ints:
-    """A greedy order by mutual information: first the hub, then always the label best told by those before it.
+    """A greedy order by mutual information: first the hub, then always the label that shares most with those before it.
 
     first = argmax_k Σ_m I(k; m),   next = argmax_k Σ_{m placed} I(k; m)
 
-    I(k; m) is the mutual information of two labels over the training documents. A chain so ordered asks each label with
-    the most telling labels already known. Our own choice: Read et al. 2011 draw orders at random. One row of the
-    labels × labels table is at hand at a time; time grows with the square of the number of labels.
+    I(k; m) is the mutual information of two labels over the training documents. In a chain so ordered each label
+    follows the labels that are most informative about it. Our own choice: Read et al. 2011 draw orders at random. One
+    row of the labels × labels table is at hand at a time; time grows with the square of the number of labels.
 
     >>> Y = Csr([[1, 0, 1], [1, 1, 1], [0, 1, 0], [0, 0, 0], [1, 0, 0], [0, 1, 1]])
     >>> dependency_order(Y).tolist()
@@ -60,16 +60,16 @@ def dependency_order(Y: Csr) -> Ints:
     together = Csr((Y.T @ Y.astype(np.int64)).tocsr())
     documents = np.asarray(together.diagonal(), dtype=np.float64)
     connected = np.array([_information(together, documents, Y.shape[0], label).sum() for label in range(n_labels)])
-    told = connected.copy()
+    shared = connected.copy()
     placed = np.zeros(n_labels, dtype=np.bool_)
     order = np.empty(n_labels, dtype=np.int64)
     for place in range(n_labels):
         # Sums of equal terms taken in another order differ in the last digits, and would decide ties by chance.
-        best = np.where(placed, -np.inf, np.round(told, 12))
+        best = np.where(placed, -np.inf, np.round(shared, 12))
         order[place] = label = int(best.argmax())
         placed[label] = True
         row = _information(together, documents, Y.shape[0], label)
-        told = row if place == 0 else told + row
+        shared = row if place == 0 else shared + row
     return order
 
 

@@ -1,4 +1,4 @@
-"""Each label set seen in training is one class."""
+"""Label powerset: each label set seen in training is one class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
 
 
 class LabelPowerset(MultiLabelModel):
-    """Label sets as classes of a single-label model; `predict` gives the best set.
+    """Label sets as classes of a single-label model; `predict` returns the best set.
 
     A label's score is the log-odds of the summed posteriors of the sets that hold it, P_k = Σ_{S ∋ k} p(S|x):
     a probability of its own, since a document's labels come together and rows need not sum to 1 (score kind
@@ -75,7 +75,7 @@ class LabelPowerset(MultiLabelModel):
         return self.model.wants
 
     def fit(self, X: object, Y: object, **options: Any) -> Self:
-        """Learn the sets, then the model with one class a set; `options` go to the model's `fit`."""
+        """Learn the sets, then the model with one class per set; `options` go to the model's `fit`."""
         features, targets = self.check_training(X, Y)
         rows, classes, self.sets_ = set_classes(targets.Y, self.min_count, self.rare, self.allow_empty)
         if not len(rows):
@@ -124,11 +124,11 @@ class LabelPowerset(MultiLabelModel):
         return self.in_fitted_form([sets])
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """P ≥ 0.5 of each label: near to, but not always, the best set, which `predict` gives."""
+        """P ≥ 0.5 of each label: near to, but not always, the best set, which `predict` returns."""
         return super().natural_decision(scores)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document says for some labels (default: all), labels × terms.
+        """What each term of one document adds for some labels (default: all), labels × terms.
 
         The evidence for the best set with the label minus that for the best set without it. For naive Bayes, with the
         difference of the sets' log-priors, it adds up to the log-ratio of their posteriors, which the score is near to.
@@ -152,8 +152,7 @@ class LabelPowerset(MultiLabelModel):
 def set_classes(Y: Csr, min_count: int, rare: Literal["drop", "split"], allow_empty: bool) -> tuple[Ints, Ints, Csr]:
     """The rows to learn from, the class of each, and the label set of each class (classes × labels).
 
-    Classes are numbered in order of first appearance. A row comes back several times where its rare set is
-    split.
+    Classes are numbered in order of first appearance. A row is repeated where its rare set is split.
     """
     numbers, firsts = _numbered_sets(Y)
     sizes = np.bincount(numbers, minlength=len(firsts))

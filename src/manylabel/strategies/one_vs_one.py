@@ -1,4 +1,4 @@
-"""Every label against every other: one two-class problem a pair of labels, the winners counted."""
+"""One-vs-one: one two-class problem per pair of labels; a label's score counts the pairs it wins."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class OneVsOne(MultiLabelModel):
     s_k = (v_k + z_k / (3 (|z_k| + 1))) / (K − 1)
 
     v_k counts the pairs that label k wins, z_k sums the decision values of its pairs, taken from its side: it decides
-    between labels of equally many wins, since its part stays within ±1/3. Ties that remain go to the lower index, in a
-    pair (decision value 0) and between labels. A 1-D `y` is answered with the label of the highest score.
+    between labels with the same number of wins, since its term stays within ±1/3. Ties that remain go to the lower
+    index, in a pair (decision value 0) and between labels. For a 1-D `y` the label of the highest score is predicted.
 
     On multi-label data, documents that carry both labels of a pair are left out of it, and so are those that carry
-    neither. Where one label of a pair has no document of its own left, the other wins by 1; where neither has, nobody
-    does. A label that no document carries scores −∞.
+    neither. Where one label of a pair has no document of its own left, the other wins by 1; where neither has, neither
+    wins. A label that no document carries scores −∞.
 
     ``calibrated=True`` adds a virtual label that stands between the labels a document has and those it has not: its
     pair with label k is k against the rest of all documents. Scores then are s_k − s_0 with K in place of K − 1, a
-    margin: labels ranked above the virtual one are given. Without it votes have no natural zero; they rank labels, and
-    a rule decides.
+    margin: labels ranked above the virtual one are predicted. Without it votes have no natural zero; they rank labels,
+    and a decision rule is needed.
 
     Source: Manning, Raghavan & Schütze 2008, section 14.5, and Hastie & Tibshirani 1998 for pairs; ties as in
     scikit-learn's `OneVsOneClassifier`; Fürnkranz, Hüllermeier, Loza Mencía & Brinker 2008 for multi-label data and the
@@ -62,13 +62,13 @@ class OneVsOne(MultiLabelModel):
     }
 
     pairs_: Ints
-    """The two labels of each learned pair; a positive decision value speaks for the second."""
+    """The two labels of each learned pair; a positive decision value is a win of the second."""
     all_pairs_: LinearSVM | None = None
     """The weights of all pairs, where the model is a `LinearSVM`."""
     models_: list[Any]
     """Otherwise, the model of each pair."""
     walkovers_: Floats
-    """Labels × 2: wins without a fight, and the decision values they count for."""
+    """Labels × 2: pairs won without a classifier, and the decision values they count for."""
     seen_: npt.NDArray[np.bool_]
     rest_: BinaryRelevance
     """Each label against the rest, where calibrated."""
@@ -80,7 +80,7 @@ class OneVsOne(MultiLabelModel):
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """A margin where the virtual label says what is zero, a similarity otherwise."""
+        """A margin where the virtual label defines zero, a similarity otherwise."""
         return ScoreKind.MARGIN if self.calibrated else ScoreKind.SIMILARITY
 
     @property
@@ -166,10 +166,10 @@ class OneVsOne(MultiLabelModel):
         return np.clip(np.column_stack(found), -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word adds to a label's mean decision value, for pairs learned by a `LinearSVM`, labels × terms.
+        """What each term adds to a label's mean decision value, for pairs learned by a `LinearSVM`, labels × terms.
 
-        That is z_k over the number of opponents: votes are steps, of which words have no shares. With other models it
-        is what the score loses without the word.
+        That is z_k over the number of opponents: votes are steps, to which single terms add nothing. With other models
+        it is what the score loses without the term.
         """
         if self.all_pairs_ is None:
             return super().evidence(x, labels)
@@ -191,7 +191,7 @@ def _rows(model: Any, terms: npt.NDArray[Any]) -> Floats:
 
 
 def _as_one(model: LinearSVM, learned: list[Any], n_terms: int) -> LinearSVM:
-    """The classifiers of all pairs as one with a column a pair."""
+    """The classifiers of all pairs as one model with one column per pair."""
     one = LinearSVM(**model.get_params())
     one.weights_ = joined_columns(n_terms, [(columns, weights) for columns, weights, _, _ in learned])
     one.intercept_ = np.array([intercept for _, _, intercept, _ in learned], dtype=np.float64)
@@ -203,14 +203,14 @@ def _as_one(model: LinearSVM, learned: list[Any], n_terms: int) -> LinearSVM:
 
 @dataclass(frozen=True, slots=True)
 class Duels:
-    """The pairs of labels that are worth a classifier, and those decided without one."""
+    """The pairs of labels that need a classifier, and those decided without one."""
 
     by_label: sparse.csc_array
     """Y by columns."""
     pairs: Ints
     """Pairs × 2: labels that each have a document without the other; the lower one first."""
     walkovers: Floats
-    """Labels × 2: pairs won because the other label has no document of its own; wins less losses."""
+    """Labels × 2: pairs won because the other label has no document of its own; and wins minus losses."""
     seen: Bools
     """Labels that any document carries."""
 
@@ -248,7 +248,7 @@ def duel_rows(duels: Duels, pair: int) -> tuple[Ints, Bools]:
 
 
 def used_columns(X: Csr) -> tuple[npt.NDArray[np.int32], Csr]:
-    """The columns of X that hold anything, and X without the others: a pair of labels knows few words."""
+    """The columns of X that are not empty, and X without the others: the documents of a pair have few terms."""
     used = np.zeros(X.shape[1], dtype=np.bool_)
     used[X.indices] = True
     columns = np.flatnonzero(used).astype(np.int32)

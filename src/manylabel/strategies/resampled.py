@@ -45,7 +45,7 @@ class Resampled(BinaryRelevance):
     replicate   positives several times
     smote       new positives between a positive and one of its `neighbours` nearest, by `distance`
 
-    or a sampler of imbalanced-learn, which is then asked label by label. `ratio` is positives per negative afterwards;
+    or a sampler of imbalanced-learn, which then resamples label by label. `ratio` is positives per negative afterwards;
     a label that has more is left alone, and no positive is ever dropped. What is drawn for a label depends on
     `sampling_seed` and its documents only: not on threads, not on the order of the labels.
 
@@ -98,7 +98,7 @@ class Resampled(BinaryRelevance):
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """Nothing: what is known of the corpus does not hold of resampled documents."""
+        """No facts: what is known about the corpus is not true of resampled documents."""
         return frozenset()
 
     # --- learning ---------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Resampled(BinaryRelevance):
         )
 
     def _costs(self, Y: Csr) -> Floats:
-        """What a positive of each label weighs."""
+        """The weight of a positive, per label."""
         if self.cost is not None:
             return np.full(Y.shape[1], float(self.cost))
         return positive_costs(np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0], self.ratio)
@@ -170,15 +170,15 @@ class Resampled(BinaryRelevance):
     # --- scoring ----------------------------------------------------------------------------------------------
 
     def document_scorer(self) -> DocumentScorer | None:
-        """That of the one model of all labels, where there is one."""
+        """The scorer of the one model of all labels; None where there is one model per label."""
         return None if self.model_ is None else self.model_.document_scorer()
 
 
 def surface_margins(X: Csr, Y: Csr, model: Any, n_jobs: int | None) -> Callable[[int], Floats]:
-    """For each label the margins of all documents under a first linear support vector machine, learned on all of them.
+    """A function of a label: the margins of all documents under a first linear SVM, learned on all of them.
 
-    It has the settings of the model, and sees its documents, where that is one itself; for any other model it sees
-    documents of unit length, since long ones would decide where the surface lies.
+    Where the model is a `LinearSVM`, the first one has the same settings and documents; for any other model it learns
+    from documents of unit length, since long ones would decide where the surface lies.
     """
     if isinstance(model, LinearSVM):
         first = LinearSVM(**model.get_params())
@@ -204,7 +204,7 @@ def surface_margins(X: Csr, Y: Csr, model: Any, n_jobs: int | None) -> Callable[
 
 
 def fit_with_costs(model: LinearSVM, X: Csr, Y: Csr, costs: Floats, n_jobs: int | None) -> LinearSVM:
-    """One fit in which a positive of label l costs `costs[l]` times what it costs in the model given."""
+    """One fit in which a positive of label l costs `costs[l]` times what it costs in `model`."""
     J = np.asarray(model.J, dtype=np.float64) * costs
     return _copy(model, n_jobs, J=J).fit(X, Y)
 
@@ -234,15 +234,15 @@ def fit_apart(model: LinearSVM, n_features: int, n_labels: int, problem: Problem
         return put_together(model, in_threads(learn, range(n_labels), n_jobs), n_features)
 
 
-def put_together(model: LinearSVM, parts: list[LinearSVM], n_features: int) -> LinearSVM:
-    """One model of the labels of several, in their order; dual coefficients, which belong to a fit, are left out."""
+def put_together(model: LinearSVM, models: list[LinearSVM], n_features: int) -> LinearSVM:
+    """One model with the labels of several, in their order; without dual coefficients, which belong to one fit."""
     whole = unfitted_copy(model)
-    weights = Csr(sparse.hstack([sparse.csc_array(part.weights_) for part in parts], format="csr"))
+    weights = Csr(sparse.hstack([sparse.csc_array(one.weights_) for one in models], format="csr"))
     cells = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
     dense = cells < weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
     whole.weights_ = weights.toarray() if dense else weights
-    whole.intercept_ = np.concatenate([part.intercept_ for part in parts])
-    whole.n_iter_ = np.concatenate([part.n_iter_ for part in parts])
+    whole.intercept_ = np.concatenate([one.intercept_ for one in models])
+    whole.n_iter_ = np.concatenate([one.n_iter_ for one in models])
     whole.n_features_in_, whole.n_labels_ = n_features, len(whole.intercept_)
     whole.classes_, whole.label_form_ = np.arange(whole.n_labels_), "sparse"
     return whole

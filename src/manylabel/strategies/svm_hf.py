@@ -43,11 +43,11 @@ UNTUNED = 0.7
 
 
 class SVMHF(MultiLabelModel):
-    """Margins of linear machines on words *and* labels ("heterogeneous features").
+    """Margins of linear SVMs on terms *and* labels ("heterogeneous features").
 
-    1. Train one machine a label on unit text vectors d.   2. Give every training document labels by it: γ_k = +1 where
-    the score is above 0, else −1; if none is, the greatest becomes +1.   3. Join both with relative weight f,
-    z = (√f d, √((1 − f)/L) γ), of length 1.   4. Train the machines again on z. A new document goes the same way.
+    1. Train one SVM per label on unit text vectors d.   2. Predict the labels of every training document: γ_k = +1
+    where the score is above 0, else −1; if none is, the greatest becomes +1.   3. Join both with relative weight f, z =
+    (√f d, √((1 − f)/L) γ), of length 1.   4. Train the SVMs again on z. A new document goes the same way.
 
     The paper states the kernel K = f K_T + (1 − f) K_L, which takes the *roots* above (``scaling="kernel"``). Its prose
     scales the blocks by f and 1 − f: ``"literal"`` is (f d, (1 − f) γ) brought to length 1, ``"literal_unit"`` the same
@@ -55,10 +55,10 @@ class SVMHF(MultiLabelModel):
 
     `f` is a number, or "tuned": the value of `grid` with the greatest `metric` on a held-out split (`validation`: a
     share, or a number of folds), where the label sets are the positive scores or else the best one; of equals the
-    first, and the grid begins with f = 1, the plain machines. Too few documents to hold any out: f = 0.7.
-    `oof_folds` ≥ 2 takes the training documents' labels from machines that did not see them (0, the paper: from the
-    very machines trained on them). `rounds` repeats steps 2 to 4 on the newest machines (1, the paper).
-    ``zero_text="unit"`` brings documents without known words to length 1 too.
+    first, and the grid begins with f = 1, the plain SVMs. Too few documents to hold any out: f = 0.7.
+    `oof_folds` ≥ 2 takes the training documents' labels from SVMs that did not see them (0, the paper: from the SVMs
+    trained on them). `rounds` repeats steps 2 to 4 on the newest SVMs (1, the paper).
+    ``zero_text="unit"`` brings documents without known terms to length 1 too.
 
     Source: Godbole & Sarawagi 2004, section 3.1. Ours: a stage starts from the dual solution of the one before, and the
     label block is held in a rotated basis (`haar_basis`), which changes no inner product and so no solution. The
@@ -89,7 +89,7 @@ class SVMHF(MultiLabelModel):
     tried_: Floats
     """The metric of each value of the grid, where f was tuned."""
     stages_: list[LinearSVM]
-    """The machine on words, and the machines on words and labels, one a round."""
+    """The SVMs on terms, then those on terms and labels, one model per round."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class SVMHF(MultiLabelModel):
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """What the machine's scores are."""
+        """The kind of the SVM's scores."""
         return self.model.score_kind
 
     @property
@@ -126,16 +126,16 @@ class SVMHF(MultiLabelModel):
     # --- learning ---------------------------------------------------------------------------------------------
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Tune f where asked for, then train the stages on everything."""
+        """Tune f if requested, then train the stages on all documents."""
         self.f_ = self._tuned(X, Y) if self.f == "tuned" else float(self.f)
-        first = self._machine().fit(X, Y)
-        self.stages_ = [first, *self._later(first, X, Y, self.f_, self._given(first, X, Y))]
+        first = self._svm_to_train().fit(X, Y)
+        self.stages_ = [first, *self._later(first, X, Y, self.f_, self._predicted(first, X, Y))]
         if not self.model.keep_dual:
-            for machine in self.stages_:
-                machine.keep_dual = False
-                del machine.dual_coef_
+            for stage in self.stages_:
+                stage.keep_dual = False
+                del stage.dual_coef_
 
-    def _machine(self) -> LinearSVM:
+    def _svm_to_train(self) -> LinearSVM:
         return unfitted_copy(self.model).set_params(keep_dual=True)
 
     def _tuned(self, X: Csr, Y: Csr) -> float:
@@ -144,42 +144,42 @@ class SVMHF(MultiLabelModel):
         if not splits:
             return UNTUNED
 
-        def answers(train: Ints, test: Ints) -> Iterator[Csr]:
-            seen, truth, asked = Csr(X[train]), Csr(Y[train]), Csr(X[test])
-            first = self._machine().fit(seen, truth)
-            labels, latest = self._given(first, seen, truth), first
+        def predictions(train: Ints, test: Ints) -> Iterator[Csr]:
+            X_train, Y_train, X_test = Csr(X[train]), Csr(Y[train]), Csr(X[test])
+            first = self._svm_to_train().fit(X_train, Y_train)
+            labels, latest = self._predicted(first, X_train, Y_train), first
             for f in grid:
-                later = self._later(latest, seen, truth, f, labels)
+                later = self._later(latest, X_train, Y_train, f, labels)
                 latest = later[-1]
-                yield forced_labels(self._scores([first, *later], asked, f))
+                yield forced_labels(self._scores([first, *later], X_test, f))
 
-        trials = try_settings("Tuning f", grid, splits, Y, answers, self.metric)
+        trials = try_settings("Tuning f", grid, splits, Y, predictions, self.metric)
         self.tried_ = trials.measured
         return grid[trials.best]
 
     def _later(self, former: LinearSVM, X: Csr, Y: Csr, f: float, labels: Csr) -> list[LinearSVM]:
-        """The machines on words and labels; each starts from the dual solution of the one before."""
-        machines = []
+        """The models on terms and labels, one per round; each starts from the dual solution of the one before."""
+        models = []
         for left in range(self.rounds, 0, -1):
             Z = self._join(X, labels, f)
-            former = self._machine().fit(Z, Y, initial=former.dual_coef_)
-            machines.append(former)
+            former = self._svm_to_train().fit(Z, Y, initial=former.dual_coef_)
+            models.append(former)
             if left > 1:
-                labels = self._given(former, Z, Y)
-        return machines
+                labels = self._predicted(former, Z, Y)
+        return models
 
-    def _given(self, machine: LinearSVM, Z: Csr, Y: Csr) -> Csr:
-        """The labels of training documents: by the machine trained on them, or by machines that did not see them."""
+    def _predicted(self, model: LinearSVM, Z: Csr, Y: Csr) -> Csr:
+        """Predicted labels of training documents: by the model trained on them, or by models that did not see them."""
         if self.oof_folds == 0 or Z.shape[0] < self.oof_folds:
-            return forced_sets(machine, Z)
-        parts, rows = [], []
+            return forced_sets(model, Z)
+        label_sets, rows = [], []
         folds = iterative_stratification(Y, self.oof_folds, self.model.seed)
         for train, test in track("Labelling documents out of fold", folds):
             # Where a solver starts does not change where it ends: the full solution is a short way from each fold's.
-            fitted = self._machine().fit(Z[train], Y[train], initial=machine.dual_coef_[train])
-            parts.append(forced_sets(fitted, Csr(Z[test])))
+            fitted = self._svm_to_train().fit(Z[train], Y[train], initial=model.dual_coef_[train])
+            label_sets.append(forced_sets(fitted, Csr(Z[test])))
             rows.append(test)
-        return Csr(sparse.vstack(parts, format="csr")[np.argsort(np.concatenate(rows))])
+        return Csr(sparse.vstack(label_sets, format="csr")[np.argsort(np.concatenate(rows))])
 
     def _join(self, X: Csr, labels: Csr, f: float) -> Csr:
         return heterogeneous(X, labels, f, self.scaling, self.zero_text)
@@ -187,19 +187,19 @@ class SVMHF(MultiLabelModel):
     # --- scoring ----------------------------------------------------------------------------------------------
 
     def score_batch(self, X: Csr) -> Floats:
-        """Scores by words, labels from them, and scores by words and labels, as often as there are rounds."""
+        """Scores from terms, labels predicted from them, then scores from terms and labels, once per round."""
         return self._scores(self.stages_, X, self.f_)
 
     def _scores(self, stages: list[LinearSVM], X: Csr, f: float) -> Floats:
         scores = stages[0].score_batch(X)
-        for machine in stages[1:]:
-            scores = machine.score_batch(self._join(X, forced_labels(scores), f))
+        for stage in stages[1:]:
+            scores = stage.score_batch(self._join(X, forced_labels(scores), f))
         return scores
 
     def label_coefficients(self) -> Floats:
-        """Who supports whom: the last machines' weights on the label columns of z, labels × labels.
+        """The last stage's weights on the label columns of z, labels × labels.
 
-        Row k is the machine of label k, column m its weight on γ_m: above 0 where having label m speaks for label k.
+        Row k is the SVM of label k, column m its weight on γ_m: above 0 where label m raises the score of label k.
         """
         self.check_fitted()
         weights: Any = self.stages_[-1].weights_
@@ -208,25 +208,25 @@ class SVMHF(MultiLabelModel):
         return np.asarray((plain if isinstance(plain, np.ndarray) else plain.toarray()).T)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the last machines' scores, labels × terms.
+        """What each term of one document adds to the last stage's scores, labels × terms.
 
-        The rest of a score is the bias and what the labels of the stage before add, which `label_evidence` gives.
+        The rest of a score is the bias and what the labels of the stage before add, which `label_evidence` returns.
         """
         document, wanted = asked_for(self, x, labels)
         Z = self._joined_for_last(document)
-        words = self.stages_[-1].evidence(Z, wanted)
-        return Csr(words[:, : self.n_features_in_])
+        evidence = self.stages_[-1].evidence(Z, wanted)
+        return Csr(evidence[:, : self.n_features_in_])
 
     def label_evidence(self, x: object) -> Floats:
-        """What each label given or withheld by the stage before adds to the last machines' scores, labels × labels.
+        """What each label, predicted or not by the stage before, adds to the last stage's scores, labels × labels.
 
         With `evidence` and the bias of the last stage, rows add up to the scores.
         """
         document, _ = asked_for(self, x, None)
         squares = np.asarray(document.multiply(document).sum(axis=1)).reshape(-1)
         _, scale = block_scales(squares, self.n_labels_, self.f_, self.scaling, self.zero_text)
-        given = forced_labels(self._scores(self.stages_[:-1], document, self.f_)).toarray()[0]
-        return np.asarray(self.label_coefficients() * (scale[0] * np.where(given > 0, 1.0, -1.0)))
+        predicted = forced_labels(self._scores(self.stages_[:-1], document, self.f_)).toarray()[0]
+        return np.asarray(self.label_coefficients() * (scale[0] * np.where(predicted > 0, 1.0, -1.0)))
 
     def _joined_for_last(self, document: Csr) -> Csr:
         return self._join(document, forced_labels(self._scores(self.stages_[:-1], document, self.f_)), self.f_)
@@ -234,18 +234,18 @@ class SVMHF(MultiLabelModel):
 
 @lru_cache(maxsize=8)
 def haar_basis(n_labels: int) -> Csr:
-    """An orthogonal labels × coordinates matrix R with about log₂ L numbers a row: row l is the unit vector of label l.
+    """An orthogonal labels × coordinates matrix R with about log₂ L numbers per row, which is a label's unit vector.
 
-    Coordinate 0 is the constant 1/√L. Every other one sets the a labels of one half of a stretch against the b of the
-    other half: √(b / a(a + b)) for those, −√(a / b(a + b)) for these; stretches are halved until one label is left.
+    Coordinate 0 is the constant 1/√L. Every other one sets the a labels of one half of a range against the b of the
+    other half: √(b / a(a + b)) for those, −√(a / b(a + b)) for these; ranges are halved until one label is left.
 
     >>> haar_basis(3).toarray().round(4).tolist()
     [[0.5774, 0.8165, 0.0], [0.5774, -0.4082, 0.7071], [0.5774, -0.4082, -0.7071]]
     """
     rows, columns, values = [np.arange(n_labels)], [np.zeros(n_labels, np.int64)], [np.full(n_labels, n_labels**-0.5)]
-    stretches, coordinate = [(0, n_labels)], 0
-    while stretches:
-        begin, end = stretches.pop()
+    ranges, coordinate = [(0, n_labels)], 0
+    while ranges:
+        begin, end = ranges.pop()
         if end - begin < 2:
             continue
         coordinate += 1
@@ -254,7 +254,7 @@ def haar_basis(n_labels: int) -> Csr:
         rows.append(np.arange(begin, end))
         columns.append(np.full(a + b, coordinate))
         values.append(np.repeat([(b / (a * (a + b))) ** 0.5, -((a / (b * (a + b))) ** 0.5)], [a, b]))
-        stretches += [(middle, end), (begin, middle)]
+        ranges += [(middle, end), (begin, middle)]
     cells = (np.concatenate(rows), np.concatenate(columns))
     return Csr(sparse.coo_array((np.concatenate(values), cells), shape=(n_labels, n_labels)).tocsr())
 
@@ -262,22 +262,22 @@ def haar_basis(n_labels: int) -> Csr:
 def block_scales(
     squares: Floats, n_labels: int, f: float, scaling: Scaling, zero_text: ZeroText
 ) -> tuple[Floats, Floats]:
-    """What the words and the labels of each document are multiplied by, from its squared length ‖d‖².
+    """The factors of the terms and of the labels of each document, from its squared length ‖d‖².
 
     kernel         √f d                √((1 − f)/L) γ                K = f K_T + (1 − f) K_L
     literal        f d / n             (1 − f) γ / n                 n makes the whole vector of length 1
     literal_unit   f d / n             (1 − f) γ / (n √L)            the same
 
-    A document without known words has length √(1 − f) under ``kernel``, or 1 with ``zero_text="unit"``.
+    A document without known terms has length √(1 − f) under ``kernel``, or 1 with ``zero_text="unit"``.
 
     >>> [scale.round(6).tolist() for scale in block_scales(np.array([1.0, 0.0]), 3, 0.7, "kernel", "unit")]
     [[0.83666, 0.83666], [0.316228, 0.57735]]
     """
     if scaling == "kernel":
-        words, labels = np.full(len(squares), f**0.5), np.full(len(squares), ((1 - f) / n_labels) ** 0.5)
+        terms, labels = np.full(len(squares), f**0.5), np.full(len(squares), ((1 - f) / n_labels) ** 0.5)
         if zero_text == "unit" and f < 1:
             labels[squares == 0] = n_labels**-0.5
-        return words, labels
+        return terms, labels
     label = (1 - f) if scaling == "literal" else (1 - f) / n_labels**0.5
     length = np.sqrt(f**2 * squares + label**2 * n_labels)
     length[length == 0] = 1.0
@@ -285,7 +285,7 @@ def block_scales(
 
 
 def heterogeneous(X: Csr, P: Csr, f: float, scaling: Scaling = "kernel", zero_text: ZeroText = "keep") -> Csr:
-    """The vectors z of words and labels, documents × (terms + labels), label coordinates in the Haar basis.
+    """The vectors z of terms and labels, documents × (terms + labels), label coordinates in the Haar basis.
 
     `P` holds 1 where γ is +1. Source: Godbole & Sarawagi 2004, section 3.1; the scaling is discussed in `SVMHF`.
 
@@ -296,8 +296,8 @@ def heterogeneous(X: Csr, P: Csr, f: float, scaling: Scaling = "kernel", zero_te
     """
     n_labels = P.shape[1]
     squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).reshape(-1)
-    words, labels = block_scales(squares, n_labels, f, scaling, zero_text)
-    text = Csr((X.data * np.repeat(words, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
+    terms, labels = block_scales(squares, n_labels, f, scaling, zero_text)
+    text = Csr((X.data * np.repeat(terms, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
     turned = Csr(P.astype(np.float64) @ haar_basis(n_labels))
     turned.data *= np.repeat(2 * labels, np.diff(turned.indptr))
     n = X.shape[0]
