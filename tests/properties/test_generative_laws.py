@@ -194,7 +194,7 @@ def test_one_label_is_enough(model: Any, corpus: Any) -> None:
         assert predicted.all()
     if isinstance(model, (ClassifierChain, CoTraining)):
         alone = BinaryRelevance(model.model).fit(X, Y).scores(X)
-        # A score that only rounding parts from 0 may be said to be 0 (`_ties_at_zero`); all else is equal to the bit.
+        # A score that only rounding parts from 0 may be said to be 0 (`ties_at_zero`); all else is equal to the bit.
         ties = (np.abs(alone) <= ROUNDING) & (fitted.scores(X) == 0)
         np.testing.assert_array_equal(fitted.scores(X), np.where(ties, 0.0, alone))
 

@@ -18,7 +18,16 @@ from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.classifier_chain import stratified_folds
-from manylabel.strategies.co_training_views import Outcome, Rules, View, fit_view, make_view, take_turns, view_evidence
+from manylabel.strategies.co_training_views import (
+    Outcome,
+    Rules,
+    View,
+    fit_view,
+    make_view,
+    take_turns,
+    ties_at_zero,
+    view_evidence,
+)
 from manylabel.strategies.label_order import ORDER, label_order
 from manylabel.strategies.two_class import BASE_MODEL, TwoClassStrategy, as_model, for_rows, placed_rows
 
@@ -195,7 +204,7 @@ class CoTraining(TwoClassStrategy):
         batches, rows = [], []
         for train, test in track("Labelling documents out of fold", splits):
             start = BinaryRelevance(self.model).fit(Csr(X[train]), Csr(Y[train]), **for_rows(options, train))
-            batches += [Csr(scores > 0) for _, scores in start.score_in_batches(Csr(X[test]))]
+            batches += [Csr(ties_at_zero(scores) > 0) for _, scores in start.score_in_batches(Csr(X[test]))]
             rows.append(test)
         predicted = Csr(sparse.vstack(batches, format="csr").astype(np.int8))
         return Csr(predicted[np.argsort(np.concatenate(rows))])
@@ -237,7 +246,7 @@ class CoTraining(TwoClassStrategy):
         nothing = np.zeros(X.shape[0], dtype=np.int64)
         if not len(self.learned_labels_) or not X.shape[0]:
             return Outcome(np.zeros((X.shape[0], len(self.learned_labels_))), nothing, nothing)
-        start = self.start_.score_batch(X)
+        start = ties_at_zero(self.start_.score_batch(X))
         if len(self.learned_labels_) == 1:
             return Outcome(start, nothing, nothing)
         views = self._views(X, start)

@@ -237,7 +237,7 @@ class LinearView:
 
     def all_at_once(self, state: Bools, rows: Rows) -> Floats:
         """Scores of all labels from one state."""
-        return _ties_at_zero(self._sums(state, rows))
+        return ties_at_zero(self._sums(state, rows))
 
     def _sums(self, state: Bools, rows: Rows) -> Floats:
         scores = np.asarray(Csr(state.astype(np.float64)) @ self.weights) + self.base
@@ -256,10 +256,10 @@ class LinearView:
                 scores[changed, place + 1 :] += step * weights[place, place + 1 :]
         in_turn = np.empty_like(scores)
         in_turn[:, sweep] = scores
-        return _ties_at_zero(in_turn)
+        return ties_at_zero(in_turn)
 
 
-def _ties_at_zero(scores: Floats) -> Floats:
+def ties_at_zero(scores: Floats) -> Floats:
     """The scores, with 0 for those within rounding of 0: where terms and labels cancel out, neither decides."""
     return np.where(np.abs(scores) <= ROUNDING, 0.0, scores)
 
