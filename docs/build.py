@@ -73,9 +73,7 @@ def formats() -> str:
          "read, write" if f.writes else "read"]
         for f in FORMATS
     ]  # fmt: skip
-    intro = (
-        "# Formats\n\nmanylabel detects the format of a file from its extension and its content, and unpacks `.gz`.\n\n"
-    )
+    intro = "# Formats\n\nmanylabel detects the format of a file from its extension and content, and unpacks `.gz`.\n\n"
     return intro + table(["format", "extensions", "what it is", "documents are", ""], rows)
 
 

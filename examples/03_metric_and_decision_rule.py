@@ -1,7 +1,7 @@
 """Choose what to optimise for, and how scores become label sets."""
 
 from manylabel import TextClassifier, load_corpus
-from manylabel.data.labels import label_matrix
+from manylabel.data import label_matrix
 from manylabel.metrics import compute_metrics
 
 corpus = load_corpus("townhall").corpus

@@ -1,8 +1,8 @@
 """Compare two methods on the same documents, and test whether the difference is real."""
 
 from manylabel import TextClassifier, load_corpus
-from manylabel.data.labels import label_matrix
-from manylabel.evaluation.bootstrap import interval, paired_difference
+from manylabel.data import label_matrix
+from manylabel.evaluation import interval, paired_difference
 from manylabel.evaluation.document_statistics import document_statistics
 
 corpus = load_corpus("townhall").corpus

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from manylabel.models.linear_svm import LinearSVM
-from manylabel.strategies.classifier_chain import ClassifierChain
+from manylabel.models import LinearSVM
+from manylabel.strategies import ClassifierChain
 
 # Any non-negative or signed features will do. Here: 200 documents, 50 features, 3 labels that depend on a feature each.
 rng = np.random.default_rng(0)

@@ -1,9 +1,9 @@
 """Explain a prediction: which terms of the document speak for a label, and which against it."""
 
 from manylabel import load_corpus
-from manylabel.data.labels import label_matrix
+from manylabel.data import label_matrix
 from manylabel.features import Vectorizer, Weighting
-from manylabel.models.linear_svm import LinearSVM
+from manylabel.models import LinearSVM
 
 corpus = load_corpus("townhall").corpus
 train = corpus.split("train")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from manylabel import TextClassifier, load_corpus
-from manylabel.data.labels import label_matrix
+from manylabel.data import label_matrix
 from manylabel.metrics import compute_metrics
 
 # A guarantee holds for new documents that are like those it was learned from. The test split of townhall is later than

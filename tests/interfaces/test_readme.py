@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -69,3 +70,13 @@ def test_every_command_and_option_exists() -> None:
     assert len(commands) > 10
     for words in commands:
         assert run([*(word for word in words[1:] if word != ">"), "--help"]) == 0, words
+
+
+def test_every_name_in_the_documentation_exists() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        imported = re.findall(r"^from (manylabel[\w.]*) import (\w+(?:, \w+)*)", text, flags=re.MULTILINE)
+        names = {f"{module}.{name}" for module, names in imported for name in names.split(", ")}
+        names |= set(re.findall(r"`(manylabel(?:\.\w+)+)(?:\([^`]*\))?`", text))
+        for name in sorted(names - {"manylabel.toml"}):
+            resolve_name(name)
