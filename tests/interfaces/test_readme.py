@@ -72,6 +72,12 @@ def test_every_command_and_option_exists() -> None:
         assert run([*(word for word in words[1:] if word != ">"), "--help"]) == 0, words
 
 
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"))
+    assert listed == sorted(path.name for path in folder.glob("0*.md"))
+
+
 def test_every_name_in_the_documentation_exists() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         text = page.read_text(encoding="utf-8")
