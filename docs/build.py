@@ -13,7 +13,7 @@ from rich.console import Console
 
 from manylabel.catalog import DEFAULT_METHOD, METHODS
 from manylabel.cli.display import draw
-from manylabel.data.formats import FORMATS
+from manylabel.data.formats import FORMATS, Option
 from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS
 from manylabel.reports.result_page import demo_page
 from manylabel.tasks.built_in import demo
@@ -67,14 +67,28 @@ def metrics() -> str:
 
 
 def formats() -> str:
-    """The page of formats."""
+    """The formats and the options of their readers as a page."""
     rows = [
-        [f"`{f.name}`", ", ".join(f"`{e}`" for e in f.extensions), f.summary, "texts" if f.kind == "text" else "counts",
+        [f"`{f.name}`", ", ".join(f"`{e}`" for e in f.suffixes), f.summary, "texts" if f.kind == "text" else "counts",
          "read, write" if f.writes else "read"]
         for f in FORMATS
     ]  # fmt: skip
-    intro = "# Formats\n\nmanylabel detects the format of a file from its extension and content, and unpacks `.gz`.\n\n"
-    return intro + table(["format", "extensions", "what it is", "documents are", ""], rows)
+    holders: dict[Option, list[str]] = {}
+    for row in FORMATS:
+        for option in row.options:
+            holders.setdefault(option, []).append(f"`{row.name}`")
+    options = [
+        [f"`{option.name}`", f"`{option.on_command_line}`", option.help, ", ".join(names)]
+        for option, names in holders.items()
+    ]
+    return (
+        "# Formats\n\nmanylabel detects the format of a file from its content and its suffix, and unpacks `.gz`.\n\n"
+        + table(["format", "suffixes", "what it is", "documents are", ""], rows)
+        + "\n## Options of the readers\n\n"
+        'In Python: `load("mail.csv", id_column="number")`. On the command line: `manylabel describe mail.csv '
+        "-o id_column=number`; values are written as in TOML.\n\n"
+        + table(["option", "on the command line", "what it is", "formats"], options)
+    )
 
 
 def picture() -> str:

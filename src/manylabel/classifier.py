@@ -14,9 +14,17 @@ import numpy as np
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.corpus import Text
-from manylabel.data.given import as_matrix, check_same_length, length_of, read_labels, rows_of
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.labels import label_matrix, label_sets, stack
+from manylabel.data.labels import (
+    as_matrix,
+    check_same_length,
+    label_matrix,
+    label_sets,
+    length_of,
+    read_labels,
+    rows_of,
+    stack,
+)
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline

@@ -9,9 +9,9 @@ import threading
 
 import pytest
 
-from manylabel.data import fetch as fetching
+from manylabel.data import known as fetching
 from manylabel.data import load
-from manylabel.data.fetch import FETCHABLE, Fetchable, cache_folder, fetch, verify
+from manylabel.data.known import FETCHABLE, Fetchable, cache_folder, fetch, verify
 from manylabel.exceptions import DataError, MissingDataError, UnknownNameError
 from manylabel.progress import reporting_to
 

@@ -170,7 +170,7 @@ def test_found_in_the_cache(monkeypatch, tmp_path):
 
 
 def test_the_built_in_corpus_takes_no_options():
-    pytest.importorskip("manylabel.data.builtin")
+    pytest.importorskip("manylabel.data.known")
     assert load("townhall").format == "builtin"
     with pytest.raises(UnknownNameError, match="colour"):
         load("townhall", colour="red")

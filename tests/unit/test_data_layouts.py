@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from manylabel.data import Corpus, read
-from manylabel.data.split_names import combine_splits
+from manylabel.data.corpus import combine_splits
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 
@@ -178,7 +178,7 @@ class TestArff:
 
     def test_label_of_the_xml_that_is_no_attribute(self, tmp_path):
         (tmp_path / "mail.xml").write_text('<labels><label name="gone"/></labels>')
-        with pytest.raises(DataError, match=r"label 'gone' of mail.xml is no attribute"):
+        with pytest.raises(DataError, match=r"label 'gone' of mail.xml is not an attribute"):
             self.read(tmp_path, "@relation m\n@attribute w numeric\n@data\n1\n")
 
     def test_label_count(self, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from manylabel.data import read
+from manylabel.data.formats import COLUMNS
 from manylabel.exceptions import (
     DataError,
     MissingDataError,
@@ -32,8 +33,8 @@ ARFF = """@relation mail
 # name, content, line, words of the problem, words of the remedy
 CASES = {
     "column": ("a.csv", "name,amount\nx,1\n", None,
-        "no column of texts; the columns are 'name', 'amount'", "--text-column"),
-    "cells": ("a.csv", "text,labels\nx,a\ny\n", 3, "has 1 cells where 2 are needed", "-o delimiter"),
+        "no column of texts. Found: 'name', 'amount'", "--text-column NAME"),
+    "cells": ("a.csv", "text,labels\nx,a\ny\n", 3, "has 1 cells instead of 2", "-o delimiter"),
     "quote": ("a.csv", 'text,labels\n"never closed,a\nb,c\n', 2, "never closed", '""'),
     "twice": ("a.csv", "text,text\nx,a\n", 1, "names column 'text' twice", "Rename"),
     "header": ("a.csv", "text,labels\n", None, "a header line but no documents", "at least one document"),
@@ -54,19 +55,19 @@ CASES = {
     "short": ("a.arff", ARFF + "1,1\n", 12, "has 2 values where there are 3 attributes", "Correct"),
     "brace": ("a.arff", ARFF + "{0 1\n", 12, "does not end with }", "Correct"),
     "index": ("a.arff", ARFF + "{7 1}\n", 12, "no attribute 7: they are numbered 0 to 2", "Correct"),
-    "date": ("a.arff", "@relation r\n@attribute a date\n@data\n", 2, "that is understood", "numeric"),
+    "date": ("a.arff", "@relation r\n@attribute a date\n@data\n", 2, "not a declaration of an attribute", "numeric"),
     "nodata": ("a.arff", "@relation r\n@attribute a numeric\n", None, "no @data line", "again"),
     "whichlabels": ("a.arff", "@relation r\n@attribute a numeric\n@data\n1\n", None,
-        "not said", "--label-count"),
+        "does not name its label attributes", "-o label_count=5"),
     "pair": ("a.svm", "1 1:1\n2 1:x\n", 2, "'1:x' is not a pair", "Correct"),
-    "zero": ("a.svm", "1 0:1\n", 1, "Column 0 lies before the first column", "--zero-based"),
+    "zero": ("a.svm", "1 0:1\n", 1, "Column 0 lies before the first column", "-o zero_based=true"),
     "names": ("a.svm", "x,y 1:1\n", 1, "'x,y' is not a list of label numbers", "Correct"),
     "repeat": ("a.svm", "1 2:1 2:3\n", 1, "given twice", "Correct"),
-    "xmchead": ("a.xmc", "1 2 3:4\n", 1, "no header of three numbers", "--format libsvm"),
+    "xmchead": ("a.xmc", "1 2 3:4\n", 1, "not a header of three numbers", "--format libsvm"),
     "xmclabel": ("a.xmc", "1 2 3\n3 0:1\n", 2, "Label 3 is not one of the 3 labels", "Correct"),
     "xmccolumn": ("a.xmc", "1 2 3\n0 2:1\n", 2, "Column 2 lies beyond the 2 features", "Correct"),
     "xmccount": ("a.xmc", "2 2 3\n0 1:1\n", 1, "announces 2 documents, but the file has 1", "header"),
-    "fasttext": ("a.ft", "__label__a x\n__label__ y\n", 2, "followed by no label", "behind the prefix"),
+    "fasttext": ("a.ft", "__label__a x\n__label__ y\n", 2, "followed by no label", "after the prefix"),
     "lml": ("a.lml", "a\tx\nno tab here\n", 2, "has 1 columns, not 2", "--format tsv"),
     "empty": ("a.csv", "", None, "The file is empty", "at least one document"),
     "blank": ("a.jsonl", "\n \n", None, "The file is empty", "at least one document"),
@@ -147,17 +148,18 @@ def test_unknown_encoding_option_format_and_mode(tmp_path):
 def test_named_columns_that_are_not_there(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,labels\nx,a\n")
-    for option in ("text_column", "label_column", "title_column", "id_column", "split_column"):
-        with pytest.raises(DataError) as caught:
-            read(path, **{option: "nowhere"})
-        assert "There is no column 'nowhere'; the columns are 'text', 'labels'." in str(caught.value)
-        assert "--" + option.replace("_", "-") in str(caught.value)
+    for option in COLUMNS:
+        if option.name.endswith("_column"):
+            with pytest.raises(DataError) as caught:
+                read(path, **{option.name: "nowhere"})
+            assert "There is no column 'nowhere'. Found: 'text', 'labels'." in str(caught.value)
+            assert option.on_command_line.rstrip("…") in str(caught.value)
 
 
 def test_label_columns_must_hold_0_and_1(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,toxic,mild\nx,1,0\ny,2,1\n")
-    with pytest.raises(DataError, match=r"line 3: Column 'toxic' holds '2' where 0 or 1"):
+    with pytest.raises(DataError, match=r"line 3: Column 'toxic' holds '2' instead of 0 or 1"):
         read(path, label_columns=["toxic", "mild"])
 
 

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from manylabel.data.builtin import read_townhall
 from manylabel.data.corpus import Corpus
+from manylabel.data.known import read_townhall
 
 
 @pytest.fixture(scope="module")

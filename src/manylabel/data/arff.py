@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from manylabel.data.arff_header import (
-    Header,
-    class_column,
-    find_label_file,
-    meka_label_columns,
-    read_header,
-    read_label_file,
-)
-from manylabel.data.arff_rows import Rows, read_rows
-from manylabel.data.corpus import Corpus
+from manylabel.data.arff_parsing import Attribute, Header, Rows, read_header, read_rows
+from manylabel.data.atomic import atomic_text
+from manylabel.data.corpus import SPLIT_NAMES, Corpus
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import label_sets
 from manylabel.data.problems import Problems
-from manylabel.data.textfile import Lines
+from manylabel.data.textfile import Lines, read_bytes
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
+
+_MEKA = re.compile(r"-C\s+(-?\d+)")
+_SPLIT_ENDING = re.compile(rf"[-_.]({'|'.join(SPLIT_NAMES)})$", re.IGNORECASE)
 
 
 def read(
@@ -38,9 +36,9 @@ def read(
 
     Labels are the attributes that Mulan's label XML names (`label_file`, else ``enron.xml`` beside
     ``enron-train.arff``), else the first `label_count` attributes (the last ones if it is negative, none if
-    0), else those MEKA's ``-C`` in the relation counts, else the one nominal attribute named class or
-    standing last, whose value is the document's single label. String attributes are texts, all others
-    terms. In a sparse row what is not written is 0, or the first value of a nominal attribute, as in Weka.
+    0), else those that MEKA's ``-C`` in the relation counts, else the one nominal attribute that is named class or
+    comes last, whose value is the document's single label. String attributes are texts, all others
+    terms. A value missing from a sparse row is 0, or the first value of a nominal attribute, as in Weka.
     A missing value (``?``) is a problem.
     """
     lines = Lines(path, problems, encoding)
@@ -50,9 +48,9 @@ def read(
     single = class_column(header.attributes) if columns is None else None
     if columns is None and single is None:
         raise DataError(
-            "It is not said which attributes are labels.",
+            "The file does not name its label attributes.",
             path=path,
-            remedy="Put Mulan's label XML beside it, or count them (--label-count; -5 for the last five).",
+            remedy="Put Mulan's label XML beside it, or give their number: -o label_count=5, or -5 for the last five.",
         )
     _check_attributes(path, header, single)
     rows = read_rows(path, header.attributes, single, lines, reader, problems)
@@ -74,8 +72,65 @@ def _label_columns(
     position = {attribute.name: column for column, attribute in enumerate(header.attributes)}
     for name in names:
         if name not in position:
-            raise DataError(f"The label {name!r} of {xml.name} is no attribute of the file.", path=path)
+            raise DataError(f"The label {name!r} of {xml.name} is not an attribute of the file.", path=path)
     return [position[name] for name in names], hierarchy
+
+
+def find_label_file(path: Path) -> Path | None:
+    """The label XML beside an ARFF file: ``enron.xml`` for ``enron-train.arff``."""
+    stem = path.name.removesuffix(".gz").removesuffix(".arff").removesuffix(".ARFF")
+    for name in (stem, _SPLIT_ENDING.sub("", stem)):
+        if (beside := path.with_name(f"{name}.xml")).is_file():
+            return beside
+    return None
+
+
+def read_label_file(path: Path) -> tuple[list[str], Hierarchy | None]:
+    """The labels of Mulan's XML file in their order; labels inside labels make a hierarchy."""
+    try:
+        root = ElementTree.fromstring(read_bytes(path))
+    except ElementTree.ParseError as error:
+        raise DataError(f"The file is not XML ({error}).", path=path, remedy="Copy the label file again.") from None
+    names: list[str] = []
+    parents: dict[str, str] = {}
+
+    def walk(element: ElementTree.Element, parent: str | None) -> None:
+        for child in element:
+            name = child.get("name")
+            if child.tag.rpartition("}")[2] != "label" or name is None:
+                continue
+            names.append(name)
+            if parent is not None:
+                parents[name] = parent
+            walk(child, name)
+
+    walk(root, None)
+    if not names:
+        raise DataError("The file has no label.", path=path, remedy="Give Mulan's file of <label name=…> elements.")
+    return names, Hierarchy(parents) if parents else None
+
+
+def meka_label_columns(relation: str, width: int) -> list[int] | None:
+    """The columns MEKA's ``-C n`` in the relation names: the first n, or the last -n if n is negative.
+
+    >>> meka_label_columns("mail: -C 2", 5), meka_label_columns("mail: -C -2", 5)
+    ([0, 1], [3, 4])
+    """
+    match = _MEKA.search(relation)
+    if match is None or not 0 < abs(int(match[1])) < width:
+        return None
+    count = int(match[1])
+    return list(range(count)) if count > 0 else list(range(width + count, width))
+
+
+def class_column(attributes: list[Attribute]) -> int | None:
+    """The column of the one nominal class: the attribute named class, else the last one if its values are names."""
+    for column, attribute in enumerate(attributes):
+        if attribute.name.lower() == "class" and attribute.kind == "nominal":
+            return column
+    last = attributes[-1]
+    named = last.kind == "nominal" and (last.codes is None or len(last.values) > 2)
+    return len(attributes) - 1 if named else None
 
 
 def _check_attributes(path: Path, header: Header, single: int | None) -> None:
@@ -136,12 +191,17 @@ def _check_marks(path: Path, Y: Csr, lines: Sequence[int]) -> None:
             f"A label has the value {Y.data[wrong[0]]:g}, where only 0 and 1 are allowed.",
             path=path,
             line=lines[row],
-            remedy="Correct the value, or name the right label attributes.",
+            remedy="Correct the value, or give the right number of labels (-o label_count=5).",
         )
 
 
-def write(corpus: Corpus, stream: IO[str]) -> None:
-    """A sparse ARFF file, the labels first and MEKA's ``-C`` in the relation, so that no XML is needed."""
+def write(corpus: Corpus, path: Path) -> None:
+    """Write a sparse ARFF file with the labels first and MEKA's ``-C`` in the relation, so that it needs no XML."""
+    with atomic_text(path) as stream:
+        _write(corpus, stream)
+
+
+def _write(corpus: Corpus, stream: IO[str]) -> None:
     names = list(corpus.label_names)
     terms = list(corpus.terms or [])
     relation = f"{corpus.name or 'corpus'}: -C {len(names)}"
@@ -149,7 +209,7 @@ def write(corpus: Corpus, stream: IO[str]) -> None:
     stream.writelines(f"@attribute {_quote(name)} {{0,1}}\n" for name in names)
     taken = set(names)
     for term in terms:
-        # A word may bear the name of a label; attributes must differ.
+        # A term may have the name of a label, but attributes must differ.
         while term in taken:
             term += "_"
         taken.add(term)

@@ -1,4 +1,4 @@
-"""Tables of texts with commas or tabs between the cells, with or without a header line."""
+"""Tables with commas or tabs between the cells: texts with or without a header line, or rows of numbers."""
 
 from __future__ import annotations
 
@@ -9,28 +9,36 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
-from manylabel.data import count_table
-from manylabel.data.columns import KNOWN, ColumnOptions, Table, corpus_of_table
+import numpy as np
+
+from manylabel.data.atomic import atomic_text
+from manylabel.data.columns import ColumnOptions, Table, corpus_of_table, has_header
 from manylabel.data.corpus import Corpus
 from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
 from manylabel.data.problems import Problems
-from manylabel.data.textfile import Lines, first_lines
+from manylabel.data.textfile import Lines, first_lines, numbered_lines
+from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 
 
-def has_header(cells: Sequence[str]) -> bool:
-    """Whether a first row is a header: one of its cells is a usual column name such as ``text``."""
-    return any(cell.strip().strip('"').lower() in KNOWN for cell in cells)
-
-
 def is_numeric_row(cells: Sequence[str]) -> bool:
     """Whether a row is one of a table of counts: at least three cells, all numbers."""
     return len(cells) >= 3 and all(_NUMBER.match(cell.strip()) for cell in cells)
+
+
+def is_csv(lines: list[str]) -> bool:
+    """Whether the first line is a header with commas, or a row of numbers."""
+    return has_header(lines[0].split(",")) or is_numeric_row(lines[0].replace(",", " ").split())
+
+
+def is_tsv(lines: list[str]) -> bool:
+    """Whether the first line has a tab."""
+    return "\t" in lines[0]
 
 
 def read(
@@ -40,38 +48,30 @@ def read(
     delimiter: str | None = None,
     header: bool | None = None,
     quoting: bool | None = None,
-    text_column: str | None = None,
-    title_column: str | None = None,
-    label_column: str | None = None,
-    label_columns: Sequence[str] | None = None,
-    label_separator: str | None = None,
-    id_column: str | None = None,
-    split_column: str | None = None,
     label_names_file: str | Path | None = None,
     label_groups_file: str | Path | None = None,
     encoding: str = "utf-8",
+    **columns: Any,
 ) -> Corpus:
-    """The documents of a CSV or TSV file.
+    """The documents of a CSV or TSV file; `columns` are the fields of `ColumnOptions`.
 
-    The delimiter is a tab for ``.tsv``, otherwise whichever of ``,`` ``;`` tab ``|`` the first line has
-    most of. A first row with a usual column name, or with one an option names, is the header. Without a
-    header, rows of numbers are a table of counts whose last column is the class (see `count_table`), and
-    two or three tab-separated columns are text, labels and id, with no quoting. Columns of other headerless
-    tables are named 1, 2, 3 … Labels are in one column (the separator is given, or found by
-    `label_separator`), or in one column of 0 and 1 per label: those given, or all such columns if there is
-    no column of labels and there are at least two. Label ids are replaced by the names in
-    `label_names_file`, one a line.
+    The delimiter is a tab for ``.tsv``, otherwise whichever of ``,`` ``;`` tab ``|`` occurs most often in the first
+    line. A first row with a usual column name, or with one that an option names, is the header. Without a header, rows
+    of numbers are a table of counts whose last column is the class (see `read_counts`), and two or three tab-separated
+    columns are text, labels and id, without quoting. Columns of other headerless tables are named 1, 2, 3 …
+
+    Labels are in one column (the separator is given, or found by `label_separator`), or in one column of 0 and 1 per
+    label: those given, or all such columns if there is no column of labels and there are at least two. Label ids are
+    replaced by the names in `label_names_file`, one per line.
     """
-    options = ColumnOptions(
-        text_column, title_column, label_column, label_columns, label_separator, id_column, split_column
-    )
+    options = ColumnOptions(**columns)
     first = next((line for line in first_lines(path) if line.strip()), "")
     delimiter = delimiter or _delimiter(path, first)
     top = first.split(delimiter if delimiter != " " else None)
     if delimiter not in (" ", "\t"):
         top = next(csv.reader([first], delimiter=delimiter), [])
     if header is None and is_numeric_row(top):
-        return count_table.read(path, problems, None if delimiter == " " else delimiter, encoding)
+        return read_counts(path, problems, None if delimiter == " " else delimiter, encoding)
     header = _is_header(top, delimiter, options) if header is None else header
     quoting = quoting if quoting is not None else header or delimiter != "\t"
     rows = _rows(path, problems, delimiter, quoting, encoding)
@@ -80,7 +80,7 @@ def read(
 
 
 def _is_header(top: Sequence[str], delimiter: str, options: ColumnOptions) -> bool:
-    """Whether the first row is the header; only two or three bare tab-separated columns may go without."""
+    """Whether the first row is the header; only tables of two or three tab-separated columns may have none."""
     given = [options.text_column, options.title_column, options.label_column, options.id_column]
     named = {*given, options.split_column, *(options.label_columns or ())} - {None}
     bare = delimiter == "\t" and len(top) in (2, 3) and not named
@@ -99,7 +99,7 @@ def _delimiter(path: Path, first: str) -> str:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Let a cell hold a whole book; the csv module's own limit of 128 KiB is one setting for the process."""
+    """Allow cells of any length: the csv module's limit of 128 KiB is one setting for the whole process."""
     before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         yield
@@ -149,10 +149,10 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
                 continue
         if len(row) != len(names):
             problems.report(
-                f"The row has {len(row)} cells where {len(names)} are needed.",
+                f"The row has {len(row)} cells instead of {len(names)}.",
                 path=path,
                 line=line,
-                remedy="Quote cells that hold the delimiter, or name the delimiter (-o delimiter=';').",
+                remedy="Quote cells that hold the delimiter, or give the delimiter (-o delimiter=';').",
             )
             continue
         kept.append(row)
@@ -178,12 +178,20 @@ def _check_names(path: Path, line: int, names: list[str]) -> None:
         )
 
 
-def write(corpus: Corpus, stream: IO[str], *, delimiter: str = ",") -> None:
-    """A header line, then one row a document: id, the fields, labels, split, metadata of strings and numbers.
+def write_csv(corpus: Corpus, path: Path) -> None:
+    """Write a header line, then one row per document: id, fields, labels, split, metadata of strings and numbers.
 
-    Labels are joined by ``;`` where the reader's rule finds that separator again, and are JSON lists
-    otherwise.
+    Labels are joined by ``;`` where the reader's rule finds that separator again; otherwise they are JSON lists.
     """
+    _write(corpus, path, ",")
+
+
+def write_tsv(corpus: Corpus, path: Path) -> None:
+    """Write the table of `write_csv` with tabs between the cells."""
+    _write(corpus, path, "\t")
+
+
+def _write(corpus: Corpus, path: Path, delimiter: str) -> None:
     columns: dict[str, Sequence[object]] = {"id": corpus.ids, **corpus.fields}
     if corpus.labels is not None:
         columns["labels"] = _label_cells(corpus.labels)
@@ -192,9 +200,10 @@ def write(corpus: Corpus, stream: IO[str], *, delimiter: str = ",") -> None:
     for name, values in corpus.metadata.items():
         if all(isinstance(value, (str, int, float)) for value in values):
             columns.setdefault(name, values)
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    with atomic_text(path) as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def _label_cells(labels: LabelSets) -> list[str]:
@@ -204,3 +213,63 @@ def _label_cells(labels: LabelSets) -> list[str]:
     if unclear or (not seen and any(re.search(r"[|,\s]", name) for name in names)):
         return [json.dumps(list(document), ensure_ascii=False) if document else "" for document in labels]
     return [";".join(document) for document in labels]
+
+
+def read_counts(path: Path, problems: Problems, delimiter: str | None, encoding: str) -> Corpus:
+    """The documents of a table of numbers: one row per document, one column per term, the class last (CNAE-9).
+
+    A row of another length, or with a cell that is not a number, is a problem.
+
+    Whole-number classes are named without a decimal point, and label names are in the order of the numbers.
+    """
+    indices: list[np.ndarray] = []
+    values: list[np.ndarray] = []
+    classes: list[float] = []
+    lines: list[int] = []
+    width = 0
+    for number, line in numbered_lines(path, problems, encoding):
+        row = _numbers(path, problems, number, line.split(delimiter))
+        if row is None:
+            continue
+        width = width or len(row)
+        if len(row) != width:
+            problem = f"The row has {len(row)} cells where the first row has {width}."
+            problems.report(problem, path=path, line=number, remedy="Complete or remove the row.")
+            continue
+        filled = np.flatnonzero(row[:-1])
+        indices.append(filled)
+        values.append(row[filled])
+        classes.append(float(row[-1]))
+        lines.append(number)
+    if not lines:
+        raise DataError("The file holds no documents.", path=path, remedy="Give a file with at least one document.")
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in indices])])
+    counts = Csr((np.concatenate(values), np.concatenate(indices), indptr), shape=(len(lines), width - 1))
+    return Corpus(
+        ids=[str(line) for line in lines],
+        labels=[[f"{value:g}"] for value in classes],
+        label_names=[f"{value:g}" for value in sorted(set(classes))],
+        counts=counts,
+        terms=[f"t{column}" for column in range(width - 1)],
+        name=path.name.split(".")[0],
+        source=str(path),
+    )
+
+
+def _numbers(path: Path, problems: Problems, number: int, cells: list[str]) -> np.ndarray | None:
+    try:
+        row = np.array(cells, dtype=np.float64)
+    except ValueError:
+        row = np.array([np.nan])
+    if np.isfinite(row).all():
+        return row
+    bad = next((cell for cell in cells if not _is_finite(cell)), "")
+    problems.report(f"{bad!r} is not a number.", path=path, line=number, remedy="Correct the value or remove the row.")
+    return None
+
+
+def _is_finite(cell: str) -> bool:
+    try:
+        return bool(np.isfinite(float(cell)))
+    except ValueError:
+        return False

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from manylabel.data.corpus import Corpus
-from manylabel.data.one_line import joined_texts
+from manylabel.data.formats import suffix_of
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines, read_bytes
 from manylabel.exceptions import DataError
@@ -17,12 +17,21 @@ from manylabel.exceptions import DataError
 _SAFE_NAME = re.compile(r"[\w-][\w.-]{0,150}")
 
 
-def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
-    """One document a ``.txt`` file; its labels are in the ``.tsv`` or ``.key`` file of the same name.
+def is_folder(folder: Path, files: list[Path]) -> bool:
+    """Whether the data files of a folder are texts and their label files, and nothing else."""
+    texts = [file for file in files if suffix_of(file) == ".txt"]
+    stems = {file.name.removesuffix(".gz").removesuffix(".txt") for file in texts}
+    others = [file for file in files if suffix_of(file) != ".txt"]
+    labels = [file for file in others if suffix_of(file) == ".tsv" and file.name.removesuffix(".gz")[:-4] in stems]
+    return bool(texts) and len(labels) == len(others)
 
-    A ``.key`` file has one label a line, a ``.tsv`` file ``<address><TAB>label`` (the label, else the
-    address). A document without such a file has no labels; if no document has one, the corpus carries none.
-    README and side files are left out.
+
+def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
+    """One document per ``.txt`` file; its labels are in the ``.tsv`` or ``.key`` file of the same name.
+
+    A ``.key`` file has one label per line, a ``.tsv`` file ``<address><TAB>label`` (the label, else the address). A
+    document without such a file has no labels; if no document has one, the corpus has none. README and side files are
+    left out.
     """
     if not path.is_dir():
         raise DataError("It is a file, not a folder of .txt files.", path=path, remedy="Give the folder.")
@@ -60,7 +69,7 @@ def _text(file: Path, problems: Problems, encoding: str) -> str | None:
             f"Byte 0x{data[error.start]:02x} at position {error.start + 1} of the file is not {encoding}.",
             path=file,
             line=data.count(b"\n", 0, error.start) + 1,
-            remedy="Save the file as UTF-8, or name its encoding, for example --encoding latin-1.",
+            remedy="Save the file as UTF-8, or give its encoding, for example --encoding latin-1.",
         )
         return None
 
@@ -79,9 +88,9 @@ def _labels(stem: Path, problems: Problems, encoding: str) -> list[str] | None:
 
 
 def write(corpus: Corpus, path: Path) -> None:
-    """A new folder with a ``.txt`` and a ``.key`` file a document; unsafe ids become numbers."""
+    """Write a new folder with a ``.txt`` and a ``.key`` file per document; unsafe ids become numbers."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DataError("It is there already.", path=path, remedy="Give the name of a new or empty folder.")
+        raise DataError("It exists already.", path=path, remedy="Give the name of a new or empty folder.")
     path = path.absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
@@ -89,7 +98,7 @@ def write(corpus: Corpus, path: Path) -> None:
     try:
         safe = all(_SAFE_NAME.fullmatch(identity) for identity in corpus.ids)
         names = corpus.ids if safe and len(set(corpus.ids)) == len(corpus) else _numbers(len(corpus))
-        for row, (name, text) in enumerate(zip(names, joined_texts(corpus), strict=True)):
+        for row, (name, text) in enumerate(zip(names, corpus.joined_texts, strict=True)):
             (beside / f"{name}.txt").write_text(text, encoding="utf-8", newline="\n")
             if corpus.labels is not None:
                 lines = "".join(f"{label}\n" for label in corpus.labels[row])

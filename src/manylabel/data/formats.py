@@ -1,4 +1,7 @@
-"""The one table of file formats, and how a file's format is recognised.
+"""The one table of file formats (`FORMATS`), and how a file's format is recognised.
+
+To add a format, write one module with a reader and a writer and add one row here. Everything else follows from the
+row: recognising files, checking options, converting, and the table in the documentation.
 
 >>> [row.name for row in FORMATS if row.kind == "counts"]
 ['libsvm', 'xmc', 'arff', 'npz']
@@ -7,91 +10,265 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from manylabel.data.textfile import first_lines, read_bytes
 from manylabel.exceptions import DataError, UnknownFormatError, UnknownNameError
 
+if TYPE_CHECKING:
+    from manylabel.data.corpus import Corpus
+    from manylabel.data.problems import Problems
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a reader: a keyword in Python, ``-o name=value`` on the command line unless `flag` is given."""
+
+    name: str
+    help: str
+    flag: str = ""
+
+    @property
+    def on_command_line(self) -> str:
+        """How the option is written on the command line."""
+        return self.flag or f"-o {self.name}=…"
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One row: what the format is called, how its files end, who reads it, what it holds."""
+    """One row: what a format is called, how its files are recognised, who reads and writes it, with what options.
+
+    Functions are named ``module:function`` and imported when they are needed.
+    """
 
     name: str
-    extensions: tuple[str, ...]
-    module: str
     summary: str
     kind: Literal["text", "counts"]
-    writes: bool = True
+    reader: str
+    """``read(path, problems, **options)``, which returns a `Corpus`."""
+    writer: str = ""
+    """``write(corpus, path)``; empty if the format can only be read."""
+    suffixes: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    signature: bytes = b""
+    """The bytes every file of the format begins with, whatever its suffix."""
+    first_line: str = ""
+    """A regular expression for the first line that is not a comment (``%``), whatever the suffix."""
+    shape: str = ""
+    """``looks_like(lines)``: whether the first lines look like the format, asked where nothing above decides."""
+    variant_of: str = ""
+    """The format whose suffixes files of this one may have too; then the shape decides between the two."""
+    folder: str = ""
+    """``is_folder(folder, files)``: whether the data files of a folder are one corpus of the format."""
+    archive_members: str = ""
+    """A pattern for file names that only tar archives of the format hold."""
+    not_data: str = ""
+    """A regular expression for files with the format's suffix that belong to another file of it."""
 
-    def load(self) -> ModuleType:
-        """The module with `read` and, where the format can be written, `write`."""
-        return importlib.import_module(f"manylabel.data.{self.module}")
+    @property
+    def writes(self) -> bool:
+        """Whether the format can be written."""
+        return bool(self.writer)
 
-    def options(self) -> list[str]:
-        """The names of the options its reader takes."""
-        parameters = inspect.signature(self.load().read).parameters.values()
-        return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-
-    def check_options(self, given: Mapping[str, Any]) -> None:
-        """Raise `UnknownNameError`, with the nearest name, for an option the reader does not take."""
-        known = self.options()
-        for name in given:
+    def read(self, path: Path, problems: Problems, options: Mapping[str, Any]) -> Corpus:
+        """The corpus in a file; `UnknownNameError`, with the nearest name, for an option the reader does not have."""
+        known = [option.name for option in self.options]
+        for name in options:
             if name not in known:
                 raise UnknownNameError(f"option of the {self.name} format", name, known)
+        return cast("Corpus", _function(self.reader)(path, problems, **options))
 
+    def write(self, corpus: Corpus, path: Path) -> None:
+        """Write a corpus to a file or a folder."""
+        _function(self.writer)(corpus, path)
+
+    def has_shape(self, lines: list[str]) -> bool:
+        """Whether the first lines of a file look like the format."""
+        return bool(self.shape) and bool(_function(self.shape)(lines))
+
+    def is_folder(self, folder: Path, files: list[Path]) -> bool:
+        """Whether a folder with these data files is one corpus of the format."""
+        return bool(self.folder) and bool(_function(self.folder)(folder, files))
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    return cast("Callable[..., Any]", getattr(importlib.import_module(f"manylabel.data.{module}"), function))
+
+
+ENCODING = Option("encoding", "the encoding of the text, where it is not UTF-8", "--encoding")
+COLUMNS = (
+    Option("text_column", "the column that holds the text", "--text-column"),
+    Option("title_column", "the column that holds the title"),
+    Option("label_column", "the column that holds the labels", "--label-column"),
+    Option("label_columns", 'columns of 0 and 1, one per label: ["sport", "politics"]'),
+    Option("label_separator", "what separates two labels of a document", "--label-separator"),
+    Option("id_column", "the column that holds the documents' ids"),
+    Option("split_column", "the column that holds the split: train, test, dev"),
+)
+DELIMITED = (
+    Option("delimiter", "what separates two cells"),
+    Option("header", "whether the first row holds the names of the columns"),
+    Option("quoting", "whether cells may be quoted"),
+    *COLUMNS,
+    Option("label_names_file", "a file with the names of the labels 0, 1, 2 …, one per line"),
+    Option("label_groups_file", "a JSON file that maps groups to lists of labels"),
+    ENCODING,
+)
 
 FORMATS: tuple[Format, ...] = (
     Format(
         "csv",
-        (".csv",),
-        "delimited",
         "comma-separated table, a column of texts and one or more of labels",
         "text",
+        reader="delimited:read",
+        writer="delimited:write_csv",
+        suffixes=(".csv",),
+        options=DELIMITED,
+        shape="delimited:is_csv",
     ),
-    Format("tsv", (".tsv", ".tab"), "delimited", "tab-separated table, with or without a header line", "text"),
     Format(
-        "jsonl",
-        (".jsonl", ".ndjson", ".json"),
-        "jsonl",
-        "one JSON object a line (ours, Annif's, {text, labels})",
+        "tsv",
+        "tab-separated table, with or without a header line",
         "text",
+        reader="delimited:read",
+        writer="delimited:write_tsv",
+        suffixes=(".tsv", ".tab"),
+        options=DELIMITED,
+        shape="delimited:is_tsv",
     ),
-    Format("parquet", (".parquet", ".pq"), "parquet", "Parquet table (needs pyarrow)", "text"),
-    Format("directory", (), "directory", "folder of .txt files with .tsv or .key label files (Annif)", "text"),
-    Format("fasttext", (".ft", ".fasttext"), "fasttext", "__label__a __label__b text", "text"),
-    Format("libmultilabel", (".lml",), "libmultilabel", "[ID<TAB>]label label<TAB>text (LibMultiLabel)", "text"),
     Format(
-        "libsvm",
-        (".svm", ".libsvm", ".svmlight"),
+        "jsonl",
+        "one JSON object per line (ours, Annif's, {text, labels})",
+        "text",
+        reader="jsonl:read",
+        writer="jsonl:write",
+        suffixes=(".jsonl", ".ndjson", ".json"),
+        options=(*COLUMNS, ENCODING),
+        first_line=r'\{".*\}',
+    ),
+    Format(
+        "parquet",
+        "Parquet table (needs pyarrow)",
+        "text",
+        reader="parquet:read",
+        writer="parquet:write",
+        suffixes=(".parquet", ".pq"),
+        options=COLUMNS,
+        signature=b"PAR1",
+    ),
+    Format(
+        "directory",
+        "folder of .txt files with .tsv or .key label files (Annif)",
+        "text",
+        reader="directory:read",
+        writer="directory:write",
+        options=(ENCODING,),
+        folder="directory:is_folder",
+    ),
+    Format(
+        "fasttext",
+        "__label__a __label__b text",
+        "text",
+        reader="labelled_lines:read_fasttext",
+        writer="labelled_lines:write_fasttext",
+        suffixes=(".ft", ".fasttext"),
+        options=(Option("label_prefix", "what labels begin with (__label__)"), ENCODING),
+        first_line=r"__label__.*",
+    ),
+    Format(
+        "libmultilabel",
+        "[ID<TAB>]label label<TAB>text (LibMultiLabel)",
+        "text",
+        reader="labelled_lines:read_libmultilabel",
+        writer="labelled_lines:write_libmultilabel",
+        suffixes=(".lml",),
+        options=(ENCODING,),
+        shape="labelled_lines:is_libmultilabel",
+        variant_of="tsv",
+    ),
+    Format(
         "libsvm",
         "1,3,5 12:0.5 40:1 (multi-label libsvm)",
         "counts",
+        reader="sparse_lines:read_libsvm",
+        writer="sparse_lines:write_libsvm",
+        suffixes=(".svm", ".libsvm", ".svmlight"),
+        options=(
+            Option("zero_based", "whether columns are numbered from 0 instead of 1"),
+            Option("features", "the number of columns"),
+            ENCODING,
+        ),
+        shape="sparse_lines:is_libsvm",
     ),
-    Format("xmc", (".xmc",), "xmc", "header N V L, then labels and feature:value pairs", "counts"),
-    Format("arff", (".arff",), "arff", "Mulan or MEKA ARFF, sparse or dense, or one nominal class", "counts"),
-    Format("npz", (".npz",), "npz", "a pair X.npz, Y.npz of SciPy sparse matrices", "counts"),
+    Format(
+        "xmc",
+        "header N V L, then labels and feature:value pairs",
+        "counts",
+        reader="sparse_lines:read_xmc",
+        writer="sparse_lines:write_xmc",
+        suffixes=(".xmc",),
+        options=(ENCODING,),
+        shape="sparse_lines:is_xmc",
+        variant_of="libsvm",
+    ),
+    Format(
+        "arff",
+        "Mulan or MEKA ARFF, sparse or dense, or one nominal class",
+        "counts",
+        reader="arff:read",
+        writer="arff:write",
+        suffixes=(".arff",),
+        options=(
+            Option("label_file", "Mulan's XML file of labels"),
+            Option("label_count", "how many of the first attributes are labels; -5 for the last five"),
+            ENCODING,
+        ),
+        first_line=r"(?i)@relation.*",
+    ),
+    Format(
+        "npz",
+        "a pair X.npz, Y.npz of SciPy sparse matrices",
+        "counts",
+        reader="npz:read",
+        writer="npz:write",
+        suffixes=(".npz",),
+        options=(Option("labels_file", "the file of the label matrix"),),
+        signature=b"PK\x03\x04",
+        not_data=r"(.*_)?y\.npz",
+    ),
     Format(
         "reuters",
-        (".sgm", ".tar.gz", ".tgz", ".tar"),
-        "reuters_sgml",
         "Reuters-21578 SGML, from its archive",
         "text",
-        False,
+        reader="reuters_sgml:read",
+        suffixes=(".sgm", ".tar.gz", ".tgz", ".tar"),
+        options=(
+            Option("split", "modapte, random, or all (no split)"),
+            Option("label_set", "all135, train115, R90, R10, or a list of topics"),
+            Option("unlabelled_train", "keep or drop training documents without a label"),
+            Option("unlabelled_test", "keep or drop test documents without a label"),
+            Option("fields", 'title, body, or both: ["title", "body"]'),
+            Option("dedupe_labels", "whether a label that is given twice counts once"),
+            Option("cardinality", "any, or unilabel for documents with exactly one label"),
+            Option("unused", "keep or drop the documents that ModApte does not use"),
+            Option("test_share", "the share for testing of the random split"),
+            Option("seed", "the seed of the random split"),
+        ),
+        first_line=r".*<!DOCTYPE lewis.*|<REUTERS .*",
+        folder="reuters_sgml:is_folder",
+        archive_members="reut2-*.sgm",
     ),
 )
 
 _BY_NAME = {row.name: row for row in FORMATS}
-_REMEDY = f"Name its format (--format), one of: {', '.join(_BY_NAME)}."
-_LIBSVM_LINE = re.compile(r"(\d+(,\d+)*)?\s*(\s\d+:[-+.\deE]+)+\s*(#.*)?$")
-_XMC_HEADER = re.compile(r"\s*\d+\s+\d+\s+\d+\s*$")
+_ARCHIVES = (".tar.gz", ".tar")
 
 
 def format_named(name: str) -> Format:
@@ -101,10 +278,10 @@ def format_named(name: str) -> Format:
     return _BY_NAME[name]
 
 
-def extension(path: Path) -> str:
-    """How the name ends, in lower case: ``.gz`` is set aside but for archives.
+def suffix_of(path: Path) -> str:
+    """The end of a file's name, in lower case; ``.gz`` is ignored except in archives.
 
-    >>> extension(Path("train.jsonl.gz")), extension(Path("reuters.tar.gz")), extension(Path("README"))
+    >>> suffix_of(Path("train.jsonl.gz")), suffix_of(Path("reuters.tar.gz")), suffix_of(Path("README"))
     ('.jsonl', '.tar.gz', '')
     """
     name = path.name.lower()
@@ -113,88 +290,56 @@ def extension(path: Path) -> str:
     return Path(name.removesuffix(".gz")).suffix
 
 
-def format_of_extension(path: Path) -> Format | None:
-    """The format whose files end like this, if there is one."""
-    return next((row for row in FORMATS if extension(path) in row.extensions), None)
+def format_of_suffix(path: Path) -> Format | None:
+    """The format whose files have this suffix; None if there is none."""
+    return next((row for row in FORMATS if suffix_of(path) in row.suffixes), None)
 
 
 def guess_format(path: str | Path) -> str:
-    """The name of a file's format, by its first lines and by its extension.
+    """The name of a file's format, by its first lines and by its suffix.
 
-    What a file begins with decides where that is beyond doubt (Parquet, npz, ARFF, ``__label__``, a JSON
-    object); the extension decides next; for other names the first lines are compared with each format's
-    shape. A table of two or three tab-separated columns without a header is LibMultiLabel's when its last
-    column is the longest, ours otherwise.
+    The beginning of a file decides where it is unmistakable (`signature`, `first_line`); the suffix decides next; for
+    other names the first lines are compared with the `shape` of each format.
     """
     path = Path(path)
-    if path.is_dir():
-        return "reuters" if any(path.glob("reut2-*.sgm*")) else "directory"
     start = read_bytes(path, 512)
     if not start.strip():
         raise DataError("The file is empty.", path=path, remedy="Give a file with at least one document.")
-    lines = [line for line in first_lines(path) if line.strip()]
-    sure = _unmistakable(path, start, lines)
-    if sure is not None:
-        return sure
-    by_extension = format_of_extension(path)
-    if by_extension is not None and by_extension.name != "tsv":
-        if by_extension.name == "libsvm" and _XMC_HEADER.match(lines[0]):
-            return "xmc"
-        return by_extension.name
-    guess = _by_shape(lines)
-    if guess is None and by_extension is None:
-        raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=_REMEDY)
-    return guess if guess in ("tsv", "libmultilabel") or by_extension is None else "tsv"  # type: ignore[return-value]
-
-
-def _unmistakable(path: Path, start: bytes, lines: list[str]) -> str | None:
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if start.startswith(b"PK\x03\x04"):
-        return "npz"
-    if extension(path) in (".tar.gz", ".tar") or b"ustar" in start:
+    if suffix_of(path) in _ARCHIVES or b"ustar" in start:
         return _archive_format(path)
+    lines = [line for line in first_lines(path) if line.strip()]
     first = next((line.strip() for line in lines if not line.lstrip().startswith("%")), "")
-    if first.lower().startswith("@relation"):
-        return "arff"
-    if first.startswith("__label__"):
-        return "fasttext"
-    if first.startswith('{"') and first.endswith("}"):
-        return "jsonl"
-    if "<!DOCTYPE lewis" in first or first.startswith("<REUTERS "):
-        return "reuters"
-    return None
+    for row in FORMATS:
+        if row.signature and start.startswith(row.signature):
+            return row.name
+        if row.first_line and re.fullmatch(row.first_line, first):
+            return row.name
+    by_suffix = format_of_suffix(path)
+    # Formats further down the table are more specific, so the last one that fits is meant.
+    by_shape = next((row for row in reversed(FORMATS) if row.has_shape(lines)), None)
+    if by_suffix is not None:
+        is_variant = by_shape is not None and by_shape.variant_of == by_suffix.name
+        return by_shape.name if by_shape is not None and is_variant else by_suffix.name
+    if by_shape is None:
+        remedy = f"Give its format (--format), one of: {', '.join(_BY_NAME)}."
+        raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=remedy)
+    return by_shape.name
 
 
 def _archive_format(path: Path) -> str:
+    known = {row.archive_members: row.name for row in FORMATS if row.archive_members}
     try:
         with tarfile.open(path) as archive:
-            if any(Path(member.name).match("reut2-*.sgm") for member in archive):
-                return "reuters"
+            for member in archive:
+                for pattern, name in known.items():
+                    if fnmatch(Path(member.name).name, pattern):
+                        return name
     except (tarfile.TarError, OSError, EOFError) as error:
         raise DataError(
             f"The archive cannot be read ({error}).", path=path, remedy="Copy or download it again."
         ) from None
     raise UnknownFormatError(
-        "The archive holds no Reuters-21578 files (reut2-*.sgm), the only archive that is read.",
+        f"The archive holds no files of a known format ({', '.join(known)}).",
         path=path,
         remedy="Unpack it and give the file or folder inside.",
     )
-
-
-def _by_shape(lines: list[str]) -> str | None:
-    from manylabel.data.delimited import has_header, is_numeric_row
-
-    if _XMC_HEADER.match(lines[0]):
-        return "xmc"
-    if all(_LIBSVM_LINE.match(line) for line in lines[:20]):
-        return "libsvm"
-    rows = [line.split("\t") for line in lines[:200]]
-    if len(rows[0]) > 1:
-        if has_header(rows[0]) or len({len(row) for row in rows}) > 1 or len(rows[0]) > 3:
-            return "tsv"
-        lengths = [sum(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        return "libmultilabel" if lengths[-1] == max(lengths) else "tsv"
-    if has_header(lines[0].split(",")) or is_numeric_row(lines[0].replace(",", " ").split()):
-        return "csv"
-    return None

@@ -1,45 +1,32 @@
-"""JSON lines: one object a line, ours, Annif's, or anything with a text and labels."""
+"""JSON lines: one object per line, ours, Annif's, or anything with a text and labels."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import ColumnOptions, Table, corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 
 
-def read(
-    path: Path,
-    problems: Problems,
-    *,
-    text_column: str | None = None,
-    title_column: str | None = None,
-    label_column: str | None = None,
-    label_columns: Sequence[str] | None = None,
-    label_separator: str | None = None,
-    id_column: str | None = None,
-    split_column: str | None = None,
-    encoding: str = "utf-8",
-) -> Corpus:
-    """The documents of a JSON lines file.
+def read(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: Any) -> Corpus:
+    """The documents of a JSON lines file; `columns` are the fields of `ColumnOptions`.
 
-    Keys are recognised by name (``text``, ``title``, ``labels``, ``id``, ``split`` and their usual
-    variants) or named by the options. Labels are a list of strings, of Annif's ``{"uri", "label"}`` objects
-    (the label, else the address), or one string. Annif's nested ``metadata`` is spread out; keys that are
-    nothing else become metadata.
+    Keys are recognised by name (``text``, ``title``, ``labels``, ``id``, ``split`` and their usual variants) or given
+    by the options. Labels are a list of strings, of Annif's ``{"uri", "label"}`` objects (the label, else the address),
+    or one string. The keys of Annif's nested ``metadata`` count as keys of the document; all other keys become
+    metadata.
     """
-    options = ColumnOptions(
-        text_column, title_column, label_column, label_columns, label_separator, id_column, split_column
-    )
+    options = ColumnOptions(**columns)
     records = list(_records(path, problems, encoding))
     names = dict.fromkeys(name for _, record in records for name in record)
-    columns = {name: [record.get(name) for _, record in records] for name in names}
-    return corpus_of_table(Table(columns, [line for line, _ in records], path, problems), options)
+    values = {name: [record.get(name) for _, record in records] for name in names}
+    return corpus_of_table(Table(values, [line for line, _ in records], path, problems), options)
 
 
 def _records(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -65,7 +52,7 @@ def _records(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[in
             continue
         if "\\ud" in line.lower() and not _is_text(record):
             problems.report(
-                "The line holds half of a surrogate pair (\\ud…), which is no character.",
+                "The line holds half of a surrogate pair (\\ud…), which is not a character.",
                 path=path,
                 line=number,
                 remedy="Write both halves, or the character itself.",
@@ -86,15 +73,16 @@ def _is_text(record: dict[str, Any]) -> bool:
     return True
 
 
-def write(corpus: Corpus, stream: IO[str]) -> None:
-    """One object a document: id, the fields, labels, split, then the metadata."""
-    for row, identity in enumerate(corpus.ids):
-        record: dict[str, Any] = {"id": identity}
-        record |= {name: values[row] for name, values in corpus.fields.items()}
-        if corpus.labels is not None:
-            record["labels"] = list(corpus.labels[row])
-        if corpus.split_names is not None:
-            record["split"] = corpus.split_names[row]
-        for name, values in corpus.metadata.items():
-            record.setdefault(name, values[row])
-        stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+def write(corpus: Corpus, path: Path) -> None:
+    """Write one object per document: id, the fields, labels, split, then the metadata."""
+    with atomic_text(path) as stream:
+        for row, identity in enumerate(corpus.ids):
+            record: dict[str, Any] = {"id": identity}
+            record |= {name: values[row] for name, values in corpus.fields.items()}
+            if corpus.labels is not None:
+                record["labels"] = list(corpus.labels[row])
+            if corpus.split_names is not None:
+                record["split"] = corpus.split_names[row]
+            for name, values in corpus.metadata.items():
+                record.setdefault(name, values[row])
+            stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")

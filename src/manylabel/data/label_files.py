@@ -1,12 +1,13 @@
-"""Side files of a data set: names of labels or terms one a line, and groups of labels."""
+"""Side files of a data set: names of labels or terms, one per line, and groups of labels."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from manylabel.data.atomic import atomic_text
 from manylabel.data.corpus import Corpus
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.problems import Problems
@@ -15,14 +16,14 @@ from manylabel.exceptions import DataError
 
 
 def read_names(path: str | Path) -> list[str]:
-    """The names in a file, one a line."""
+    """The names in a file, one per line."""
     return [line.strip() for _, line in numbered_lines(Path(path), Problems())]
 
 
 def side_names(path: Path, what: str, at_least: int) -> list[str] | None:
-    """The names in ``X.labels.txt`` or ``labels.txt`` beside a file, if there are enough (same for terms).
+    """The names in ``X.labels.txt`` or ``labels.txt`` beside a file (``terms`` likewise); None if there are too few.
 
-    `X` is the file's name without its extensions.
+    `X` is the file's name without its suffixes.
     """
     stem = path.name.split(".")[0]
     for name in (f"{stem}.{what}.txt", f"{what}.txt"):
@@ -34,13 +35,19 @@ def side_names(path: Path, what: str, at_least: int) -> list[str] | None:
     return None
 
 
+def write_names(path: Path, what: str, names: Sequence[str]) -> None:
+    """Write names, one per line, to the side file where `side_names` finds them: ``X.labels.txt``."""
+    with atomic_text(path.with_name(f"{path.name.split('.')[0]}.{what}.txt")) as stream:
+        stream.writelines(f"{name}\n" for name in names)
+
+
 def with_named_labels(
     corpus: Corpus, path: Path, names_file: str | Path | None, groups_file: str | Path | None
 ) -> Corpus:
-    """The corpus with label ids 0, 1, 2 … replaced by names from a file, and grouped as another file says.
+    """The corpus with label ids 0, 1, 2 … replaced by the names in one file, grouped by another file.
 
-    Without a file given, ids are replaced when exactly one ``.txt`` file beside the data has a line for
-    each of them; a ``.json`` file beside it whose lists hold only these names gives the groups.
+    If no file is given, ids are replaced when exactly one ``.txt`` file beside the data has a line for each of them; a
+    ``.json`` file beside it whose lists hold only these names gives the groups.
     """
     found = False
     if names_file is None and corpus.label_names and all(name.isdecimal() for name in corpus.label_names):
@@ -56,7 +63,7 @@ def with_named_labels(
 
 
 def hierarchy_of_groups(groups: Mapping[str, list[str]]) -> Hierarchy:
-    """Each group above its labels. A group that bears the name of one of its labels is that label.
+    """The hierarchy with each group as the parent of its labels. A group named like one of its labels is that label.
 
     >>> hierarchy_of_groups({"anger": ["anger", "annoyance"]}).parents
     {'annoyance': 'anger'}
@@ -101,7 +108,7 @@ def _rename(corpus: Corpus, names: list[str], file: str | Path) -> Corpus:
             raise DataError(
                 f"Label {label!r} has no name: the file names the labels 0 to {len(names) - 1}.",
                 path=file,
-                remedy="Give a file with one name a line for each label id (--label-names-file).",
+                remedy="Give a file with one name per line for each label id (-o label_names_file=FILE).",
             )
         return names[int(label)]
 

@@ -1,16 +1,18 @@
-"""Near-duplicates: documents that share nearly all they say, and those of them that stand on both sides of a split."""
+"""Near-duplicates: documents that share nearly all their words, and those of them on both sides of a split."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.data.given import as_matrix, length_of
-from manylabel.data.similar_sets import different_sets, run_sets, similar_sets, term_sets
-from manylabel.estimator import Floats, Ints
+from manylabel.data.labels import as_matrix, length_of
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.kernels import text as kernels
 
 WORDS = 5
 """How many words in a row are compared; a shorter text is compared as a whole."""
@@ -125,3 +127,167 @@ def straddling(train: Any, test: Any, *, words: int = WORDS, least: float | None
     chosen = best[found.kind_of[n_train:]]
     rows = np.flatnonzero(chosen >= 0).astype(np.int64)
     return Straddling(rows, trained[there[chosen[rows]]].astype(np.int64), similarity[chosen[rows]])
+
+
+PIECE = 1 << 22
+"""How many numbers are worked on at a time, so that memory stays bounded."""
+ROUNDING = 1e-9
+
+Marks = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets:
+    """One set a document: `shared` has the members that others may have too, as ones; `alone` counts the others."""
+
+    shared: Csr
+    alone: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """The number of members of each set."""
+        return self.alone + np.diff(self.shared.indptr)
+
+    def rows(self, chosen: Ints) -> Sets:
+        """The sets of some documents."""
+        return Sets(Csr(self.shared[chosen]), self.alone[chosen])
+
+
+def term_sets(matrix: Csr) -> Sets:
+    """The terms of each document of a count matrix.
+
+    >>> term_sets(Csr(np.array([[2, 0, 1], [0, 0, 0]]))).sizes.tolist()
+    [2, 0]
+    """
+    clean = Csr((matrix.data != 0, matrix.indices, matrix.indptr), shape=matrix.shape).astype(np.int32)
+    clean.sum_duplicates()
+    clean.eliminate_zeros()
+    clean.data = np.ones_like(clean.data)
+    return Sets(clean, np.zeros(matrix.shape[0], dtype=np.int64))
+
+
+def run_sets(texts: Sequence[Any], words: int) -> Sets:
+    """The runs of so many words in each text; a shorter text is one run, an empty one has none.
+
+    A run is known by 64 bits, a polynomial in random marks of its words: in ten million different runs, the chance that
+    any two are taken for one is one in 400,000. A run whose leading bits occur once is nobody else's; most are, and
+    need not be sorted.
+
+    >>> run_sets(["to be or not to be", "Or not", ""], words=2).sizes.tolist()
+    [4, 1, 0]
+    """
+    plain = [text if isinstance(text, str) else "\n".join(text.values()) for text in texts]
+    ids, begins, _ = kernels.tokenize(plain, "words", True)
+    document, marks = _run_marks(ids, np.asarray(begins, dtype=np.int64), words)
+    bits = max(marks.size, 1).bit_length() + 2
+    bucket = (marks >> np.uint64(64 - bits)).astype(np.int64)
+    lone = np.bincount(bucket, minlength=1)[bucket] == 1
+    alone = np.bincount(document[lone], minlength=len(plain)).astype(np.int64)
+    different, column = np.unique(marks[~lone], return_inverse=True)
+    ones = np.ones(column.size, dtype=np.int32)
+    matrix = Csr((ones, (document[~lone], column.reshape(-1))), shape=(len(plain), different.size))
+    return Sets(term_sets(matrix).shared, alone)
+
+
+def _run_marks(ids: npt.NDArray[np.int32], begins: Ints, words: int) -> tuple[Ints, Marks]:
+    """The document and the mark of each run of words."""
+    lengths = np.diff(begins)
+    document = np.repeat(np.arange(lengths.size), lengths)
+    place = np.arange(ids.size)
+    left = begins[1:][document] - place  # words from here to the end of the text
+    starts = (left >= words) | (place == begins[:-1][document])
+    place, left, document = place[starts], left[starts], document[starts]
+    end = int(ids.max(initial=-1)) + 1
+    random = np.random.default_rng(0).integers(1, 2**64, size=end + 1, dtype=np.uint64)
+    following = np.append(ids, np.full(words, end, dtype=np.int32))
+    short = left < words
+    marks = random[ids[place]]
+    for step in range(1, words):
+        word = following[place + step]
+        word[short & (left <= step)] = end
+        # odd multiplier of Knuth's linear congruential generator MMIX; sums wrap around at 2⁶⁴
+        marks = marks * np.uint64(6364136223846793005) + random[word]
+    return document, marks
+
+
+def different_sets(sets: Sets) -> tuple[Ints, Sets]:
+    """The number of each document's set among the different ones, in order of first occurrence, and these.
+
+    Equal sets are found by two sums of random marks of their members. A set with a member of its own is like no other,
+    and so is every empty one: nothing is known of it.
+    """
+    matrix, n = sets.shared, sets.shared.shape[0]
+    marks = np.random.default_rng(0).integers(0, 2**63, size=(2, matrix.shape[1]), dtype=np.uint64)
+    keys = np.zeros((3, n), dtype=np.uint64)
+    full = np.flatnonzero(np.diff(matrix.indptr))
+    for row in range(2 if full.size else 0):
+        keys[row, full] = np.add.reduceat(marks[row, matrix.indices], matrix.indptr[full])
+    unlike = (sets.alone > 0) | (np.diff(matrix.indptr) == 0)
+    keys[2, unlike] = np.flatnonzero(unlike) + 1
+    order = np.lexsort(keys)
+    changes = np.append(True, (np.diff(keys[:, order].astype(np.int64), axis=1) != 0).any(axis=0))[:n]
+    first = np.minimum.reduceat(order, np.flatnonzero(changes)) if n else order
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    kind_of = np.empty(n, dtype=np.int64)
+    kind_of[order] = rank[np.cumsum(changes) - 1]
+    return kind_of, sets.rows(np.sort(first))
+
+
+def similar_sets(sets: Sets, least: float) -> tuple[Ints, Ints, Floats]:
+    """All pairs of sets with a Jaccard similarity |A ∩ B| / |A ∪ B| of at least `least`, and it.
+
+    Two sets that similar share one of the |A| − ⌈least · |A|⌉ + 1 rarest members of each: only those are compared.
+
+    Source: the prefix filter of Chaudhuri, Ganti & Kaushik 2006; Bayardo, Ma & Srikant 2007, section 3.
+
+    >>> sets = term_sets(Csr(np.array([[1, 1, 1, 1, 0], [0, 0, 1, 0, 1], [1, 1, 1, 0, 0]])))
+    >>> [column.tolist() for column in similar_sets(sets, 0.7)]
+    [[0], [2], [0.75]]
+    """
+    prefixes, sizes = _rarest(sets, least), sets.sizes
+    rows = np.flatnonzero(np.diff(prefixes.indptr))
+    having = np.bincount(prefixes.indices, minlength=prefixes.shape[1])
+    work = np.cumsum(prefixes @ having)[rows] // PIECE
+    transposed = Csr(prefixes.T)
+    pairs: list[tuple[Ints, Ints, Floats]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
+    for piece in np.split(rows, np.flatnonzero(np.diff(work)) + 1):
+        meeting = sparse.coo_array(prefixes[piece] @ transposed)
+        one, other = piece[meeting.coords[0]], meeting.coords[1].astype(np.int64)
+        small, large = np.minimum(sizes[one], sizes[other]), np.maximum(sizes[one], sizes[other])
+        fits = (one < other) & (small >= least * large - ROUNDING)
+        pairs.append(_verified(sets, one[fits], other[fits], least))
+    first, second, similarity = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
+    order = np.lexsort((second, first))
+    return first[order], second[order], similarity[order]
+
+
+def _rarest(sets: Sets, least: float) -> Csr:
+    """Of each set the |A| − ⌈least · |A|⌉ + 1 members that the fewest sets have; those nobody else has left out."""
+    matrix, sizes = sets.shared, sets.sizes
+    having = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    row = np.repeat(np.arange(sizes.size), np.diff(matrix.indptr))
+    prefix = sizes - np.ceil(least * sizes - ROUNDING).astype(np.int64) + 1
+    alone = sets.alone + np.bincount(row[having[matrix.indices] == 1], minlength=sizes.size)
+    # a prefix made of members nobody else has meets no other
+    alive = (alone < prefix)[row] & (having[matrix.indices] > 1)
+    row, column = row[alive], matrix.indices[alive]
+    order = np.lexsort((column, having[column], row))
+    row, column = row[order], column[order]
+    begin = np.append(0, np.cumsum(np.bincount(row, minlength=sizes.size)))
+    inside = np.arange(row.size) - begin[row] < (prefix - alone)[row]
+    ones = np.ones(int(inside.sum()), dtype=np.int32)
+    return Csr((ones, (row[inside], column[inside])), shape=matrix.shape)
+
+
+def _verified(sets: Sets, one: Ints, other: Ints, least: float) -> tuple[Ints, Ints, Floats]:
+    """Those of the pairs that are as similar as they must be, and how similar they are."""
+    sizes, matrix = sets.sizes, sets.shared
+    similarity = np.zeros(one.size)
+    step = max(PIECE // max(int(sizes.max(initial=1)), 1), 1)
+    for start in range(0, one.size, step):
+        a, b = one[start : start + step], other[start : start + step]
+        shared = np.asarray(matrix[a].multiply(matrix[b]).sum(axis=1)).ravel()
+        similarity[start : start + step] = shared / (sizes[a] + sizes[b] - shared)
+    near = similarity >= least - ROUNDING
+    return one[near].astype(np.int64), other[near].astype(np.int64), similarity[near]

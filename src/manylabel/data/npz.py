@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manylabel.data.atomic import atomic_text, atomic_write
+from manylabel.data.atomic import atomic_write
 from manylabel.data.corpus import Corpus
-from manylabel.data.label_files import side_names
+from manylabel.data.label_files import side_names, write_names
 from manylabel.data.labels import label_sets
 from manylabel.data.problems import Problems
 from manylabel.estimator import Csr
@@ -24,7 +24,7 @@ _NAME = re.compile(r"(|.*[-_.])([xXyY])\.npz")
 def read(path: Path, problems: Problems, *, labels_file: str | Path | None = None) -> Corpus:
     """The counts of ``X.npz`` and the labels of ``Y.npz`` beside it; either may be named.
 
-    Without Y the documents carry no labels. Terms are named ``t0``, ``t1`` … and labels ``l0``, ``l1`` …
+    Without Y the documents have no labels. Terms are named ``t0``, ``t1`` … and labels ``l0``, ``l1`` …
     unless ``terms.txt`` or ``labels.txt`` lies beside. Pickled objects are never loaded.
     """
     counts_path, labels_path = pair(path) if labels_file is None else (path, Path(labels_file))
@@ -86,24 +86,19 @@ def _check_labels(X: Csr, Y: Csr, counts_path: Path, labels_path: Path) -> None:
 
 
 def write(corpus: Corpus, path: Path) -> None:
-    """X and Y as a pair of files, with the names of terms and labels beside them."""
+    """Write X and Y as a pair of files, with the names of terms and labels beside them."""
     match = _NAME.fullmatch(path.name)
     if match is None or match[2] not in "xX":
         raise ParameterError(f"The file of counts must be named X.npz or something_X.npz, not {path.name!r}.")
     counts_path, labels_path = pair(path)
     _save(counts_path, corpus.counts)
-    _save_names(counts_path, "terms", corpus.terms)
+    if corpus.terms is not None:
+        write_names(counts_path, "terms", corpus.terms)
     if corpus.labels is not None:
         _save(labels_path, corpus.label_matrix())
-        _save_names(labels_path, "labels", corpus.label_names)
+        write_names(labels_path, "labels", corpus.label_names)
 
 
 def _save(path: Path, matrix: Any) -> None:
     with atomic_write(path) as stream:
         sparse.save_npz(stream, matrix)
-
-
-def _save_names(path: Path, what: str, names: Any) -> None:
-    if names is not None:
-        with atomic_text(path.with_name(f"{path.name.split('.')[0]}.{what}.txt")) as stream:
-            stream.writelines(f"{name}\n" for name in names)

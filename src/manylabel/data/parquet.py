@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +23,12 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def read(
-    path: Path,
-    problems: Problems,
-    *,
-    text_column: str | None = None,
-    title_column: str | None = None,
-    label_column: str | None = None,
-    label_columns: Sequence[str] | None = None,
-    label_separator: str | None = None,
-    id_column: str | None = None,
-    split_column: str | None = None,
-) -> Corpus:
-    """The documents of a Parquet file; columns are recognised as those of CSV and JSON lines are.
+def read(path: Path, problems: Problems, **columns: Any) -> Corpus:
+    """The documents of a Parquet file; `columns` are the fields of `ColumnOptions`.
 
-    Problems name the row, counted from 1, as the line.
+    Problems give the row, numbered from 1, as the line.
     """
-    options = ColumnOptions(
-        text_column, title_column, label_column, label_columns, label_separator, id_column, split_column
-    )
+    options = ColumnOptions(**columns)
     pyarrow = _pyarrow()
     try:
         table = pyarrow.parquet.read_table(io.BytesIO(read_bytes(path)))
@@ -52,13 +38,13 @@ def read(
             path=path,
             remedy="Copy or write it again.",
         ) from None
-    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    values = {name: table.column(name).to_pylist() for name in table.column_names}
     lines = list(range(1, table.num_rows + 1))
-    return corpus_of_table(Table(columns, lines, path, problems), options)
+    return corpus_of_table(Table(values, lines, path, problems), options)
 
 
 def write(corpus: Corpus, path: Path) -> None:
-    """A table of id, the fields, labels as lists of strings, split, and the metadata."""
+    """Write a table of id, the fields, labels as lists of strings, split, and the metadata."""
     pyarrow = _pyarrow()
     columns: dict[str, Any] = {"id": pyarrow.array(corpus.ids, pyarrow.string())}
     columns |= {name: pyarrow.array(values, pyarrow.string()) for name, values in corpus.fields.items()}

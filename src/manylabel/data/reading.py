@@ -1,19 +1,17 @@
-"""`read` and `write`: any file, folder or pair of files to a corpus, and back."""
+"""`read` and `write`: any file, folder or group of files to a corpus, and back."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from manylabel.data.atomic import atomic_text
-from manylabel.data.corpus import Corpus
-from manylabel.data.formats import FORMATS, Format, format_named, format_of_extension
+from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_name
+from manylabel.data.formats import FORMATS, Format, format_named, format_of_suffix, guess_format, suffix_of
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.layout import DataFile, find_files
 from manylabel.data.problems import OnError, Problem, Problems
-from manylabel.data.split_names import combine_splits
-from manylabel.exceptions import DataError, UnknownFormatError
+from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import track
 
 __all__ = ["Problem", "Problems", "Reading", "read", "write"]
@@ -21,7 +19,7 @@ __all__ = ["Problem", "Problems", "Reading", "read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A corpus, the format it was in, and the lines that were skipped on the way."""
+    """A corpus, the name of its format, and the lines that were skipped."""
 
     corpus: Corpus
     format: str
@@ -38,30 +36,24 @@ def read(
 ) -> Reading:
     """The documents of a file, of a folder, or of the files a prefix stands for.
 
-    A folder may hold ``train.*``, ``dev.*`` and ``test.*`` of one format, a pair ``X.npz`` and ``Y.npz``,
-    the texts and label files of Annif, the Reuters-21578 files, or one data file beside side files. A
-    prefix such as ``mulan/enron`` stands for ``enron-train.arff`` and ``enron-test.arff``. `options` go to
-    the format's reader; `hierarchy_separator` reads a label hierarchy off names such as ``area/topic``.
-    With ``on_error="skip"`` bad lines are left out and listed in `skipped`.
+    A folder may hold ``train.*``, ``dev.*`` and ``test.*`` of one format, a pair ``X.npz`` and ``Y.npz``, the texts and
+    label files of Annif, the Reuters-21578 files, or one data file beside side files. A prefix such as ``mulan/enron``
+    stands for ``enron-train.arff`` and ``enron-test.arff``. `options` are those of the format (see `FORMATS`);
+    `hierarchy_separator` reads a label hierarchy off names such as ``area/topic``. With ``on_error="skip"`` bad lines
+    are left out and listed in `skipped`.
     """
     path = Path(path)
     problems = Problems(on_error)
     files = find_files(path, format)
     row = format_named(files[0].format)
-    row.check_options(options)
-    parts = {file.part: _read_file(file, row, problems, options) for file in track("Reading", files)}
-    corpus = combine_splits(parts) if len(parts) > 1 else next(iter(parts.values()))
+    splits = {file.split: row.read(file.path, problems, options) for file in track("Reading", files)}
+    corpus = combine_splits(splits) if len(splits) > 1 else next(iter(splits.values()))
     if len(corpus) == 0:
         _raise_empty(path, problems)
-    corpus = replace(corpus, source=str(path), name=corpus.name if len(parts) == 1 else path.name)
+    corpus = replace(corpus, source=str(path), name=corpus.name if len(splits) == 1 else path.name)
     if hierarchy_separator is not None:
         corpus = replace(corpus, hierarchy=Hierarchy.from_paths(corpus.label_names, hierarchy_separator))
     return Reading(corpus, row.name, problems.skipped)
-
-
-def _read_file(file: DataFile, row: Format, problems: Problems, options: dict[str, Any]) -> Corpus:
-    corpus: Corpus = row.load().read(file.path, problems, **options)
-    return corpus
 
 
 def _raise_empty(path: Path, problems: Problems) -> None:
@@ -71,39 +63,31 @@ def _raise_empty(path: Path, problems: Problems) -> None:
             f"{problems.skipped[0]}",
             path=path,
         )
-    raise DataError("There are no documents in it.", path=path, remedy="Give a file with at least one document.")
+    raise DataError("The file holds no documents.", path=path, remedy="Give a file with at least one document.")
 
 
 def write(corpus: Corpus, path: str | Path, *, format: str | None = None) -> None:
-    """Write a corpus in the format given or told by the extension; ``.gz`` packs it.
+    """Write a corpus in the given format, or in that of the suffix; ``.gz`` compresses it.
 
-    The file appears whole or not at all. Formats of texts take a corpus of texts, formats of counts one of
+    The file is written completely or not at all. Formats of texts take a corpus of texts, formats of counts one of
     counts.
     """
     path = Path(path)
     row = _format_to_write(path, format)
     _check_kind(corpus, path, row)
-    module = row.load()
-    if row.name in ("directory", "npz", "parquet", "libsvm", "xmc"):
-        module.write(corpus, path)
-        return
-    with atomic_text(path) as stream:
-        if row.name == "tsv":
-            module.write(corpus, stream, delimiter="\t")
-        else:
-            module.write(corpus, stream)
+    row.write(corpus, path)
 
 
 def _format_to_write(path: Path, name: str | None) -> Format:
     writable = ", ".join(row.name for row in FORMATS if row.writes)
-    row = format_named(name) if name is not None else format_of_extension(path)
+    row = format_named(name) if name is not None else format_of_suffix(path)
     if row is None and (path.is_dir() or not path.suffix):
-        row = format_named("directory")
+        row = next((row for row in FORMATS if row.folder and row.writes), None)
     if row is None:
         raise UnknownFormatError(
-            f"The extension {path.suffix!r} does not tell a format.",
+            f"No format has the suffix {path.suffix!r}.",
             path=path,
-            remedy=f"Name the format (--format), one of: {writable}.",
+            remedy=f"Give the format (convert: --to), one of: {writable}.",
         )
     if not row.writes:
         raise UnknownFormatError(
@@ -122,4 +106,119 @@ def _check_kind(corpus: Corpus, path: Path, row: Format) -> None:
         f"The corpus holds {has}, but the {row.name} format needs {needs}.",
         path=path,
         remedy=f"Write one of: {fitting}.",
+    )
+
+
+_SPLITS = "|".join(sorted(SPLIT_NAMES, key=len, reverse=True))
+_SPLIT_FILE = re.compile(rf"({_SPLITS})(_x)?\.(.+)", re.IGNORECASE)
+_PREFIXED = re.compile(rf"(.+?)[-_.]({_SPLITS})(_x)?\.(.+)", re.IGNORECASE)
+# Files beside the data that are not data.
+_SIDE = re.compile(
+    r"(readme|licen[cs]e|notice|labels|terms|classes|vocab).*|.*\.(md|xml|dtd|labels\.txt|terms\.txt)",
+    re.IGNORECASE,
+)
+_HIDDEN = (".", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file to read: its format, and its split (empty: the whole corpus)."""
+
+    path: Path
+    format: str
+    split: str = ""
+
+
+def find_files(path: Path, format: str | None = None) -> list[DataFile]:
+    """The files a path stands for, train before dev before test."""
+    if path.is_file():
+        return [DataFile(path, format or guess_format(path))]
+    if path.is_dir():
+        return _in_folder(path, format)
+    files = _with_prefix(path, format)
+    if files:
+        return files
+    raise MissingDataError(f"There is no file or folder {path}{_near(path)}.")
+
+
+def _near(path: Path) -> str:
+    """What the folder holds, for the message about a missing file."""
+    if not path.parent.is_dir():
+        return f"; the folder {path.parent} does not exist either"
+    there = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
+    shown = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
+    return f"; {path.parent} holds {shown}" if there else f"; {path.parent} is empty"
+
+
+def _split_files(found: list[tuple[str, Path]], format: str | None) -> list[DataFile]:
+    order = ["train", "dev", "test"]
+    found.sort(key=lambda pair: order.index(pair[0]))
+    files = [DataFile(path, format or guess_format(path), split) for split, path in found]
+    formats = {file.format for file in files}
+    if len(formats) > 1 or len({file.split for file in files}) < len(files):
+        listed = ", ".join(f"{file.path.name} ({file.format})" for file in files)
+        raise DataError(
+            f"The folder holds more than one file for a split, or splits in several formats: {listed}.",
+            path=found[0][1].parent,
+            remedy="Give the file to read, or leave one format only.",
+        )
+    return files
+
+
+def _with_prefix(prefix: Path, format: str | None) -> list[DataFile]:
+    if not prefix.parent.is_dir():
+        return []
+    found: list[tuple[str, Path]] = []
+    for file in sorted(prefix.parent.iterdir()):
+        match = _PREFIXED.fullmatch(file.name)
+        if match and match[1] == prefix.name and file.is_file() and _is_data(file):
+            found.append((split_name(match[2]), file))
+    return _split_files(found, format)
+
+
+def _is_data(file: Path) -> bool:
+    """Whether the file may hold documents, judged by its name."""
+    if _SIDE.fullmatch(file.name) or file.name.startswith(_HIDDEN):
+        return False
+    row = format_of_suffix(file)
+    if row is None:
+        return suffix_of(file) == ".txt"
+    return not (row.not_data and re.fullmatch(row.not_data, file.name, re.IGNORECASE))
+
+
+def _in_folder(folder: Path, format: str | None) -> list[DataFile]:
+    if format is not None and format_named(format).folder:
+        return [DataFile(folder, format)]
+    files = [file for file in sorted(folder.iterdir()) if file.is_file() and _is_data(file)]
+    splits = [(split_name(match[1]), file) for file in files if (match := _SPLIT_FILE.fullmatch(file.name))]
+    if splits:
+        return _split_files(splits, format)
+    whole = next((row for row in FORMATS if row.is_folder(folder, files)), None)
+    if whole is not None:
+        return [DataFile(folder, whole.name)]
+    tables = [file for file in files if suffix_of(file) != ".txt"]
+    if len(tables) == 1:
+        return [DataFile(tables[0], format or guess_format(tables[0]))]
+    raise _unclear(folder, files)
+
+
+def _unclear(folder: Path, files: list[Path]) -> DataError:
+    prefixes = sorted({match[1] for file in files if (match := _PREFIXED.fullmatch(file.name))})
+    if prefixes:
+        return UnknownFormatError(
+            f"The folder holds several data sets: {', '.join(prefixes)}.",
+            path=folder,
+            remedy=f"Name one, for example {folder / prefixes[0]}.",
+        )
+    if files:
+        return UnknownFormatError(
+            f"The folder holds several data files: {', '.join(file.name for file in files[:12])}.",
+            path=folder,
+            remedy="Name the one to read.",
+        )
+    entries = sorted(entry.name + ("/" if entry.is_dir() else "") for entry in folder.iterdir())
+    return UnknownFormatError(
+        f"The folder holds no data file that is recognised; it holds {', '.join(entries[:12]) or 'nothing'}.",
+        path=folder,
+        remedy="Give a file, or a folder with train.* and test.*, with .txt files, or with X.npz and Y.npz.",
     )

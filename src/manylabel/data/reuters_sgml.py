@@ -51,6 +51,11 @@ class Record(NamedTuple):
     body: str
 
 
+def is_folder(folder: Path, files: list[Path]) -> bool:
+    """Whether a folder holds the SGML files of Reuters-21578."""
+    return any(folder.glob("reut2-*.sgm*"))
+
+
 def read(
     path: Path,
     problems: Problems,

@@ -1,17 +1,23 @@
-"""Documents as lines of ``labels index:value index:value``, which libsvm and XMC files share."""
+"""Sparse counts as lines of ``labels index:value index:value``: multi-label libsvm and the XMC repository's files."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from manylabel.data.atomic import atomic_text
 from manylabel.data.corpus import Corpus
+from manylabel.data.label_files import side_names, write_names
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import Lines, numbered_lines
 from manylabel.estimator import Csr
+from manylabel.exceptions import DataError
 
 
 class SparseLine(NamedTuple):
@@ -24,7 +30,7 @@ class SparseLine(NamedTuple):
 
 @dataclass(slots=True)
 class SparseRows:
-    """Rows gathered one by one, then made a matrix."""
+    """Rows collected one by one and turned into a matrix."""
 
     indices: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
@@ -37,7 +43,7 @@ class SparseRows:
         self.indptr.append(len(self.indices))
 
     def matrix(self, width: int) -> Csr:
-        """The rows as CSR with sorted columns; zeros that were written out are left out."""
+        """The rows as CSR with sorted columns, without explicit zeros."""
         arrays = (
             np.array(self.values, dtype=np.float64),
             np.array(self.indices, dtype=np.int64),
@@ -50,7 +56,7 @@ class SparseRows:
 
 
 def parse_line(line: str, first: int) -> SparseLine | str:
-    """The line's labels, columns (counted from `first`) and values, or a sentence saying what is wrong.
+    """The line's labels, columns (counted from `first`) and values, or a sentence about what is wrong.
 
     >>> parse_line("1,3 2:0.5 7:1", first=1)
     SparseLine(labels=[1, 3], columns=[1, 6], values=[0.5, 1.0])
@@ -106,11 +112,164 @@ def _short(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def write_names(stream: IO[str], names: Sequence[str]) -> None:
-    """One name a line."""
-    stream.writelines(f"{name}\n" for name in names)
+def write_side_names(path: Path, corpus: Corpus) -> None:
+    """Write the names of labels and terms beside a file: those of ``train.svm.gz`` to ``train.labels.txt``."""
+    write_names(path, "labels", corpus.label_names)
+    if corpus.terms is not None:
+        write_names(path, "terms", corpus.terms)
 
 
-def side_path(path: Path, what: str) -> Path:
-    """Where the names of labels or terms of a file are kept: ``train.svm.gz`` has ``train.labels.txt``."""
-    return path.with_name(f"{path.name.split('.')[0]}.{what}.txt")
+_LIBSVM_LINE = re.compile(r"(\d+(,\d+)*)?\s*(\s\d+:[-+.\deE]+)+\s*(#.*)?$")
+_XMC_HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*")
+
+
+def is_libsvm(lines: list[str]) -> bool:
+    """Whether the first lines are label numbers and ``index:value`` pairs."""
+    return all(_LIBSVM_LINE.match(line) for line in lines[:20])
+
+
+def read_libsvm(
+    path: Path,
+    problems: Problems,
+    *,
+    zero_based: bool = False,
+    features: int | None = None,
+    encoding: str = "utf-8",
+) -> Corpus:
+    """The documents of libsvm lines: label numbers joined by commas (or none), then ``index:value`` pairs.
+
+    Columns are numbered from 1, or from 0 with `zero_based`; `features` sets how many there are. A label's name is its
+    number, unless ``X.labels.txt`` or ``labels.txt`` beside the file names the labels 0, 1, 2 …; terms are named
+    likewise, or ``t0``, ``t1`` …
+    """
+    rows, labels, ids = _libsvm_rows(path, problems, zero_based, features, encoding)
+    width = features if features is not None else max(rows.indices, default=-1) + 1
+    used = sorted({label for names in labels for label in names})
+    names = side_names(path, "labels", used[-1] + 1) if used and used[0] >= 0 else None
+    terms = side_names(path, "terms", width)
+    width = len(terms) if terms and features is None else width
+    return Corpus(
+        ids=ids,
+        labels=[[names[label] if names else str(label) for label in document] for document in labels],
+        label_names=names or [str(label) for label in used],
+        counts=rows.matrix(width),
+        terms=terms[:width] if terms else [f"t{column}" for column in range(width)],
+        name=path.name.split(".")[0],
+        source=str(path),
+    )
+
+
+def _libsvm_rows(
+    path: Path, problems: Problems, zero_based: bool, features: int | None, encoding: str
+) -> tuple[SparseRows, list[list[int]], list[str]]:
+    rows = SparseRows()
+    labels: list[list[int]] = []
+    ids: list[str] = []
+    for number, line in numbered_lines(path, problems, encoding):
+        if line.lstrip().startswith("#"):
+            continue
+        parsed = parse_line(line, 0 if zero_based else 1)
+        if isinstance(parsed, str):
+            remedy = (
+                "If columns are numbered from 0, read it with -o zero_based=true."
+                if "lies before" in parsed
+                else "Correct or remove the line."
+            )
+            problems.report(parsed, path=path, line=number, remedy=remedy)
+            continue
+        if features is not None and parsed.columns and max(parsed.columns) >= features:
+            found = max(parsed.columns) + (not zero_based)
+            problems.report(f"Column {found} lies beyond the {features} features.", path=path, line=number)
+            continue
+        rows.append(parsed.columns, parsed.values)
+        labels.append(parsed.labels)
+        ids.append(str(number))
+    return rows, labels, ids
+
+
+def write_libsvm(corpus: Corpus, path: Path) -> None:
+    """Write label numbers from 0 and columns from 1; names of labels and terms go to side files.
+
+    A document with neither labels nor counts is written ``1:0``, since readers skip blank lines.
+    """
+    with atomic_text(path) as stream:
+        for labels, pairs in rows_of(corpus):
+            words = [labels] + [f"{column + 1}:{value}" for column, value in pairs or [(0, "0")]]
+            stream.write(" ".join(words) + "\n")
+    write_side_names(path, corpus)
+
+
+def is_xmc(lines: list[str]) -> bool:
+    """Whether the first line is a header of three numbers."""
+    return _XMC_HEADER.fullmatch(lines[0]) is not None
+
+
+def read_xmc(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
+    """The documents of XMC lines: one per line below the header, also an empty one; numbers start at 0.
+
+    Names come from ``X.labels.txt`` or ``labels.txt`` and ``terms.txt`` beside the file; else ``l0``,
+    ``l1`` … and ``t0``, ``t1`` …
+    """
+    lines = Lines(path, problems, encoding)
+    reader = iter(lines)
+    documents, width, height = _xmc_header(path, next(reader, ""))
+    rows = SparseRows()
+    labels: list[list[int]] = []
+    ids: list[str] = []
+    seen = 0
+    for line in reader:
+        if seen == documents and not line.strip():
+            continue
+        seen += 1
+        parsed = parse_line(line, 0)
+        wrong = parsed if isinstance(parsed, str) else _beyond(parsed, width, height)
+        if wrong is not None or isinstance(parsed, str):
+            problems.report(str(wrong), path=path, line=lines.number, remedy="Correct or remove the line.")
+            continue
+        rows.append(parsed.columns, parsed.values)
+        labels.append(parsed.labels)
+        ids.append(str(seen))
+    if seen != documents and problems.on_error == "raise":
+        problem = f"The header announces {documents} documents, but the file has {seen}."
+        raise DataError(problem, path=path, line=1, remedy="Correct the header, or copy the whole file again.")
+    names = side_names(path, "labels", height) or [f"l{label}" for label in range(height)]
+    return Corpus(
+        ids=ids,
+        labels=[[names[label] for label in document] for document in labels],
+        label_names=names,
+        counts=rows.matrix(width),
+        terms=(side_names(path, "terms", width) or [f"t{column}" for column in range(width)])[:width],
+        name=path.name.split(".")[0],
+        source=str(path),
+    )
+
+
+def _xmc_header(path: Path, line: str) -> tuple[int, int, int]:
+    match = _XMC_HEADER.fullmatch(line)
+    if match is None:
+        raise DataError(
+            f"The first line {line.strip()[:40]!r} is not a header of three numbers (N, V, L).",
+            path=path,
+            line=1,
+            remedy="Add the header, or give another format (--format libsvm).",
+        )
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def _beyond(parsed: SparseLine, width: int, height: int) -> str | None:
+    if parsed.columns and max(parsed.columns) >= width:
+        return f"Column {max(parsed.columns)} lies beyond the {width} features of the header."
+    if parsed.labels and not 0 <= parsed.labels[0] <= parsed.labels[-1] < height:
+        wrong = parsed.labels[0] if parsed.labels[0] < 0 else parsed.labels[-1]
+        return f"Label {wrong} is not one of the {height} labels of the header, which are numbered from 0."
+    return None
+
+
+def write_xmc(corpus: Corpus, path: Path) -> None:
+    """Write the header, then one line per document; names of labels and terms go to side files."""
+    assert corpus.counts is not None  # `write` of reading.py checked the kind
+    with atomic_text(path) as stream:
+        stream.write(f"{len(corpus)} {corpus.counts.shape[1]} {len(corpus.label_names)}\n")
+        for labels, pairs in rows_of(corpus):
+            stream.write(" ".join([labels, *(f"{column}:{value}" for column, value in pairs)]) + "\n")
+    write_side_names(path, corpus)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.data.given import as_matrix
+from manylabel.data.labels import as_matrix
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DataError
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher

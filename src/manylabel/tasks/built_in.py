@@ -9,7 +9,7 @@ from typing import Any
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.corpus import Text
-from manylabel.data.fetch import cache_folder
+from manylabel.data.known import cache_folder
 from manylabel.evaluation.findings import Reproduction
 from manylabel.evaluation.result import Result
 from manylabel.papers import PAPERS, find_paper

@@ -11,13 +11,13 @@ import numpy as np
 
 from manylabel.classifier import Documents
 from manylabel.data import Corpus, load
+from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.dates import read_dates
 from manylabel.data.description import DuplicateFacts
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.near_duplicates import near_duplicates, straddling
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
-from manylabel.data.split_names import SPLIT_NAMES
 from manylabel.data.splits import (
     Split,
     by_date,

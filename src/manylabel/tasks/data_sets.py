@@ -20,7 +20,7 @@ from manylabel.data.description import (
     Spread,
     WordFacts,
 )
-from manylabel.data.fetch import fetch as download
+from manylabel.data.known import fetch as download
 from manylabel.data.problems import Problem
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer

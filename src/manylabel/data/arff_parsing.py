@@ -1,18 +1,133 @@
-"""The rows of an ARFF file, dense or sparse, as one sparse matrix."""
+"""The header and the rows of an ARFF file: attributes, and one sparse matrix of their values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from manylabel.data.arff_header import Attribute, split_values
 from manylabel.data.problems import Problems
 from manylabel.data.sparse_lines import SparseRows
 from manylabel.data.textfile import Lines
 from manylabel.estimator import Csr
+from manylabel.exceptions import DataError
+
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(\{{.*\}}|\s[a-z]+(?:\s.*)?)\s*$", re.IGNORECASE)
+_VALUE = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_WORDS = {"yes": 1.0, "true": 1.0, "y": 1.0, "t": 1.0, "no": 0.0, "false": 0.0, "n": 0.0, "f": 0.0}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column: a number, one of several values, or a string."""
+
+    name: str
+    kind: Literal["numeric", "nominal", "string"]
+    values: tuple[str, ...] = ()
+
+    @cached_property
+    def codes(self) -> dict[str, float] | None:
+        """The number each value stands for; None if the values are names."""
+        words = {value: _WORDS.get(value.lower()) for value in self.values}
+        if len(words) == 2 and set(words.values()) == {0.0, 1.0}:
+            return {value: float(code or 0) for value, code in words.items()}
+        try:
+            return {value: float(value) for value in self.values}
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class Header:
+    """The relation's name and the attributes."""
+
+    relation: str
+    attributes: list[Attribute]
+
+
+def unquote(word: str) -> str:
+    r"""The word without its quotes and backslashes.
+
+    >>> unquote(r"'it\'s'"), unquote("plain")
+    ("it's", 'plain')
+    """
+    if len(word) > 1 and word[0] in "'\"" and word[-1] == word[0]:
+        return re.sub(r"\\(.)", r"\1", word[1:-1])
+    return word
+
+
+def split_values(text: str) -> list[str]:
+    """The comma-separated values of a line, quotes taken off.
+
+    >>> split_values("1, 'a, b',c")
+    ['1', 'a, b', 'c']
+    """
+    if "'" not in text and '"' not in text:
+        return [value.strip() for value in text.split(",")]
+    values: list[str] = []
+    position = 0
+    while position <= len(text):
+        match = _VALUE.match(text, position)
+        if match is None:
+            break
+        values.append(unquote(match[1]))
+        position = match.end() if match[0].endswith(",") else len(text) + 1
+    return values
+
+
+def read_header(path: Path, lines: Lines, reader: Iterator[str]) -> Header:
+    """The header of an ARFF file; reads up to and including the ``@data`` line."""
+    relation = ""
+    attributes: list[Attribute] = []
+    for line in reader:
+        line = line.strip()
+        keyword = line[:10].lower()
+        if not line or line.startswith("%"):
+            continue
+        if keyword.startswith("@relation"):
+            relation = unquote(line[9:].strip())
+        elif keyword.startswith("@attribute"):
+            attributes.append(_attribute(path, lines.number, line))
+        elif keyword.startswith("@data"):
+            return _checked(path, relation, attributes)
+        else:
+            raise DataError(
+                f"{line[:40]!r} is not a line of an ARFF header.",
+                path=path,
+                line=lines.number,
+                remedy="Before @data only @relation, @attribute and % comments are allowed.",
+            )
+    raise DataError("The file has no @data line.", path=path, remedy="Copy the whole ARFF file again.")
+
+
+def _attribute(path: Path, number: int, line: str) -> Attribute:
+    match = _ATTRIBUTE.match(line)
+    kind = match[2].strip() if match else ""
+    word = kind.split()[0].lower() if kind else ""
+    if match and kind.startswith("{"):
+        return Attribute(unquote(match[1]), "nominal", tuple(split_values(kind[1:-1])))
+    if match and word in ("numeric", "real", "integer"):
+        return Attribute(unquote(match[1]), "numeric")
+    if match and word == "string":
+        return Attribute(unquote(match[1]), "string")
+    raise DataError(
+        f"{line[:60]!r} is not a declaration of an attribute.",
+        path=path,
+        line=number,
+        remedy="Write @attribute NAME followed by numeric, real, integer, string or {value,value}.",
+    )
+
+
+def _checked(path: Path, relation: str, attributes: list[Attribute]) -> Header:
+    if not attributes:
+        raise DataError("The header declares no attribute.", path=path, remedy="Copy the whole ARFF file again.")
+    return Header(relation, attributes)
 
 
 class _RowError(ValueError):
@@ -29,7 +144,7 @@ class Rows:
 
 
 class _Reader:
-    """Turns lines into columns and values; attributes of strings go to `texts`."""
+    """Turns lines into columns and values; string attributes go to `texts`."""
 
     def __init__(self, attributes: list[Attribute], single: int | None) -> None:
         self.attributes, self.single = attributes, single
@@ -69,7 +184,7 @@ class _Reader:
                 columns, values = [], [np.nan]
             if len(columns) == len(values):
                 return columns, values
-            # Something is wrong with the row: the careful way below says what.
+            # Something is wrong with the row: the slow way below reports what.
         cells: dict[int, str] = {}
         for pair in split_sparse(line[1:-1]):
             column = pair[0]
@@ -125,7 +240,7 @@ class _Reader:
         return value
 
     def check(self, columns: list[int], values: list[float]) -> None:
-        """What the quick way has not looked at."""
+        """Raise an error for what the quick way has not checked."""
         index, value = np.array(columns, dtype=np.int64), np.array(values, dtype=np.float64)
         if len(index) == 0:
             return
@@ -136,8 +251,8 @@ class _Reader:
             raise _RowError("An attribute is given twice.")
         bad = (self.marks[index] & (value != 0) & (value != 1)) | ~np.isfinite(value)
         if bad.any():
-            place = int(np.flatnonzero(bad)[0])
-            raise _RowError(f"{value[place]:g} is not a value of attribute {self.attributes[index[place]].name!r}.")
+            first = int(np.flatnonzero(bad)[0])
+            raise _RowError(f"{value[first]:g} is not a value of attribute {self.attributes[index[first]].name!r}.")
 
 
 def split_sparse(text: str) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,126 @@
+"""Texts with one document per line: the formats of fastText and of LibMultiLabel."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from manylabel.data.atomic import atomic_text
+from manylabel.data.columns import has_header
+from manylabel.data.corpus import Corpus
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import numbered_lines
+from manylabel.exceptions import DataError, ParameterError
+
+_LINE_ENDS = re.compile(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+
+
+def on_one_line(text: str) -> str:
+    """The text with every run of tabs and line ends replaced by one blank."""
+    return _LINE_ENDS.sub(" ", text)
+
+
+def check_labels_without_blanks(corpus: Corpus, format: str) -> None:
+    """Raise `DataError` for a label with a blank, which the format would read as two labels."""
+    for name in sorted({name for names in corpus.labels or () for name in names}):
+        if not name or re.search(r"\s", name):
+            raise DataError(
+                f"The label {name!r} has a blank in it, which the {format} format cannot hold.",
+                remedy="Write jsonl or csv, or rename the label.",
+            )
+
+
+PREFIX = "__label__"
+
+
+def read_fasttext(path: Path, problems: Problems, *, label_prefix: str = PREFIX, encoding: str = "utf-8") -> Corpus:
+    """The documents of fastText lines: words that begin with the prefix are labels, the others are the text."""
+    if not label_prefix.strip():
+        raise ParameterError(f"label_prefix must be a word such as {PREFIX!r}, not {label_prefix!r}.")
+    ids: list[str] = []
+    texts: list[str] = []
+    labels: list[list[str]] = []
+    for number, line in numbered_lines(path, problems, encoding):
+        rest, names = _leading_labels(line.strip(), label_prefix)
+        if label_prefix in rest:
+            words = rest.split()
+            names += [word for word in words if word.startswith(label_prefix)]
+            rest = " ".join(word for word in words if not word.startswith(label_prefix))
+        found = {name.removeprefix(label_prefix) for name in names}
+        if "" in found:
+            problems.report(
+                f"{label_prefix} is followed by no label.",
+                path=path,
+                line=number,
+                remedy="Write the name directly after the prefix.",
+            )
+            continue
+        ids.append(str(number))
+        texts.append(rest)
+        labels.append(sorted(found))
+    labelled = any(labels)
+    return Corpus(
+        ids=ids,
+        fields={"text": texts},
+        labels=labels if labelled else None,
+        name=path.name.split(".")[0],
+        source=str(path),
+    )
+
+
+def _leading_labels(line: str, prefix: str) -> tuple[str, list[str]]:
+    """What follows the labels at the start of a line, its blanks unchanged, and these labels."""
+    names: list[str] = []
+    while line.startswith(prefix):
+        name, _, line = line.partition(" ")
+        names.append(name)
+    return line, names
+
+
+def write_fasttext(corpus: Corpus, path: Path) -> None:
+    """Write one document per line, line ends in texts replaced by blanks; ids, splits and metadata are lost."""
+    check_labels_without_blanks(corpus, "fasttext")
+    with atomic_text(path) as stream:
+        for row, text in enumerate(corpus.joined_texts):
+            labels = corpus.labels[row] if corpus.labels is not None else ()
+            words = [PREFIX + name for name in labels] + [on_one_line(text)]
+            stream.write(" ".join(words) + "\n")
+
+
+def is_libmultilabel(lines: list[str]) -> bool:
+    """Whether lines are two or three columns without a header, the last column the longest."""
+    rows = [line.split("\t") for line in lines[:200]]
+    if len(rows[0]) not in (2, 3) or has_header(rows[0]) or len({len(row) for row in rows}) > 1:
+        return False
+    lengths = [sum(map(len, column)) for column in zip(*rows, strict=True)]
+    return lengths[-1] == max(lengths)
+
+
+def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
+    """The documents of LibMultiLabel lines: an optional id, the labels separated by blanks, the text."""
+    ids: list[str] = []
+    texts: list[str] = []
+    labels: list[list[str]] = []
+    for number, line in numbered_lines(path, problems, encoding):
+        cells = line.split("\t")
+        if len(cells) not in (2, 3):
+            problems.report(
+                f"The line has {len(cells)} columns, not 2 (labels, text) or 3 (id, labels, text).",
+                path=path,
+                line=number,
+                remedy="Remove tabs from the text, or give another format (--format tsv).",
+            )
+            continue
+        ids.append(cells[0].strip() if len(cells) == 3 else str(number))
+        labels.append(sorted(set(cells[-2].split())))
+        texts.append(cells[-1])
+    return Corpus(ids=ids, fields={"text": texts}, labels=labels, name=path.name.split(".")[0], source=str(path))
+
+
+def write_libmultilabel(corpus: Corpus, path: Path) -> None:
+    """Write id, labels and text; tabs and line ends become blanks, splits and metadata are lost."""
+    check_labels_without_blanks(corpus, "libmultilabel")
+    with atomic_text(path) as stream:
+        for row, text in enumerate(corpus.joined_texts):
+            labels = corpus.labels[row] if corpus.labels is not None else ()
+            stream.write(f"{on_one_line(corpus.ids[row])}\t{' '.join(labels)}\t{on_one_line(text)}\n")
