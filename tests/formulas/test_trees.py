@@ -28,7 +28,7 @@ def test_m_estimate(per_label: bool) -> None:
 
 
 def test_evidence_is_the_change_along_the_path() -> None:
-    """The share is (2 + .4)/6 = .4 at the root and .8 at the left leaf; all evidence is that of the one split, term 0."""
+    """The share is (2 + .4)/6 = .4 at the root and .8 at the left leaf; all evidence is on term 0."""
     model = DecisionTrees(min_leaf=1, m=1).fit(X, Y)
     found = model.evidence([[0, 5]])
     assert found.indices.tolist() == [0]

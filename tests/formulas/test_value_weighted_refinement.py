@@ -169,7 +169,7 @@ def test_blocks_of_labels_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None
     X, Y = random_data(5)
     for cells in ("all", "seen"):
         whole = ValueWeightedNaiveBayes(refine_cells=cells).fit(X, Y).scores(X)  # type: ignore[arg-type]
-        monkeypatch.setattr("manylabel.models.value_weighted_nb.BLOCK", 60)
+        monkeypatch.setattr("manylabel.models.value_refinement.BLOCK", 60)
         parts = ValueWeightedNaiveBayes(refine_cells=cells).fit(X, Y).scores(X)  # type: ignore[arg-type]
         monkeypatch.undo()
         np.testing.assert_allclose(parts, whole, rtol=1e-9)

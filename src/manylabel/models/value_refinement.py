@@ -23,7 +23,8 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import row_batches
 from manylabel.models.linear_scores import LinearScores
 from manylabel.models.score_kinds import posteriors, sigmoid
-from manylabel.models.value_scores import weighted
+from manylabel.models.value_counts import ValueCounts
+from manylabel.models.value_scores import LabelValues, entries_of, own_entries, weighted
 from manylabel.progress import stage
 
 GROWTH = 1.2
@@ -84,6 +85,50 @@ class LabelProblems:
             found += np.outer(self.absent, missing.sum(axis=0))
         found *= self.ratio
         return np.asarray(found)
+
+
+def refine_label_values(
+    coded: Csr,
+    Y: Csr,
+    counts: ValueCounts,
+    values: LabelValues,
+    log_odds: Floats,
+    ascent: Ascent,
+    *,
+    all_cells: bool,
+    own_columns: bool,
+    later: bool,
+) -> Floats:
+    """Refined w · r, cells × labels, or without `all_cells` the refined w of each entry; in blocks of labels.
+
+    With `own_columns` the last columns are the labels themselves; a label's own one (with `later`, those after it too)
+    is not refined.
+    """
+    n_cells, n_labels = len(values.group), len(log_odds)
+    result = np.zeros((n_cells, n_labels)) if all_cells else values.entry_weight.copy()
+    size = max(1, BLOCK // max(n_cells, coded.shape[0], 1))
+    by_cell, by_label = Csr(coded.T.tocsr()), Y.tocsc()
+    own = own_entries(counts, later)
+    with stage("Refining weights", n_labels) as advance:
+        for start in range(0, n_labels, size):
+            labels = slice(start, min(start + size, n_labels))
+            weight, ratio = values.dense(counts, labels)
+            wanted = by_label[:, labels].toarray().astype(np.float64)
+            absent = counts.absent.astype(np.float64)
+            problems = LabelProblems(coded, by_cell, absent, wanted, ratio, log_odds[labels])
+            inside = entries_of(counts, labels)
+            cell, label = counts.pairs.entry_cell[inside], counts.pairs.entry_label[inside] - start
+            free = None
+            if not all_cells or own_columns:
+                free = np.full_like(weight, float(all_cells))
+                free[cell, label] = ~own[inside] if own_columns else True
+            refined = refine_labels(problems, weight, free, ascent)
+            if all_cells:
+                result[:, labels] = refined * ratio
+            else:
+                result[inside] = refined[cell, label]
+            advance(labels.stop - start)
+    return result
 
 
 def refine_labels(problems: LabelProblems, start: Floats, free: Floats | None, ascent: Ascent) -> Floats:

@@ -28,18 +28,15 @@ from manylabel.models.value_counts import (
     learn_coder,
     tabulate,
 )
-from manylabel.models.value_refinement import BLOCK, Ascent, ClassProblem, LabelProblems, refine_classes, refine_labels
+from manylabel.models.value_refinement import Ascent, ClassProblem, refine_classes, refine_label_values
 from manylabel.models.value_scores import (
     LabelValues,
     class_log_probabilities,
     class_value_weights,
-    entries_of,
     label_values,
-    own_entries,
     weighted,
 )
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
-from manylabel.progress import stage
 
 MOST_DENSE = 1 << 25
 """Cells × labels up to which ``refine_cells="auto"`` refines, and so keeps, a weight for each of them (256 MB)."""
@@ -314,7 +311,10 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             return values.scores(counts, log_odds + constant)
         everything = coder.n_cells * len(N_k) <= MOST_DENSE
         all_cells = self.refine_cells == "all" or (self.refine_cells == "auto" and everything)
-        refined = self._refine_labels(coder.code(X), Y, counts, values, log_odds, all_cells)
+        refined = refine_label_values(
+            coder.code(X), Y, counts, values, log_odds, self._ascent,
+            all_cells=all_cells, own_columns=self._skips, later=self.skip_later,
+        )  # fmt: skip
         if all_cells:
             base = counts.absent @ refined
             return DenseScores(log_odds + base + constant, refined)
@@ -322,36 +322,6 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             values.group, values.group_weight, values.group_ratio, values.cell_ratio,
             entry_weight=refined, entry_ratio=values.entry_ratio,
         ).scores(counts, log_odds + constant)  # fmt: skip
-
-    def _refine_labels(
-        self, coded: Csr, Y: Csr, counts: ValueCounts, values: LabelValues, log_odds: Floats, all_cells: bool
-    ) -> Floats:
-        """Refined w · r, cells × labels, or with `all_cells` off the refined w of each entry; in blocks of labels."""
-        n_cells, n_labels = len(values.group), len(log_odds)
-        result = np.zeros((n_cells, n_labels)) if all_cells else values.entry_weight.copy()
-        size = max(1, BLOCK // max(n_cells, coded.shape[0], 1))
-        by_cell, by_label = Csr(coded.T.tocsr()), Y.tocsc()
-        own = own_entries(counts, self.skip_later)
-        with stage("Refining weights", n_labels) as advance:
-            for start in range(0, n_labels, size):
-                labels = slice(start, min(start + size, n_labels))
-                weight, ratio = values.dense(counts, labels)
-                wanted = by_label[:, labels].toarray().astype(np.float64)
-                absent = counts.absent.astype(np.float64)
-                problems = LabelProblems(coded, by_cell, absent, wanted, ratio, log_odds[labels])
-                inside = entries_of(counts, labels)
-                cell, label = counts.pairs.entry_cell[inside], counts.pairs.entry_label[inside] - start
-                free = None
-                if not all_cells or self._skips:
-                    free = np.full_like(weight, float(all_cells))
-                    free[cell, label] = ~own[inside] if self._skips else True
-                refined = refine_labels(problems, weight, free, self._ascent)
-                if all_cells:
-                    result[:, labels] = refined * ratio
-                else:
-                    result[inside] = refined[cell, label]
-                advance(labels.stop - start)
-        return result
 
     def _learn_classes(self, X: Csr, Y: Csr, coder: ValueCoder, counts: ValueCounts) -> LinearScores:
         N_c = counts.label_documents
