@@ -1,4 +1,4 @@
-"""E-7 and B-8: one two-class problem a label, numbers by hand."""
+"""E-7 and B-8: one two-class problem per label, numbers by hand."""
 
 from typing import Any
 

@@ -29,33 +29,33 @@ Y = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, 0]])
 
 
 def test_the_second_link_reads_the_first_label() -> None:
-    """E-12: in the order 1, 0 label 0 sees x and label 1, true in training; in prediction what was answered.
+    """E-12: in the order 1, 0 label 0 sees x and label 1, true in training; in prediction what was predicted.
 
-    The document (0, 0) gets label 1 answered 0, so for label 0 (3 of 5 documents), add-one Bernoulli:
+    The document (0, 0) is predicted not to have label 1, so for label 0 (3 of 5 documents), add-one Bernoulli:
     3/5 · (1 − 3/5)(1 − 1/5)(1 − 3/5) against 2/5 · (1 − 1/4)(1 − 3/4)(1 − 1/4).
     """
     chain = ClassifierChain(BernoulliNB(), order=[1, 0]).fit(X, Y)
     assert chain.links_[1].classifier_.feature_count_.tolist() == [[0, 2, 0], [2, 0, 2]]
-    given = 3 / 5 * (1 - 3 / 5) * (1 - 1 / 5) * (1 - 3 / 5)
-    refused = 2 / 5 * (1 - 1 / 4) * (1 - 3 / 4) * (1 - 1 / 4)
-    assert chain.scores(X)[4, 0] == pytest.approx(np.log(given / refused))
+    present = 3 / 5 * (1 - 3 / 5) * (1 - 1 / 5) * (1 - 3 / 5)
+    absent = 2 / 5 * (1 - 1 / 4) * (1 - 3 / 4) * (1 - 1 / 4)
+    assert chain.scores(X)[4, 0] == pytest.approx(np.log(present / absent))
 
 
 def test_columns_are_in_label_order_whatever_the_chain() -> None:
-    """A chain in the order 1, 0 answers label 0 in column 0. (Its labels differ in document 4.)"""
+    """A chain in the order 1, 0 scores label 0 in column 0. (Its labels differ in document 4.)"""
     for order in ([0, 1], [1, 0]):
         chain = ClassifierChain(BernoulliNB(), order=order).fit(X, Y)
         np.testing.assert_array_equal(chain.predict(X), Y)
 
 
-def test_prediction_reads_its_own_answers_not_the_truth() -> None:
-    """The second link is asked with the first one's answers, wrong ones included."""
+def test_prediction_reads_predicted_labels_not_true_ones() -> None:
+    """The second link reads the label that the first one predicts, wrong ones included."""
     words = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1]])
     labels = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [0, 0]])
     chain = ClassifierChain(BernoulliNB(), order="given").fit(words, labels)
-    answered = chain.predict(words)[:, :1]
-    assert answered[:, 0].tolist() == [1, 1, 1, 0, 0]  # the third document's label 0 is answered wrongly
-    expected = chain.links_[1].classifier_.predict_log_proba(np.hstack([words, answered]))
+    predicted = chain.predict(words)[:, :1]
+    assert predicted[:, 0].tolist() == [1, 1, 1, 0, 0]  # the third document's label 0 is predicted wrongly
+    expected = chain.links_[1].classifier_.predict_log_proba(np.hstack([words, predicted]))
     np.testing.assert_allclose(chain.scores(words)[:, 1], expected[:, 1] - expected[:, 0])
 
 
@@ -90,11 +90,11 @@ class _Telltale(BernoulliNB):
         return super().fit(X, y, sample_weight)
 
 
-def test_out_of_fold_labels_are_answers_of_models_that_did_not_see_the_document() -> None:
+def test_out_of_fold_labels_are_predicted_by_models_that_did_not_see_the_document() -> None:
     """With as many folds as documents: leave one out, by hand.
 
     A document's own label never decides its column. Here word 0 means label 0 but for the last document, which every
-    model without it answers wrongly.
+    model without it predicts wrongly.
     """
     words = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]])
     labels = np.array([[1, 1], [1, 1], [1, 0], [0, 0], [0, 1], [0, 0], [1, 1]])
@@ -275,13 +275,13 @@ def test_cardinality_counts_votes_of_chains_that_did_not_see_the_document() -> N
     labels = ((words[:, :2] + random.normal(0, 1.0, (50, 2))) > 1.0).astype(int)
     ensemble = ChainEnsemble(BernoulliNB(), n_chains=4, threshold="cardinality").fit(words, labels)
     draws = [np.random.default_rng(child) for child in np.random.SeedSequence(0).spawn(4)]
-    given, counted = np.zeros((50, 2)), np.zeros((50, 1))
+    votes, counted = np.zeros((50, 2)), np.zeros((50, 1))
     for chain, draw in zip(ensemble.chains_, draws, strict=True):
         left_out = np.setdiff1d(np.arange(50), ensemble._draw(draw, 50))
-        given[left_out] += chain.predict(sparse.csr_array(words[left_out])).toarray()
+        votes[left_out] += chain.predict(sparse.csr_array(words[left_out])).toarray()
         counted[left_out] += 1
     rows = counted[:, 0] > 0
-    shares = (given[rows] / counted[rows]).ravel()
+    shares = (votes[rows] / counted[rows]).ravel()
     threshold = count_matching_threshold(shares, int(labels[rows].sum()))
     np.testing.assert_array_equal(shares >= 1 / (1 + np.exp(-ensemble.threshold_)), shares >= threshold)
 
@@ -309,7 +309,7 @@ def test_chains_report_progress() -> None:
 
 
 def test_a_base_without_an_opinion_ties_to_no_label() -> None:
-    """Dummy probabilities of exactly one half: the links give nothing, so no chain votes."""
+    """Dummy probabilities of exactly one half: the links predict no label, so no chain votes."""
     balanced = np.vstack([Y[:4], Y[:4]])
     ensemble = ChainEnsemble(DummyClassifier(strategy="prior"), n_chains=3, sample="none")
     assert not ensemble.fit(np.vstack([X[:4]] * 2), balanced).predict(X).any()

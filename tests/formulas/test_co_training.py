@@ -58,7 +58,7 @@ def _ratio(present: float) -> float:
 
 
 def test_binary_relevance_start() -> None:
-    """E-11: label 0 scores −.783544 and −.726510 for bin 1, label 1 ties at −.693147, which gives no label."""
+    """E-11: label 0 scores −.783544 and −.726510 for bin 1, label 1 ties at −.693147, which predicts no label."""
     model = CoTraining(plain(), **REFERENCE).fit(X, Y)
     start = model.start_.score_batch(WORD)
     assert start[0, 0] == pytest.approx(-0.726510 + 0.783544, abs=2e-6)
@@ -96,7 +96,7 @@ def test_feature_classifier_counts_the_prior_once() -> None:
 
 
 def test_words_and_labels_together() -> None:
-    """E-11: from DC's (0, 1) the feature classifier gives (1, 0)."""
+    """E-11: from DC's (0, 1) the feature classifier predicts (1, 0)."""
     model = CoTraining(plain(), **REFERENCE).fit(X, Y)
     view = model._views(WORD, model.start_.score_batch(WORD))[1]
     scores = view.all_at_once(np.array([[False, True]]), np.array([0]))
@@ -104,20 +104,20 @@ def test_words_and_labels_together() -> None:
 
 
 def test_the_worked_example() -> None:
-    """E-11: BR (1, 0) → DC (0, 1) → FC (1, 0): stop after one round, answer (1, 0)."""
-    answer, report = CoTraining(plain(), **REFERENCE).fit(X, Y).predict_with_report(WORD)
-    assert answer.tolist() == [[1, 0]]
+    """E-11: BR (1, 0) → DC (0, 1) → FC (1, 0): stop after one round, predict (1, 0)."""
+    predicted, report = CoTraining(plain(), **REFERENCE).fit(X, Y).predict_with_report(WORD)
+    assert predicted.tolist() == [[1, 0]]
     assert (report.iterations.tolist(), report.periods.tolist()) == ([1], [1])
 
 
 def test_sequential_update_does_not_swap_the_pair() -> None:
-    """E-0: in sequence DC gives label 0 up (label 1 is off), then keeps label 1 off: (0, 0); FC agrees."""
+    """E-0: in sequence DC drops label 0 (label 1 is off), then keeps label 1 off: (0, 0); FC agrees."""
     model = CoTraining(plain(), **{**REFERENCE, "update": "sequential"}, sweep="given").fit(X, Y)
     views = model._views(WORD, model.start_.score_batch(WORD))
     dc = views[0].one_by_one(np.array([[True, False]]), np.array([0]), np.array([0, 1])) > 0
     assert dc.tolist() == [[False, False]]
     fc = views[1].one_by_one(dc, np.array([0]), np.array([0, 1]))
-    # for label 0 the word and the missing label 1 weigh the same: a tie, though not to the last digit, gives no label
+    # for label 0 the term and the missing label 1 cancel out: a tie, though not to the last digit, predicts no label
     assert fc[0, 0] == 0.0
     assert fc[0, 1] == pytest.approx(WEIGHT * _ratio(1), abs=1e-6)
 
@@ -162,7 +162,7 @@ def test_a_label_never_reads_itself() -> None:
 @pytest.mark.parametrize("base", [plain(), BinaryNaiveBayes(), LinearSVM(), LinearSVM(loss="logistic")], ids=repr)
 @pytest.mark.parametrize("with_words", [True, False])
 def test_linear_views_say_what_their_models_say(base: Any, with_words: bool) -> None:
-    """The table of label weights against asking one model a label, document by document."""
+    """The table of label weights against one model per label, document by document."""
     random = np.random.default_rng(4)
     words = Csr(random.poisson(0.6, (30, 5)).astype(float)) if with_words else None
     Y = Csr((random.random((30, 4)) < 0.4).astype(np.int8))
@@ -213,7 +213,7 @@ def test_a_fixed_point_stops_at_once() -> None:
 
 
 def test_a_swap_is_a_cycle_of_period_two() -> None:
-    """(1, 0) → (0, 1) → (1, 0): seen before in round 2; the last state answers."""
+    """(1, 0) → (0, 1) → (1, 0): seen before in round 2; the last state is kept."""
     outcome = take_turns(np.array([[True, False]]), [SWAP], _rules())
     assert (outcome.iterations.tolist(), outcome.periods.tolist()) == ([2], [2])
     assert outcome.state.tolist() == [[True, False]]
@@ -240,7 +240,7 @@ def test_sequential_passes_cure_the_swap() -> None:
 
 
 def test_two_views_take_turns_within_a_round() -> None:
-    """DC swaps the pair and FC swaps it back: the first answer returns unchanged after one round."""
+    """DC swaps the pair and FC swaps it back: the first state returns unchanged after one round."""
     outcome = take_turns(np.array([[True, False]]), [SWAP, SWAP], _rules(judge=1))
     assert outcome.state.tolist() == [[True, False]]
     assert (outcome.iterations.tolist(), outcome.periods.tolist()) == ([1], [1])
@@ -282,7 +282,7 @@ def test_report() -> None:
 
 @pytest.fixture
 def corpus() -> tuple[np.ndarray, np.ndarray]:
-    """Labels 0 and 1 nearly always together, told by words 0 and 1; label 2 by word 2."""
+    """Labels 0 and 1 nearly always together, indicated by terms 0 and 1; label 2 by term 2."""
     random = np.random.default_rng(7)
     words = random.poisson(0.5, (120, 6))
     labels = np.empty((120, 3), dtype=int)
@@ -292,14 +292,14 @@ def corpus() -> tuple[np.ndarray, np.ndarray]:
     return words, labels
 
 
-def test_report_and_answer_belong_together(corpus: Any) -> None:
+def test_report_and_predictions_belong_together(corpus: Any) -> None:
     X, Y = corpus
     model = CoTraining(plain(), **REFERENCE).fit(X, Y)
     before = set(vars(model))
-    answer, report = model.predict_with_report(X)
-    np.testing.assert_array_equal(answer, model.predict(X))
+    predicted, report = model.predict_with_report(X)
+    np.testing.assert_array_equal(predicted, model.predict(X))
     in_pieces, pieces = model.predict_with_report(X, working_memory=1)
-    np.testing.assert_array_equal(in_pieces, answer)
+    np.testing.assert_array_equal(in_pieces, predicted)
     np.testing.assert_array_equal(pieces.iterations, report.iterations)
     assert len(report.iterations) == 120
     assert report.iterations.min() >= 1
@@ -310,9 +310,9 @@ def test_single_label_problems_get_classes(corpus: Any) -> None:
     X, Y = corpus
     y = np.array(["no", "yes"])[Y[:, 0]]
     model = CoTraining(plain()).fit(X, y)
-    answer, _ = model.predict_with_report(X)
-    np.testing.assert_array_equal(answer, model.predict(X))
-    assert set(answer) <= {"no", "yes"}
+    predicted, _ = model.predict_with_report(X)
+    np.testing.assert_array_equal(predicted, model.predict(X))
+    assert set(predicted) <= {"no", "yes"}
 
 
 @pytest.mark.parametrize("settings", [{}, REFERENCE, {"order": "FC-DC", "use_dc": True, "on_cycle": "best"}], ids=repr)
@@ -325,7 +325,7 @@ def test_one_label_is_binary_relevance(settings: Any, corpus: Any) -> None:
 
 
 def test_constant_labels_stay_out(corpus: Any) -> None:
-    """E-7: they are constant, and tell the other labels nothing."""
+    """E-7: they are constant, and no columns for the other labels."""
     X, Y = corpus
     padded = np.column_stack([np.ones(120, dtype=int), Y, np.zeros(120, dtype=int)])
     with_constants, without = CoTraining(plain()).fit(X, padded), CoTraining(plain()).fit(X, Y)
@@ -335,7 +335,7 @@ def test_constant_labels_stay_out(corpus: Any) -> None:
     np.testing.assert_array_equal(nothing.predict(X), np.repeat([[1, 0]], 120, axis=0))
 
 
-def test_out_of_fold_labels_are_the_starts_answers_to_unseen_documents(corpus: Any) -> None:
+def test_out_of_fold_labels_are_predicted_by_starts_that_did_not_see_the_document(corpus: Any) -> None:
     """Each row by a start fitted without it, in its own place."""
     X, Y = sparse.csr_array(corpus[0].astype(float)), sparse.csr_array(corpus[1].astype(np.int8))
     shown = CoTraining(plain(), folds=4, seed=3)._predicted_out_of_fold(X, Y, {}).toarray()
@@ -386,12 +386,12 @@ def test_what_co_training_does_on_enron(data_folder: Path) -> None:
     assert corpus.labels is not None
     labels, part = label_matrix(corpus.labels, corpus.label_names), np.asarray(corpus.split_names)
     train, test = (np.flatnonzero(part == name) for name in ("train", "test"))
-    X, Y, unseen, truth = corpus.counts[train], labels[train], corpus.counts[test], labels[test].toarray()
+    X, Y, unseen, Y_true = corpus.counts[train], labels[train], corpus.counts[test], labels[test].toarray()
     unrefined = ValueWeightedNaiveBayes(n_bins=2, refine="none").fit(X, Y).predict(unseen).toarray()
-    assert 100 * (unrefined != truth).mean() == pytest.approx(6.30, abs=0.02)
+    assert 100 * (unrefined != Y_true).mean() == pytest.approx(6.30, abs=0.02)
     alone = ValueWeightedNaiveBayes(n_bins=2).fit(X, Y).predict(unseen).toarray()
     together = CoTraining(ValueWeightedNaiveBayes(n_bins=2)).fit(X, Y).predict(unseen).toarray()
-    wrong = [100 * (decided != truth).any(axis=1).mean() for decided in (alone, together)]
+    wrong = [100 * (decided != Y_true).any(axis=1).mean() for decided in (alone, together)]
     assert wrong[1] < wrong[0] - 2
 
 

@@ -95,7 +95,7 @@ def test_propagation_repairs_blocking() -> None:
     """Share ½, slope 1, thresholds 0, scores as flat and as sibling scores.
 
     P(sport) = σ(−0.2) = 0.450166, P(football | sport) = σ(1) = 0.731059, product 0.329098, log-odds −0.712269; football
-    then has ½ · 1 − ½ · 0.712269 = 0.143865 and is given, and sport with it. For elections, σ(−1) σ(0.1) = 0.141189,
+    then has ½ · 1 − ½ · 0.712269 = 0.143865 and is predicted, and sport with it. For elections, σ(−1) σ(0.1) = 0.141189,
     log-odds −1.805452, and ½ · 0.1 − ½ · 1.805452 is far below 0: politics held it back.
     """
     path = path_log_odds(MISSED, PARENTS, slope=1.0)
@@ -151,7 +151,7 @@ def test_thresholds_of_the_descent_are_learned_on_the_documents_that_arrive() ->
 
 
 def test_positives_are_descendants_and_negatives_siblings() -> None:
-    """A word that all of sport has tells sport from politics and nothing about football and tennis."""
+    """A term of all sport documents separates sport from politics, but not football from tennis."""
     words = ["ball", "metric", "racket", "vote"]
     X = np.array([[1, 1, 0, 0], [1, 2, 0, 0], [1, 0, 1, 0], [1, 0, 2, 0], [0, 0, 0, 1], [0, 0, 0, 2]], dtype=float)
     Y = closed(Csr([[0, 1, 0, 0, 0]] * 2 + [[0, 0, 1, 0, 0]] * 2 + [[0, 0, 0, 0, 1]] * 2), PARENTS)
@@ -169,7 +169,7 @@ def test_positives_are_descendants_and_negatives_siblings() -> None:
 
 
 def _toy() -> tuple[np.ndarray, np.ndarray]:
-    """Six documents a label, which has a word of its own and one of its group: 0 and 1 in group 4, 2 and 3 in 5."""
+    """Six documents per label, with a term of the label and one of its group: 0 and 1 in group 4, 2 and 3 in 5."""
     X, Y = [], []
     for label in range(4):
         for extra in range(6):
@@ -196,19 +196,19 @@ def test_argmax_descends_to_a_leaf() -> None:
 
 
 def test_a_document_that_carries_only_the_leaf_teaches_its_ancestors() -> None:
-    """Label 1 lies under label 0, and no document names 0: it is given all the same."""
+    """Label 1 lies under label 0, and no document names 0: it is predicted all the same."""
     X, Y = _toy()
     Y[:, 0] = 0
     for strategy in (ClosedLabels, TopDown, Propagated):
-        answer = strategy(LinearSVM(), thresholds="natural").fit(X, Y, parents=[-1, 0, -1, -1]).predict(X[6:12])
-        assert answer.tolist() == [[1, 1, 0, 0]] * 6
+        predicted = strategy(LinearSVM(), thresholds="natural").fit(X, Y, parents=[-1, 0, -1, -1]).predict(X[6:12])
+        assert predicted.tolist() == [[1, 1, 0, 0]] * 6
 
 
 @pytest.mark.parametrize(
     ("parents", "problem"),
     [
-        ([1, 0, -1], "circle"),
-        ([0, -1, -1], "circle"),
+        ([1, 0, -1], "cycle"),
+        ([0, -1, -1], "cycle"),
         ([-1, -1], "one whole number for each of the 3 labels"),
         ([-1, -1, 7], "between -1"),
         ([-2, -1, -1], "between -1"),

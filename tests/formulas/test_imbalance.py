@@ -43,7 +43,7 @@ def test_cost_of_positive_errors() -> None:
     assert positive_costs(np.array([60]), 100).tolist() == [1.0]  # more positives than negatives: left alone
 
 
-def test_cost_is_the_j_of_a_support_vector_machine() -> None:
+def test_cost_is_the_j_of_an_svm() -> None:
     """B-9 and B-7: the cost multiplies the J of every label; balanced, each label has its own."""
     X = np.array([[1.0, 0], [0, 1], [0.5, 0.5], [0, 0.8]])
     Y = np.array([[1, 1], [0, 1], [0, 0], [0, 0]])

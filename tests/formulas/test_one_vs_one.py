@@ -12,7 +12,7 @@ from manylabel.strategies.one_vs_one import OneVsOne, duel_rows, duels_of
 
 
 def fitted_with(values: list[list[float]], n_labels: int, calibrated: bool = False) -> Any:
-    """A model of given pair classifiers: decision values are read from the columns of X as they stand."""
+    """A model of fixed pair classifiers: decision values are read from the columns of X as they stand."""
     n_pairs = n_labels * (n_labels - 1) // 2
     X = np.eye(max(n_pairs, n_labels))
     model = OneVsOne(LinearSVM(), calibrated=calibrated).fit(X, np.eye(len(X), n_labels, dtype=int))
@@ -28,7 +28,7 @@ def test_b8_five_labels_have_ten_pairs() -> None:
 
 
 def test_b8_votes_of_three_labels() -> None:
-    """Winners (0,1) → 1, (0,2) → 0, (1,2) → 1: votes (1, 2, 0). A positive value speaks for the second of a pair."""
+    """Winners (0,1) → 1, (0,2) → 0, (1,2) → 1: votes (1, 2, 0). A positive value is a win of the second of a pair."""
     model, values = fitted_with([[0.5, -0.5, -0.5]], 3)
     votes, sums = model.votes(Csr(values))
     assert votes.tolist() == [[1, 2, 0]]

@@ -37,7 +37,7 @@ def test_positive_scores_or_the_best() -> None:
 # --- F-2 ------------------------------------------------------------------------------------------------------
 
 TEXT = Csr(np.array([[0.6, 0.8], [1.0, 0.0]]))
-GIVEN = forced_labels(np.array([[0.3, -0.2, -1.1], [-0.5, -0.1, -0.9]]))
+LABELS = forced_labels(np.array([[0.3, -0.2, -1.1], [-0.5, -0.1, -0.9]]))
 
 
 def plain(Z: Csr) -> np.ndarray:
@@ -48,12 +48,12 @@ def plain(Z: Csr) -> np.ndarray:
 
 def test_labels_become_signs() -> None:
     """F-2: scores (.3, −.2, −1.1) → (+, −, −); (−.5, −.1, −.9) has none positive → (−, +, −)."""
-    assert GIVEN.toarray().tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert LABELS.toarray().tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
 def test_words_and_labels_in_one_vector() -> None:
     """F-2: f = .7, L = 3: √.7 (.6, .8) and √.1 (1, −1, −1)."""
-    z = plain(heterogeneous(TEXT, GIVEN, 0.7))[0]
+    z = plain(heterogeneous(TEXT, LABELS, 0.7))[0]
     np.testing.assert_allclose(z, [0.501996, 0.669328, 0.316228, -0.316228, -0.316228], atol=5e-7)
 
 
@@ -62,14 +62,14 @@ def test_words_and_labels_in_one_vector() -> None:
 )
 def test_the_three_readings_of_the_scaling(scaling: str, kernel: float) -> None:
     """F-2: K of both documents: .32, .268421, .455172; every vector of length 1."""
-    Z = heterogeneous(TEXT, GIVEN, 0.7, scaling)  # type: ignore[arg-type]
+    Z = heterogeneous(TEXT, LABELS, 0.7, scaling)  # type: ignore[arg-type]
     gram = (Z @ Z.T).toarray()
     np.testing.assert_allclose(gram, [[1, kernel], [kernel, 1]], atol=5e-7)
 
 
 def test_the_readings_are_the_kernel_at_another_f() -> None:
     """F-2: literal_unit at .7 is the kernel at .49/(.49 + .09) = .844828; literal with L = 135 at .49/(.49 + 12.15)."""
-    unit, kernel = (heterogeneous(TEXT, GIVEN, f, s) for f, s in ((0.7, "literal_unit"), (0.49 / 0.58, "kernel")))  # type: ignore[arg-type]
+    unit, kernel = (heterogeneous(TEXT, LABELS, f, s) for f, s in ((0.7, "literal_unit"), (0.49 / 0.58, "kernel")))  # type: ignore[arg-type]
     np.testing.assert_allclose(unit.toarray(), kernel.toarray(), atol=1e-12)
     words, _ = block_scales(np.ones(1), 135, 0.7, "literal", "keep")
     assert words[0] ** 2 == pytest.approx(0.0388, abs=5e-5)
@@ -77,11 +77,11 @@ def test_the_readings_are_the_kernel_at_another_f() -> None:
 
 def test_a_document_without_words() -> None:
     """F-2: kernel scaling leaves length √(1 − f); `unit` makes it 1."""
-    empty, given = Csr((1, 2)), Csr(np.array([[0, 0, 1]]))
+    empty, label = Csr((1, 2)), Csr(np.array([[0, 0, 1]]))
     for zero_text, length in (("keep", 0.3), ("unit", 1.0)):
-        Z = heterogeneous(empty, given, 0.7, "kernel", zero_text)  # type: ignore[arg-type]
+        Z = heterogeneous(empty, label, 0.7, "kernel", zero_text)  # type: ignore[arg-type]
         assert Z.power(2).sum() == pytest.approx(length)
-    assert heterogeneous(empty, given, 1.0, "kernel", "unit").nnz == 0
+    assert heterogeneous(empty, label, 1.0, "kernel", "unit").nnz == 0
 
 
 def test_text_alone_is_the_plain_svm() -> None:
@@ -161,7 +161,7 @@ def test_removing_the_near_negative_moves_the_boundary() -> None:
 
 
 def test_a_constant_svm_is_left_alone() -> None:
-    """F-3: a label nobody has has w = 0 and no band."""
+    """F-3: a label without documents has w = 0 and no band."""
     model = BandSVM(LinearSVM(), band=5.0).fit(LINE, np.array([[0], [0], [0]]))
     assert model.removed_.tolist() == [0]
     assert model.scores(LINE).tolist() == [[-1.0]] * 3
@@ -181,7 +181,7 @@ def test_confusions_in_percent() -> None:
 
 
 def test_confusions_of_label_sets() -> None:
-    """F-4, `multi`: every label wrongly given counts. {0} given {0, 1, 2}: both; a label without documents: row 0."""
+    """F-4, `multi`: every wrongly predicted label counts. {0} predicted as {0, 1, 2}: both; a label without documents: row 0."""
     M = confusion_percent(Csr(np.array([[1, 0, 0]])), Csr(np.array([[1, 1, 1]])))
     assert M.toarray().tolist() == [[0, 100, 100], [0, 0, 0], [0, 0, 0]]
 

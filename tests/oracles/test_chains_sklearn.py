@@ -44,7 +44,7 @@ def test_chain_of_logistic_regressions(corpus: Any) -> None:
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-def test_chain_of_support_vector_machines(corpus: Any) -> None:
+def test_chain_of_svms(corpus: Any) -> None:
     X, Y = corpus
     base = LinearSVC(random_state=0, tol=1e-6)
     theirs, ours = TheirChain(base, order=ORDER).fit(X, Y), ClassifierChain(base, order=ORDER).fit(X, Y)
@@ -62,7 +62,7 @@ def test_chain_of_naive_bayes(base: Any, corpus: Any) -> None:
 
 @pytest.mark.parametrize("base", [LogisticRegression(solver="liblinear"), MultinomialNB()], ids=repr)
 def test_chain_trained_out_of_fold(base: Any, corpus: Any) -> None:
-    """Given the same folds, `labels="out-of-fold"` is their `cv`."""
+    """With the same folds, `labels="out-of-fold"` is their `cv`."""
     X, Y = corpus
     folds = stratified_folds(sparse.csr_array(Y), 4, seed=2)
     theirs = TheirChain(base, order=ORDER, cv=folds).fit(X, Y)

@@ -1,4 +1,4 @@
-"""Sampling against imbalanced-learn and scikit-learn, where they answer the same question."""
+"""Sampling against imbalanced-learn and scikit-learn, where they compute the same."""
 
 from typing import Any
 

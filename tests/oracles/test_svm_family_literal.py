@@ -50,7 +50,7 @@ def literal_join(X: np.ndarray, signs: np.ndarray, f: float) -> np.ndarray:
 
 @pytest.mark.parametrize("f", [0.0, 0.3, 0.7])
 def test_svm_hf(data: tuple[np.ndarray, np.ndarray, np.ndarray], f: float) -> None:
-    """The rotated label block and the warm start give what plain ±1 columns and a cold start give."""
+    """The rotated label block with a warm start equals plain ±1 columns with a cold start."""
     X, Y, asked = data
     model = SVMHF(LinearSVM(**EXACT), f=f).fit(X, Y)
     Z = literal_join(X, literal_signs(literal_scores(X, Y, X)), f)

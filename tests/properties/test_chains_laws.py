@@ -48,7 +48,7 @@ def test_every_label_has_a_score_and_constant_ones_stay_constant(strategy: Any, 
 @given(corpora(), st.randoms(use_true_random=False))
 @settings(max_examples=25)
 def test_permuting_labels_with_their_chain_permutes_columns(corpus: Any, random: Any) -> None:
-    """Column j of the permuted problem is label p[j]; the chain that names the same labels gives the same scores."""
+    """Column j of the permuted problem is label p[j]; the chain that names the same labels has the same scores."""
     X, Y = corpus
     p = random.sample(range(Y.shape[1]), Y.shape[1])
     chain = random.sample(range(Y.shape[1]), Y.shape[1])

@@ -29,7 +29,7 @@ each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 @each_strategy
 @given(corpora())
 @settings(max_examples=15)
-def test_answers_are_whole_and_constant_labels_constant(strategy: Any, corpus: Any) -> None:
+def test_predictions_are_zeros_and_ones_and_constant_labels_constant(strategy: Any, corpus: Any) -> None:
     X, Y = corpus
     fitted = clone(strategy).fit(X, Y)
     scores, (predicted, report) = fitted.scores(X), fitted.predict_with_report(X)

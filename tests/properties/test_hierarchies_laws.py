@@ -50,7 +50,7 @@ scores_of = st.integers(1, 6).flatmap(
 
 
 def _orphans(given_labels: np.ndarray, parents: np.ndarray) -> int:
-    """How many labels are given without a parent that is a label."""
+    """How many labels are predicted without a parent that is a label."""
     n_labels = given_labels.shape[1]
     pairs = [(node, parent) for node, parent in enumerate(parents[:n_labels]) if 0 <= parent < n_labels]
     return sum(int((given_labels[:, node] & ~given_labels[:, parent]).sum()) for node, parent in pairs)
@@ -100,8 +100,8 @@ def test_argmax_gives_one_path_to_a_leaf(case: Any) -> None:
 @pytest.mark.parametrize("model", [SVM, BinaryNaiveBayes(), MultinomialNaiveBayes(smoothing="laplace")], ids=repr)
 @given(corpora())
 @settings(max_examples=8)
-def test_answers_are_closed(strategy: type, model: Any, corpus: Any) -> None:
-    """A label is never answered without its parent, whatever the model and the thresholds."""
+def test_predicted_label_sets_are_closed(strategy: type, model: Any, corpus: Any) -> None:
+    """A label is never predicted without its parent, whatever the model and the thresholds."""
     X, Y, parents = corpus
     fitted = strategy(model, folds=2).fit(X, Y, parents=parents)
     assert not np.isnan(fitted.scores(X)).any()
@@ -140,7 +140,7 @@ def test_permuting_labels_permutes_columns(strategy: type, corpus: Any, random: 
 @given(corpora())
 @settings(max_examples=30)
 def test_hierarchical_measures_of_closed_sets_are_the_same(corpus: Any) -> None:
-    """Naming ancestors or not makes no difference, and a right answer is 1."""
+    """Naming ancestors or not makes no difference, and a correct prediction scores 1."""
     _, Y, parents = corpus
     S = Y[::-1]
     wide_t, wide_s = closed(Csr(Y), parents), closed(Csr(np.ascontiguousarray(S)), parents)

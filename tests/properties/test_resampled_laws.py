@@ -138,7 +138,7 @@ def test_permuting_labels_permutes_columns(strategy: Any) -> None:
     X, Y = random_corpus()
     order = [3, 0, 4, 2, 1]
     one, other = clone(strategy).fit(X, Y).scores(X), clone(strategy).fit(X, Y[:, order]).scores(X)
-    # A support vector machine visits documents in an order that depends on the label's place, and stops within tol.
+    # An SVM visits documents in an order that depends on the label's place, and stops within tol.
     loose = isinstance(strategy.model, LinearSVM)
     np.testing.assert_allclose(other, one[:, order], atol=2e-2 if loose else 1e-9)
 
@@ -191,9 +191,9 @@ def test_evidence_adds_up_to_the_score() -> None:
     X, Y = random_corpus()
     for strategy in (Resampled(LinearSVM(), "smote", ratio=0.5), Resampled(BinaryNaiveBayes(), "weights")):
         fitted = strategy.fit(X, Y)
-        parts = fitted.evidence(X[:1]).sum(axis=1)
+        added = fitted.evidence(X[:1]).sum(axis=1)
         empty = fitted.scores(np.zeros((1, X.shape[1])))[0]
-        np.testing.assert_allclose(empty[:4] + parts[:4], fitted.scores(X[:1])[0, :4], atol=1e-9)
+        np.testing.assert_allclose(empty[:4] + added[:4], fitted.scores(X[:1])[0, :4], atol=1e-9)
 
 
 def test_what_cannot_be_weighed_says_what_to_do() -> None:

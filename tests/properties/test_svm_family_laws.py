@@ -59,7 +59,7 @@ def test_the_basis_is_a_rotation(n_labels: int, seed: int) -> None:
 @each
 @given(corpora())
 @settings(max_examples=8)
-def test_every_small_corpus_has_an_answer(model: Any, corpus: Any) -> None:
+def test_every_small_corpus_has_predictions(model: Any, corpus: Any) -> None:
     X, Y = corpus
     fitted = unfitted_copy(model).fit(X, Y)
     scores = fitted.scores(np.vstack([X, np.zeros_like(X[:1])]))
@@ -127,7 +127,7 @@ def test_confusions_are_percentages(first: Any, second: Any) -> None:
     assert not M.diagonal().any()
 
 
-def test_wrong_settings_are_answered() -> None:
+def test_wrong_settings_are_refused() -> None:
     X, Y = np.eye(3), np.eye(3, dtype=int)
     with pytest.raises(ParameterError, match="f must be one of 'tuned' or a number from 0 to 1, not 2"):
         SVMHF(SVM, f=2).fit(X, Y)

@@ -35,7 +35,7 @@ def test_fit_save_load(method: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_document_is_scored_like_many(method: str) -> None:
-    """The short way for single documents gives the answers of the long one."""
+    """The one-document path predicts the same labels as the batch path."""
     model = TextClassifier(method).fit(TEXTS, LABELS, hierarchy=TREE)
     many = [*TEXTS, "bus road train", "nothing known"]
     assert [model.predict([text])[0] for text in many] == model.predict(many)
