@@ -146,7 +146,8 @@ def comparison(train: Corpus, test: Corpus, method: str, metric: str, asked: arg
     """What the winner of a comparison reached, and which pipeline that was."""
     found = compare_splits(train, test, metric=metric, budget=seconds_of(asked.budget), seed=SEED, n_jobs=asked.jobs)
     winner = found.board.winner.option.name
-    return {"value": (found.test or {})["value"], "seconds": round(found.seconds["all"], 1), "winner": winner}
+    assert found.test is not None
+    return {"value": found.test.value, "seconds": round(found.seconds["all"], 1), "winner": winner}
 
 
 def measured(model: Any, test: Corpus, metric: str) -> float:

@@ -87,7 +87,7 @@ def test_sizes_at_most_double() -> None:
     assert step_sizes(9603, 6) == [300, 600, 1200, 2401, 4802, 9603]
     assert step_sizes(120, 3) == [50, 77, 120]
     assert step_sizes(40, 3)[0] == 20
-    with pytest.raises(DataError, match="needs 24 training documents"):
+    with pytest.raises(DataError, match="needs at least 24 training documents"):
         step_sizes(20, 6)
 
 

@@ -32,7 +32,7 @@ def test_train_evaluate_predict_inspect_on_a_csv(folder: Path, capsys: pytest.Ca
     measured = printed(capsys, "evaluate", "mail.csv", "--model", "mail.manylabel")
     assert "Micro F1" in measured
     assert "Conventions:" in measured
-    assert "this is memory, not learning" in measured  # the model was trained on these documents
+    assert "memory, not learning" in measured  # the model was trained on these documents
 
     Path("new.csv").write_text('id,text\n7,"is the bus late"\n8,"the road has a hole"\n')
     lines = printed(capsys, "predict", "mail.manylabel", "new.csv").splitlines()
@@ -82,7 +82,7 @@ def test_predict_shows_scores_beside_thresholds(folder: Path, capsys: pytest.Cap
     table = printed(capsys, "predict", "mail.manylabel", "new.txt.jsonl", "--scores", "--to", "tsv").splitlines()
     assert table[0] == "id\tlabels\tscores"
     assert table[1].startswith("a\tbuses\tbuses 0.")
-    assert "(needs 0.500)" in table[1]
+    assert "(threshold 0.500)" in table[1]
 
 
 def test_predict_writes_csv_to_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +152,7 @@ def test_several_data_sets_end_with_average_ranks(folder: Path, capsys: pytest.C
     methods = ["--method", "mnb-vwco", "--method", "nb-unilabel"]
     shown = printed(capsys, "evaluate", "mail.csv", "townhall", *methods)
     assert "Average ranks over 2 data sets" in shown
-    assert shown.count("rounds a document") == 2
+    assert shown.count("rounds per document") == 2
     ranks = shown[shown.index("Average ranks") :].splitlines()
     hamming = next(line for line in ranks if line.startswith("Hamming loss")).split()
     assert sum(float(rank) for rank in hamming[-3:-1]) == 3.0  # 1 + 2, or 1.5 each; p comes last

@@ -7,7 +7,7 @@ import pytest
 
 from manylabel.cli.run import run
 
-FEW = ["--methods", "nb-binary,rocchio", "--method", "nb-app", "--cv", "2", "--jobs", "1"]
+FEW = ["--methods", "nb-binary,rocchio", "--method", "nb-app", "--folds", "2", "--jobs", "1"]
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def test_page_report_and_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     )
     page = capsys.readouterr().out
     assert "Comparing methods on townhall for Micro F1" in page
-    assert "2 stretches of time (date)" in page
+    assert "2 time-ordered folds (date)" in page
     assert "The winner is" in page
     assert "On the test split (190 documents" in page
     recipe = page.partition("The recipe")[2].partition("method = ")
@@ -73,7 +73,7 @@ def test_a_test_file_is_measured_at_the_end(capsys: pytest.CaptureFixture[str]) 
     [
         (["--methods", "svmm"], "Did you mean 'svm'"),
         (["--metric", "micro"], "Did you mean 'micro-f1'"),
-        (["--cv", "1"], "at least 2 folds"),
+        (["--folds", "1"], "at least 2 folds"),
         (["--budget", "abc"], "90s, 2m"),
         (["townhall", "--model", "x.manylabel"], "one data set"),
     ],

@@ -20,7 +20,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
     return " ".join((captured.out + captured.err).split())
 
 
-def test_a_promised_recall(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_guaranteed_recall(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trained = printed(capsys, "train", "townhall", "--guarantee", "recall=0.8", "--set", "decision.share=0.3")
     guaranteed = "Guaranteed, recall 0.8: new documents of the same kind get at least 80 % of their labels on average."
     assert guaranteed in trained
@@ -35,12 +35,12 @@ def test_a_promised_recall(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert 0 < result["results"][0]["remarks"]["guarantee"]["measured"] <= 1
 
 
-def test_a_promised_false_discovery_rate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_guaranteed_false_discovery_rate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(printed(capsys, "train", "townhall", "--guarantee", "fdr=0.3", "--json"))
     assert facts["guarantee"]["level"] == 0.3
     assert facts["guarantee"]["bound"] <= 0.3
     shown = printed(capsys, "inspect", "townhall.manylabel")
-    assert "at most 30 % of the labels given to new documents of the same kind are wrong on average" in shown
+    assert "at most 30 % of the labels predicted for new documents of the same kind are wrong on average" in shown
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_promised_false_discovery_rate(folder: Path, capsys: pytest.CaptureFix
         (["--guarantee", "recall=0.9", "--metric", "exact-match"], "give it without --metric"),
     ],
 )
-def test_what_cannot_be_promised(
+def test_what_cannot_be_guaranteed(
     arguments: list[str], sentence: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert sentence in printed(capsys, "train", "townhall", *arguments, code=2)

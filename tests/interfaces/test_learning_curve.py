@@ -51,7 +51,7 @@ def test_the_page_and_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[s
     shown = printed(capsys, *CURVE, "--report", str(path))
     assert "Would more documents help?" in shown
     assert "● measured" in shown
-    assert "Too rare to tell" in shown
+    assert "Too rare to judge" in shown
     page = path.read_text()
     assert "Would more documents help?" in page
     assert "Plotly.newPlot" in page
@@ -74,7 +74,7 @@ def test_too_few_documents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path = tmp_path / "mail.csv"
     path.write_text("text,labels\n" + "late bus,a\nbad road,b\n" * 6)
     assert run(["learning-curve", str(path)]) == 2
-    assert "needs 24 training documents" in capsys.readouterr().err
+    assert "needs at least 24 training documents" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -51,9 +51,7 @@ def test_documents_in_a_misspelt_part_are_told(table: Path, capsys: pytest.Captu
     parts = ["split", *["train"] * (len(rows) - 3), "test", "trian"]
     table.write_text("\n".join(f"{row},{part}" for row, part in zip(rows, parts, strict=True)))
     assert run(["train", "letters.csv"]) == 0
-    assert (
-        "1 documents are in parts that are used only where they are named by --split: trian." in capsys.readouterr().err
-    )
+    assert "1 document is in splits that are used only if --split names them: trian." in capsys.readouterr().err
 
 
 def test_two_winners_do_not_share_a_file(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

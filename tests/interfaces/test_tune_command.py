@@ -10,7 +10,7 @@ from manylabel import TextClassifier
 from manylabel.cli.run import run
 from manylabel.deadline import Deadline
 
-QUICK = ("tune", "townhall", "--method", "nb-complement", "--cv", "2", "--jobs", "1")
+QUICK = ("tune", "townhall", "--method", "nb-complement", "--folds", "2", "--jobs", "1")
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_the_page_shows_rungs_finalists_effects_and_recipe(capsys: pytest.Captur
 
 def test_the_same_table_for_one_thread_and_two(capsys: pytest.CaptureFixture[str]) -> None:
     one, two = (
-        json.loads(printed(capsys, "tune", "townhall", "--method", "svm", "--cv", "2", "--trials", "4",
+        json.loads(printed(capsys, "tune", "townhall", "--method", "svm", "--folds", "2", "--trials", "4",
                            "--jobs", jobs, "--json"))
         for jobs in "12"
     )  # fmt: skip
@@ -70,7 +70,7 @@ def test_the_clock_stops_a_search_and_the_page_says_so(
         "manylabel.tasks.tune.Deadline", lambda seconds: Deadline(seconds, clock=lambda: float(next(ticks)))
     )
     shown = printed(capsys, *QUICK, "--budget", "20s", "--trials", "40")
-    assert "The clock ended the search, not its plan" in shown
+    assert "The time budget ended the search early" in shown
     assert "settings were not tried" in shown
 
 
@@ -79,7 +79,7 @@ def test_the_clock_stops_a_search_and_the_page_says_so(
     [
         (("--method", "svn"), "Did you mean 'svm"),
         (("--metric", "micro-f2"), "Did you mean 'micro-f1'"),
-        (("--cv", "1"), "at least 2 folds"),
+        (("--folds", "1"), "at least 2 folds"),
         (("--trials", "1"), "at least 2 trials"),
         (("--budget", "abc"), "90s, 2m"),
         (("--set", "model.c=1"), "Did you mean 'C'"),

@@ -23,7 +23,7 @@ LABELS = [["buses"], ["roads"], ["buses", "roads"], []]
 def result() -> Result:
     model = TextClassifier("nb-binary").fit(TEXTS, LABELS)
     known = fingerprint("abcd", LABELS)
-    return evaluate(model, TEXTS, LABELS, ids=list("abcd"), data="mail", part="test", train_sha256=known)
+    return evaluate(model, TEXTS, LABELS, ids=list("abcd"), data="mail", split="test", train_sha256=known)
 
 
 def test_the_same_documents_under_other_methods_may_stand_together(result: Result) -> None:
@@ -35,7 +35,7 @@ def test_the_same_documents_under_other_methods_may_stand_together(result: Resul
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"part": "all"}, "the part 'test', the other of 'all'"),
+        ({"split": "all"}, "the split 'test', the other of 'all'"),
         ({"gold_sha256": 64 * "0"}, "true labels differ .*truth 000000000000"),
         ({"conventions": {"micro-f1": "per fold, then the mean"}}, "convention of micro-f1 differs: .*per fold"),
         ({"labels": []}, "one counts 2 labels, the other 0 .'buses' is only in one"),

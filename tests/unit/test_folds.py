@@ -59,7 +59,7 @@ def test_folds_of_each_kind() -> None:
         assert not set(authors[train]) & set(authors[test])
     dates = read_dates(plain.metadata["day"])
     folds, how = folds_of(split_anew(plain, "time:day"), 4, 0)
-    assert how == "4 stretches of time (day)"
+    assert how == "4 time-ordered folds (day)"
     for (_, early), (_, late) in itertools.pairwise(folds):
         assert dates[early].max() < dates[late].min()
     folds, how = folds_of(split_anew(plain, "time:day"), 4, 0, forward=True)

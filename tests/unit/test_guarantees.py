@@ -55,7 +55,7 @@ def test_the_promise_is_kept_with_the_model(model: TextClassifier, letters: Any,
 
 def test_an_evaluation_measures_what_was_promised(model: TextClassifier) -> None:
     test = load_corpus("townhall").corpus.split("test")
-    result = evaluate(model, test.texts, test.label_sets, ids=test.ids, data="townhall", part="test")
+    result = evaluate(model, test.texts, test.label_sets, ids=test.ids, data="townhall", split="test")
     guarantee = result.remarks["guarantee"]
     given = model.predict(test.texts)
     shares = [

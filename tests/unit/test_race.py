@@ -117,16 +117,16 @@ def test_the_same_table_whatever_the_threads(tmp_path: Path) -> None:
     tables = []
     for jobs in (1, 2):
         model = tmp_path / f"{jobs}.manylabel"
-        found = compare(Source("townhall"), model, methods=methods, folds=2, seed=3, n_jobs=jobs).as_dict()
+        found = compare(Source("townhall"), model, methods=methods, folds=2, seed=3, n_jobs=jobs).record.as_dict()
         tables.append({key: value for key, value in found.items() if key not in ("costs", "seconds", "model")})
         assert model.exists()
     assert tables[0] == tables[1]
     assert tables[0]["test"]["within"]
 
 
-def test_folds_by_time_where_the_test_part_is_later() -> None:
+def test_folds_by_time_where_the_test_split_is_later() -> None:
     found = compare(Source("townhall"), None, methods=["nb-powerset"], folds=2, n_jobs=1)
-    assert found.folds == "2 stretches of time (date)"
+    assert found.folds == "2 time-ordered folds (date)"
 
 
 # ---- what the winner will score --------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ ASKED = ["late bus", "road", "nothing known here", "bus road"]
 def _result(method: str, labels: LabelSets = LABELS, **settings: Any) -> Any:
     model = TextClassifier(method, n_jobs=1, **settings).fit(TEXTS, labels)
     names = [["buses"], ["roads"], [], ["buses", "roads"]]
-    return evaluate(model, ASKED, names, ids=list("abcd"), data="streets", part="test")
+    return evaluate(model, ASKED, names, ids=list("abcd"), data="streets", split="test")
 
 
 def test_documents_without_a_positive_score_are_counted_before_the_fallback() -> None:

@@ -171,5 +171,5 @@ def test_the_saved_model_is_the_recipe_trained_on_everything(tmp_path: Path) -> 
     model = TextClassifier.load(tmp_path / "m")
     train = load_corpus("townhall").corpus.split("train")
     assert model.n_documents_ == len(train)
-    assert model.recipe == found.tuned.chosen.recipe
-    assert Recipe.from_toml(found.as_dict()["toml"]) == model.recipe
+    assert model.recipe.as_dict() == found.recipe
+    assert Recipe.from_toml(found.toml) == model.recipe

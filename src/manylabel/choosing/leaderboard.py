@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from manylabel.evaluation.paired_tests import (
 )
 from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import track
+from manylabel.reports.choosing_records import Discordant, DiscordantLabel, RunnerUp, Signs
 
 LEVEL = 0.05
 TESTED = 12
@@ -95,7 +95,7 @@ def _best_of_each(runners: Sequence[Runner]) -> list[Runner]:
     return list(found.values())
 
 
-def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> dict[str, Any] | None:
+def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> RunnerUp | None:
     """The winner against the next method: whole sets and single labels (McNemar), and labels by their F1 (sign test).
 
     `labels` names those whose decisions differ by McNemar's exact test, corrected by Holm over all labels.
@@ -108,13 +108,13 @@ def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> dict[st
     tests = mcnemar_labels(first, second)
     for name, test, p in zip(label_names, tests, holm([test.p for test in tests]).tolist(), strict=True):
         if p < LEVEL:
-            labels.append({"label": name, "winner_only": test.first_only, "other_only": test.second_only, "p": p})
-    return {
-        "other": rivals[0].option.name,
-        "sets": {"winner_only": sets.first_only, "other_only": sets.second_only, "p": sets.p},
-        "signs": {"wins": signs.wins, "losses": signs.losses, "ties": signs.ties, "p": signs.p},
-        "labels": labels,
-    }
+            labels.append(DiscordantLabel(test.first_only, test.second_only, p, name))
+    return RunnerUp(
+        rivals[0].option.name,
+        Discordant(sets.first_only, sets.second_only, sets.p),
+        Signs(signs.wins, signs.losses, signs.ties, signs.p),
+        labels,
+    )
 
 
 def pareto_front(standings: Sequence[Standing], metric: TargetMetric) -> list[bool]:

@@ -4,22 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from manylabel.cli import (
-    comparing,
-    corpora,
-    demonstration,
-    describing,
-    evaluating,
-    keyword_rules,
-    learning_curve,
-    models,
-    predicting,
-    reproducing,
-    results,
-    selecting,
-    training,
-    tuning,
-)
+from manylabel.cli import built_in, choosing, data_sets, evaluating, models, predicting
 
 app = typer.Typer(
     name="manylabel",
@@ -32,25 +17,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command()(demonstration.demo)
-app.command()(training.train)
+app.command()(built_in.demo)
+app.command()(models.train)
 app.command()(predicting.predict)
 app.command()(evaluating.evaluate)
-app.command()(results.results)
-app.command()(comparing.compare)
-app.command()(tuning.tune)
-app.command("learning-curve")(learning_curve.learning_curve)
-app.command()(selecting.select)
-app.command()(keyword_rules.rules)
-app.command()(reproducing.reproduce)
+app.command()(evaluating.results)
+app.command()(choosing.compare)
+app.command()(choosing.tune)
+app.command("learning-curve")(evaluating.learning_curve)
+app.command()(data_sets.select)
+app.command()(data_sets.rules)
+app.command()(built_in.reproduce)
 app.command()(models.inspect)
 app.command()(models.methods)
-app.command()(describing.describe)
-app.command()(corpora.convert)
-app.command()(corpora.fetch)
+app.command()(data_sets.describe)
+app.command()(data_sets.convert)
+app.command()(data_sets.fetch)
 
 
-@app.callback(epilog="Every command takes --help. --version tells the version, --debug shows where an error came from.")
+@app.callback(
+    epilog="Every command takes --help. --version prints the version, --debug shows where an error came from."
+)
 def options(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version and stop."),
     debug: bool = typer.Option(False, "--debug", help="Show the whole traceback of an error."),

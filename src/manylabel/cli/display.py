@@ -78,18 +78,18 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def say(text: str) -> None:
-    """Print a remark to the person, beside the results."""
+def remark(text: str) -> None:
+    """Print a remark on standard error, apart from the results."""
     sys.stderr.write(text + "\n")
 
 
 def write_page(path: Path, page: str) -> None:
-    """Write a page, whole or not at all, and say where it is."""
+    """Write a page, whole or not at all, and print where it is."""
     from manylabel.data.atomic import atomic_text
 
     with atomic_text(path) as stream:
         stream.write(page)
-    say(f"The page is in {path}.")
+    remark(f"The page is in {path}.")
 
 
 @contextmanager

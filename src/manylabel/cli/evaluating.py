@@ -1,60 +1,56 @@
-"""``manylabel evaluate``."""
+"""``manylabel evaluate``, ``manylabel results`` and ``manylabel learning-curve``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json
-from manylabel.cli.training import skipped_notes
-from manylabel.reports.page import Note
+from manylabel.cli.display import progress, show, show_json, write_page
+from manylabel.reports.page import Note, skipped_notes
+
+if TYPE_CHECKING:
+    from manylabel.evaluation.result import Result
 
 
+@o.takes_data_options()
 def evaluate(
-    data: Annotated[
-        list[str], typer.Argument(help="A file, a folder or the name of a data set; or several.", show_default=False)
-    ],
+    data: o.DataSets,
     model: Annotated[
         Path | None,
-        typer.Option("--model", "-m", help="Metric this model file instead of training one.", show_default=False),
+        typer.Option("--model", "-m", help="Measure this model file instead of training one.", show_default=False),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", help="A method to train and measure; may be given several times.", show_default=False),
+        typer.Option("--method", help="A method to train and measure; may be repeated.", show_default=False),
     ] = None,
     setting: o.Setting = None,
-    metric: o.TargetMetric = None,
+    metric: o.OptionalMetric = None,
     rules: o.Rules = None,
-    hierarchy: o.Hierarchy = None,
-    part: o.SplitName = None,
+    split: o.SplitName = None,
     test_share: o.TestShare = 0.25,
-    split_by: o.SplitBy = None,
-    drop_duplicates: o.DropDuplicates = False,
-    labels: Annotated[str, typer.Option("--labels", help="How many labels the table shows: a number or 'all'.")] = "30",
+    drop_duplicates: Annotated[
+        bool, typer.Option("--drop-duplicates", help="Leave near-duplicates of test documents out of training.")
+    ] = False,
+    labels: o.LabelRows = "30",
     per_label: Annotated[
         Path | None,
         typer.Option("--per-label", help="Write the table of labels to this TSV file.", show_default=False),
     ] = None,
-    format: o.Format = None,
-    text_column: o.TextColumn = None,
-    label_column: o.LabelColumn = None,
-    label_separator: o.LabelSeparator = None,
-    encoding: o.Encoding = None,
-    on_error: o.OnError = o.OnErrorChoice.RAISE,
-    option: o.ReaderOption = None,
+    *,
+    reading: o.DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     json: o.Json = False,
 ) -> None:
     """Measure a model file, or train methods on the training split and measure them on the test split.
 
-    Several methods stand side by side; over several data sets their average ranks are shown at the end.
+    Several methods are listed side by side; over several data sets their average ranks are shown at the end.
 
     Every figure is printed with its convention; where test documents have no label, figures over all documents and
-    over the labelled ones stand side by side.
+    over the labelled ones are listed side by side.
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
@@ -67,20 +63,15 @@ def evaluate(
         raise ParameterError(
             "Give --model to measure a model file, or --method, --set and --metric to train one, not both."
         )
-    if model is not None and (split_by or drop_duplicates):
+    if model is not None and (reading.split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
     if per_label is not None:
         check_target(per_label, [model, *data])
     limit = o.label_limit(labels)
-    sources = [
-        o.make_source(
-            name, format, text_column, label_column, label_separator, encoding, on_error, option, hierarchy, split_by
-        )
-        for name in data
-    ]
+    sources = [reading.source(name) for name in data]
     with progress():
         if model is not None:
-            found = [evaluate_model(source, model, part=part) for source in sources]
+            found = [evaluate_model(source, model, split=split) for source in sources]
         else:
             found = [
                 evaluate_methods(
@@ -103,14 +94,16 @@ def evaluate(
     for one in found:
         page = result_page(one.results, one.split, labels=limit)
         if one.remembered:
-            page.append(Note("The model was trained on these very documents: this is memory, not learning.", "warning"))
-        page += straddling_notes(None if one.straddle is None else one.straddle.as_dict())
+            page.append(
+                Note("The model was trained on these very documents: the figures show memory, not learning.", "warning")
+            )
+        page += straddling_notes(one.straddle)
         show([*page, *skipped_notes([str(problem) for problem in one.skipped])])
     if len(found) > 1 and len(found[0].results) > 1:
         show(ranks_page([one.results for one in found]))
 
 
-def _write_per_label(results: list, path: Path) -> None:  # type: ignore[type-arg]
+def _write_per_label(results: list[Result], path: Path) -> None:
     from manylabel.data.atomic import atomic_text
     from manylabel.exceptions import ParameterError
     from manylabel.reports.result_page import per_label_tsv
@@ -119,3 +112,81 @@ def _write_per_label(results: list, path: Path) -> None:  # type: ignore[type-ar
         raise ParameterError("--per-label writes the labels of one method; name only one.")
     with atomic_text(path) as stream:
         stream.write(per_label_tsv(results[0]))
+
+
+def results(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Files that `manylabel evaluate … --json` wrote.", show_default=False),
+    ],
+    labels: o.LabelRows = "30",
+    json: o.Json = False,
+) -> None:
+    """List saved results side by side, where they were measured alike.
+
+    Results on other documents, other true labels, another split or under other conventions are refused. Over several
+    data sets average ranks are shown at the end.
+    """
+    from manylabel.reports.saved_results_page import ranks_page, saved_results_page
+    from manylabel.tasks.evaluate import saved_results
+
+    limit = o.label_limit(labels)
+    found = saved_results(files)
+    if json:
+        plain = [one.as_dict() for one in found]
+        show_json(plain[0] if len(plain) == 1 else plain)
+        return
+    for one in found:
+        show(saved_results_page(one.results, one.split, labels=limit))
+    if len(found) > 1 and len(found[0].results) > 1:
+        show(ranks_page([one.results for one in found]))
+
+
+@o.takes_data_options()
+def learning_curve(
+    data: o.Data,
+    method: o.Method = None,
+    setting: o.Setting = None,
+    metric: o.Metric = "micro-f1",
+    steps: Annotated[int, typer.Option("--steps", help="How many sizes, each up to twice the one before.")] = 6,
+    repeats: Annotated[int, typer.Option("--repeats", help="How often smaller sizes are drawn anew.")] = 3,
+    report: o.HtmlReport = None,
+    labels: o.LabelRows = "10",
+    test_share: o.TestShare = 0.25,
+    *,
+    reading: o.DataOptions,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    json: o.Json = False,
+) -> None:
+    """Would more documents help, and for which labels? Train on growing shares of the training split.
+
+    Every step is measured on the same test documents. A curve fitted to the steps estimates the value at twice the
+    documents; labels are divided into those still rising, those that are level, and those too rare to judge.
+    """
+    from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.data.atomic import check_target
+    from manylabel.reports.learning_curve_page import learning_curve_html, learning_curve_page
+    from manylabel.tasks.learning_curve import learning_curve as task
+
+    limit = o.label_limit(labels)
+    if report is not None:
+        check_target(report, [data])
+    with progress():
+        found = task(
+            reading.source(data),
+            method=method or DEFAULT_METHOD,
+            overrides=o.make_overrides(setting, None),
+            metric=metric,
+            steps=steps,
+            repeats=repeats,
+            test_share=test_share,
+            seed=seed,
+            n_jobs=jobs,
+        )
+    if report is not None:
+        write_page(report, learning_curve_html(found))
+    if json:
+        show_json(found.as_dict())
+    else:
+        show([*learning_curve_page(found, limit), *skipped_notes(found.skipped)])

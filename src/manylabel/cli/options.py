@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -26,6 +30,127 @@ class Curve(StrEnum):
     ISOTONIC = "isotonic"
 
 
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """The options of every command that reads data; `takes_data_options` adds them to a command."""
+
+    hierarchy: Annotated[
+        str | None,
+        typer.Option(
+            "--hierarchy",
+            help="The parents of labels: 'names:/' reads them from names such as area/topic; otherwise a file with "
+            "child, tab, parent on each line, or a SKOS thesaurus (.ttl, .nt, .rdf, .xml).",
+            show_default=False,
+        ),
+    ] = None
+    split_by: Annotated[
+        str | None,
+        typer.Option(
+            "--split-by",
+            help="Divide the documents anew: by a column (author, thread, source) whose documents all go to one split; "
+            "time:COLUMN to divide by date; or 'duplicates' to keep near-duplicates together.",
+            show_default=False,
+        ),
+    ] = None
+    format: Annotated[
+        str | None, typer.Option("--format", help="The format of the data; guessed by default.", show_default=False)
+    ] = None
+    text_column: Annotated[
+        str | None, typer.Option("--text-column", help="The column that holds the text.", show_default=False)
+    ] = None
+    label_column: Annotated[
+        str | None, typer.Option("--label-column", help="The column that holds the labels.", show_default=False)
+    ] = None
+    label_separator: Annotated[
+        str | None,
+        typer.Option("--label-separator", help="What separates the labels of a document.", show_default=False),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option("--encoding", help="The encoding of the text; UTF-8 by default.", show_default=False),
+    ] = None
+    on_error: Annotated[
+        OnErrorChoice, typer.Option("--on-error", help="Stop at a bad line, or skip it and list it at the end.")
+    ] = OnErrorChoice.RAISE
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", help="Any other option of the reader, as key=value.", show_default=False),
+    ] = None
+
+    def source(self, data: str) -> Source:
+        """The source of that name or path, read with these options."""
+        from manylabel.exceptions import ParameterError
+        from manylabel.recipe import parse_value
+        from manylabel.tasks.corpora import Source
+
+        named = {
+            "text_column": self.text_column,
+            "label_column": self.label_column,
+            "label_separator": self.label_separator,
+            "encoding": self.encoding,
+        }
+        options: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
+        for assignment in self.option or []:
+            key, equals, text = assignment.partition("=")
+            if not equals:
+                raise ParameterError(f"A reader's option is written key=value, not {assignment!r}.")
+            options[key.strip().replace("-", "_")] = parse_value(text)
+        return Source(
+            data,
+            format=self.format,
+            on_error=self.on_error.value,
+            options=options,
+            hierarchy=self.hierarchy,
+            split_by=self.split_by,
+        )
+
+
+def takes_data_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator that replaces the parameter ``reading`` of a command by the options of `DataOptions`.
+
+    Options named in `without` are left out. The command is called with one `DataOptions` as ``reading``; Typer sees one
+    parameter per option, so that ``--help`` lists them where ``reading`` stands.
+
+    >>> @takes_data_options("hierarchy", "split_by", "label_column", "label_separator")
+    ... def command(data: str, *, reading: DataOptions) -> None:
+    ...     print(reading.source(data).options)
+    >>> list(inspect.signature(command).parameters)
+    ['data', 'format', 'text_column', 'encoding', 'on_error', 'option']
+    >>> command("letters.csv", text_column="body")
+    {'text_column': 'body'}
+    """
+    names = [field.name for field in fields(DataOptions) if field.name not in without]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*arguments: Any, **values: Any) -> None:
+            given = {name: values.pop(name) for name in names if name in values}
+            command(*arguments, **values, reading=DataOptions(**given))
+
+        parameters = _parameters(command, names)
+        run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+        run.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+        return run
+
+    return decorate
+
+
+def _parameters(command: Callable[..., None], names: list[str]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a command with the data options in place of ``reading``."""
+    hints, shared = get_type_hints(command, include_extras=True), get_type_hints(DataOptions, include_extras=True)
+    defaults = {field.name: field.default for field in fields(DataOptions)}
+    found: dict[str, inspect.Parameter] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name == "reading":
+            for option in names:
+                found[option] = inspect.Parameter(
+                    option, parameter.kind, default=defaults[option], annotation=shared[option]
+                )
+        else:
+            found[name] = parameter.replace(annotation=hints[name])
+    return found
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -33,35 +158,23 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="The format of the data, where it is not the one that is guessed.",
-        show_default=False,
-    ),
+DataSets = Annotated[
+    list[str], typer.Argument(help="A file, a folder or the name of a data set; or several.", show_default=False)
 ]
-TextColumn = Annotated[
-    str | None, typer.Option("--text-column", help="The column that holds the text.", show_default=False)
+ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
+NewModel = Annotated[
+    Path | None,
+    typer.Option("--model", "-m", help="The model file to write; DATA.manylabel by default.", show_default=False),
 ]
-LabelColumn = Annotated[
-    str | None, typer.Option("--label-column", help="The column that holds the labels.", show_default=False)
+Method = Annotated[
+    str | None, typer.Option("--method", help="A method; `manylabel methods` lists them.", show_default=False)
 ]
-LabelSeparator = Annotated[
-    str | None,
-    typer.Option("--label-separator", help="What stands between two labels of a document.", show_default=False),
+Folds = Annotated[int, typer.Option("--folds", help="The number of folds of the cross-validation.")]
+HtmlReport = Annotated[
+    Path | None,
+    typer.Option("--report", help="Write one self-contained HTML page to this file.", show_default=False),
 ]
-Encoding = Annotated[
-    str | None,
-    typer.Option("--encoding", help="The encoding of the text, where it is not UTF-8.", show_default=False),
-]
-OnError = Annotated[
-    OnErrorChoice, typer.Option("--on-error", help="Stop at a bad line, or skip it and list it at the end.")
-]
-ReaderOption = Annotated[
-    list[str] | None,
-    typer.Option("--option", "-o", help="Any other option of the reader, as key=value.", show_default=False),
-]
+LabelRows = Annotated[str, typer.Option("--labels", help="How many labels to list: a number or 'all'.")]
 Setting = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", help="Change a setting of the method, as section.key=value.", show_default=False),
@@ -70,7 +183,7 @@ RecipeFile = Annotated[
     Path | None,
     typer.Option(
         "--recipe",
-        help="A recipe in TOML (`compare` and `tune` print one): method and settings; --set still changes single ones.",
+        help="A recipe in TOML with method and settings, as `compare` and `tune` print; --set changes single settings.",
         show_default=False,
     ),
 ]
@@ -78,8 +191,9 @@ Guarantee = Annotated[
     str | None,
     typer.Option(
         "--guarantee",
-        help="Guarantee something of new documents: recall=0.9 (at least so much of a document's labels is found on "
-        "average) or fdr=0.2 (at most so much of what is given is wrong). A fifth of the documents is held out for it.",
+        help="What to guarantee for new documents: recall=0.9 (on average at least 90 % of a document's labels are "
+        "predicted) or fdr=0.2 (on average at most 20 % of the predicted labels are wrong). A fifth of the documents "
+        "is held out for it.",
         show_default=False,
     ),
 ]
@@ -87,13 +201,15 @@ Probabilities = Annotated[
     Curve | None,
     typer.Option("--probabilities", help="Show the scores of any method as probabilities.", show_default=False),
 ]
-TargetMetric = Annotated[
+METRICS = "micro-f1, macro-f1, sample-f1, exact-match, hamming-loss or recall@5 (any number)"
+Metric = Annotated[str, typer.Option("--metric", metavar="METRIC", help=f"The metric to optimise for: {METRICS}.")]
+OptionalMetric = Annotated[
     str | None,
     typer.Option(
         "--metric",
         metavar="METRIC",
-        help="The metric to optimise for: micro-f1, macro-f1, sample-f1, exact-match, hamming-loss or recall@5 (any "
-        "number). The decision rule is chosen for it on out-of-fold scores; the default method also chooses its cost.",
+        help=f"The metric to optimise for: {METRICS}. The decision rule is chosen for it on out-of-fold scores; the "
+        "default method also chooses its cost.",
         show_default=False,
     ),
 ]
@@ -101,37 +217,15 @@ Rules = Annotated[
     Path | None,
     typer.Option(
         "--rules",
-        help="A file of keyword rules, one 'label: query' a line; they come before the method. "
+        help="A file of keyword rules, one 'label: query' per line; they come before the method. "
         "`manylabel rules DATA` writes one to start from.",
         show_default=False,
     ),
 ]
-Hierarchy = Annotated[
-    str | None,
-    typer.Option(
-        "--hierarchy",
-        help="Which label lies under which: 'names:/' reads it off names such as area/topic; or a file with child, "
-        "tab, parent on each line, or a SKOS thesaurus (.ttl, .nt, .rdf, .xml).",
-        show_default=False,
-    ),
-]
-SplitBy = Annotated[
-    str | None,
-    typer.Option(
-        "--split-by",
-        help="Divide the documents anew: a column (author, thread, source) whose documents all go to one part; "
-        "time:COLUMN for the order of time; or 'duplicates' to keep near-duplicates together.",
-        show_default=False,
-    ),
-]
-DropDuplicates = Annotated[
-    bool,
-    typer.Option("--drop-duplicates", help="Leave near-duplicates of test documents out of training."),
-]
 TestShare = Annotated[
-    float, typer.Option("--test-share", help="The share kept for testing where the data have no split.")
+    float, typer.Option("--test-share", help="The share of documents for the test split where the data have none.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="The seed of all that is random.")]
+Seed = Annotated[int, typer.Option("--seed", help="The seed of the random numbers.")]
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", help="Threads to use; all cores by default.", show_default=False)
 ]
@@ -145,7 +239,7 @@ SplitName = Annotated[
 def with_recipe(
     recipe: Path | None, method: str | None, overrides: dict[str, dict[str, Any]]
 ) -> tuple[str | None, dict[str, dict[str, Any]]]:
-    """The method and settings of a recipe file with some of them changed; without a file, what was given."""
+    """The method and settings of a recipe file with `overrides` applied; without a file, the arguments as they are."""
     if recipe is None:
         return method, overrides
     from manylabel.exceptions import ParameterError
@@ -176,11 +270,11 @@ def make_overrides(
 def with_guarantee(
     overrides: dict[str, dict[str, Any]], guarantee: str | None, probabilities: Curve | None
 ) -> dict[str, dict[str, Any]]:
-    """The settings with those that ``--guarantee`` and ``--probabilities`` stand for."""
+    """The settings with those of ``--guarantee`` and ``--probabilities`` added."""
     if guarantee is not None:
         from manylabel.exceptions import ParameterError
 
-        metric, equals, level = (part.strip() for part in guarantee.partition("="))
+        metric, equals, level = (piece.strip() for piece in guarantee.partition("="))
         try:
             guaranteed = {"rule": "guarantee", "metric": metric, "level": float(level)}
         except ValueError:
@@ -197,40 +291,8 @@ def with_guarantee(
     return overrides
 
 
-def make_source(
-    data: str,
-    format: str | None,
-    text_column: str | None,
-    label_column: str | None,
-    label_separator: str | None,
-    encoding: str | None,
-    on_error: OnErrorChoice,
-    option: list[str] | None,
-    hierarchy: str | None = None,
-    split_by: str | None = None,
-) -> Source:
-    """The source that a command's options describe."""
-    from manylabel.exceptions import ParameterError
-    from manylabel.recipe import parse_value
-    from manylabel.tasks.corpora import Source
-
-    given: dict[str, Any] = {
-        "text_column": text_column,
-        "label_column": label_column,
-        "label_separator": label_separator,
-        "encoding": encoding,
-    }
-    options = {key: value for key, value in given.items() if value is not None}
-    for assignment in option or []:
-        key, equals, text = assignment.partition("=")
-        if not equals:
-            raise ParameterError(f"A reader's option is written key=value, not {assignment!r}.")
-        options[key.strip().replace("-", "_")] = parse_value(text)
-    return Source(data, format=format, on_error=on_error.value, options=options, hierarchy=hierarchy, split_by=split_by)
-
-
 def label_limit(labels: str) -> int | None:
-    """How many labels ``--labels`` asks for; None for all of them."""
+    """The number of labels that ``--labels`` asks for; None for all of them."""
     from manylabel.exceptions import ParameterError
 
     if labels == "all":
@@ -238,3 +300,11 @@ def label_limit(labels: str) -> int | None:
     if not labels.isdigit():
         raise ParameterError(f"--labels takes a number or 'all', not {labels!r}.")
     return int(labels)
+
+
+def default_model_path(data: str) -> Path:
+    """The model file of some data unless --model names another: in the current folder, named after the data."""
+    name = Path(data.rstrip("/")).name
+    for ending in (".gz", ".tar"):
+        name = name.removesuffix(ending)
+    return Path(f"{name.partition('.')[0] or 'model'}.manylabel")

@@ -19,45 +19,43 @@ from manylabel.cli.display import progress
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Text
-    from manylabel.tasks.models import Answer
+    from manylabel.reports.records import LabelledDocument
 
 
 class Output(StrEnum):
-    """How answers are written."""
+    """The formats of predictions."""
 
     JSONL = "jsonl"
     TSV = "tsv"
     CSV = "csv"
 
 
+@o.takes_data_options("hierarchy", "split_by", "label_column", "label_separator")
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: o.ModelFile,
     data: Annotated[
         str,
         typer.Argument(
-            help="A file, a folder, a data set's name, or - for standard input: a text or a JSON object a line."
+            help="A file, a folder, a data set's name, or - for standard input: a text or a JSON object per line."
         ),
     ] = "-",
     output: Annotated[
         Path | None,
         typer.Option("--output", help="Write to this file instead of standard output.", show_default=False),
     ] = None,
-    to: Annotated[Output, typer.Option("--to", help="How to write the answers.")] = Output.JSONL,
+    to: Annotated[Output, typer.Option("--to", help="The format of the predictions.")] = Output.JSONL,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Show the score of each label and the threshold it had to reach.")
+        bool, typer.Option("--scores", help="Show the score of each label and the threshold it must reach.")
     ] = False,
     runners_up: Annotated[
         int,
-        typer.Option("--runners-up", min=0, help="With --scores: show so many labels that were not given, too."),
+        typer.Option("--runners-up", min=0, help="With --scores: how many labels to add that were not predicted."),
     ] = 3,
     json: o.Json = False,
-    format: o.Format = None,
-    text_column: o.TextColumn = None,
-    encoding: o.Encoding = None,
-    on_error: o.OnError = o.OnErrorChoice.RAISE,
-    option: o.ReaderOption = None,
+    *,
+    reading: o.DataOptions,
 ) -> None:
-    """Label documents with a model: one answer a line, in the order of the documents."""
+    """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
     from manylabel.tasks.models import predict_source, predict_stream
@@ -68,12 +66,11 @@ def predict(
     extra = runners_up if scores else 0
     if data == "-":
         batch = 1 if sys.stdin.isatty() else 256
-        answers = predict_stream(classifier, stdin_texts(sys.stdin.buffer), runners_up=extra, batch=batch)
+        predictions = predict_stream(classifier, stdin_texts(sys.stdin.buffer), runners_up=extra, batch=batch)
     else:
-        source = o.make_source(data, format, text_column, None, None, encoding, on_error, option)
-        answers = predict_source(classifier, source, runners_up=extra)
+        predictions = predict_source(classifier, reading.source(data), runners_up=extra)
     with progress(), _open(output) as stream:
-        for line in write_answers(answers, Output.JSONL if json else to, scores):
+        for line in write_predictions(predictions, Output.JSONL if json else to, scores):
             stream.write(line)
 
 
@@ -123,22 +120,23 @@ def stdin_texts(stream: Iterable[bytes]) -> Iterator[tuple[str, Text]]:
         yield str(record.get("id", record.get("document_id", number))), text
 
 
-def write_answers(answers: Iterable[Answer], to: Output, scores: bool) -> Iterator[str]:
-    """The answers as lines of the chosen format."""
+def write_predictions(predictions: Iterable[LabelledDocument], to: Output, scores: bool) -> Iterator[str]:
+    """The predictions as lines of the chosen format."""
     if to is Output.JSONL:
-        for answer in answers:
-            yield json_module.dumps(answer.as_dict(with_scores=scores), ensure_ascii=False) + "\n"
+        for prediction in predictions:
+            yield json_module.dumps(prediction.as_dict(with_scores=scores), ensure_ascii=False) + "\n"
         return
     separator = "\t" if to is Output.TSV else ","
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=separator, lineterminator="\n")
     writer.writerow(["id", "labels", *(["scores"] if scores else [])])
-    for answer in answers:
+    for prediction in predictions:
         shown = "; ".join(
-            f"{name} {score:.3f}" + (f" (needs {answer.thresholds[name]:.3f})" if name in answer.thresholds else "")
-            for name, score in answer.scores.items()
+            f"{name} {score:.3f}"
+            + (f" (threshold {prediction.thresholds[name]:.3f})" if name in prediction.thresholds else "")
+            for name, score in prediction.scores.items()
         )
-        writer.writerow([answer.id, ";".join(answer.labels), *([shown] if scores else [])])
+        writer.writerow([prediction.id, ";".join(prediction.labels), *([shown] if scores else [])])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

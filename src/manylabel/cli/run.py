@@ -1,6 +1,6 @@
 """Run one command line and turn whatever happens into an exit code.
 
-0: done. 1: a fault of ours. 2: wrong input, said in one sentence. 130: interrupted.
+0: done. 1: an error inside manylabel. 2: wrong input, reported in one sentence. 130: interrupted.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def run(arguments: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = say_warning
+            warnings.showwarning = print_warning
             code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
         sys.stdout.flush()
         return stopped() if code == INTERRUPTED else int(code) if isinstance(code, int) else 0
-    except typer.Exit as stop:  # by which newer versions of Typer tell of an interruption, too
+    except typer.Exit as stop:  # newer versions of Typer report an interruption this way
         return stopped() if stop.exit_code == INTERRUPTED else stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return stopped()
@@ -55,8 +55,8 @@ def run(arguments: Sequence[str]) -> int:
         return complain(f"{fault} Run it again with --debug to see where.", 1)
 
 
-def say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """Print a warning as a sentence for the person at the keyboard, without the place in the code it came from."""
+def print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as one sentence, without the line of code it came from."""
     sys.stderr.write(f"manylabel: warning: {message}\n")
 
 
@@ -68,12 +68,12 @@ def usage_error(bad_parameter: type[Exception]) -> type[Exception]:
 
 
 def stopped() -> int:
-    """Tell that the work was interrupted; files are written whole or not at all."""
-    return complain("stopped. What was not finished was not written.", INTERRUPTED)
+    """Report that the work was interrupted; files are written whole or not at all."""
+    return complain("stopped. Unfinished files were not written.", INTERRUPTED)
 
 
 def complain(sentence: str, code: int) -> int:
-    """Print a sentence for the person at the keyboard and return the exit code."""
+    """Print an error message and return the exit code."""
     sys.stderr.write(f"manylabel: {sentence}\n")
     return code
 

@@ -42,7 +42,7 @@ class Fractions:
     @property
     def totals(self) -> tuple[Floats, Floats]:
         """The sums over all documents, each counted once: a row above and a row below."""
-        above, below = (np.asarray(part.sum(axis=0), dtype=np.float64) for part in (self.above, self.below))
+        above, below = (np.asarray(ranks.sum(axis=0), dtype=np.float64) for ranks in (self.above, self.below))
         return above[np.newaxis], below[np.newaxis]
 
     @property
@@ -67,14 +67,14 @@ class DocumentStatistics:
         return int(self.truth.shape[0])
 
     @classmethod
-    def concatenate(cls, parts: Iterable[DocumentStatistics]) -> DocumentStatistics:
+    def concatenate(cls, batches: Iterable[DocumentStatistics]) -> DocumentStatistics:
         """The statistics of several batches or folds, one after the other."""
-        batches = list(parts)
+        batches = list(batches)
         widths = sorted({batch.truth.shape[1] for batch in batches})
         if len(widths) != 1:
             raise DataError(
                 "Statistics of documents can be put together where they have the same labels, "
-                f"but there are {len(batches)} parts with {widths} labels."
+                f"but there are {len(batches)} batches with {widths} labels."
             )
         ranks = [batch.ranks for batch in batches if batch.ranks is not None]
         return cls(

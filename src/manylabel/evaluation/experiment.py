@@ -59,7 +59,7 @@ def evaluate(
     *,
     ids: Sequence[str],
     data: str,
-    part: str,
+    split: str,
     train: SplitCounts | None = None,
     fit_seconds: float | None = None,
     hierarchy: Hierarchy | None = None,
@@ -80,7 +80,7 @@ def evaluate(
     return Result(
         method=classifier.method,
         data=data,
-        part=part,
+        split=split,
         test=SplitCounts.of(label_sets),
         train=train,
         metrics=_metrics(T, S, ranks, None if hierarchy is None else hierarchy.columns(names)[1]),

@@ -152,15 +152,15 @@ def _resampled_slopes(
     """Resamples × labels: the slopes under resampled documents and repeats."""
     n, repeats = len(runs[0][0]), len(runs[0])
     random = np.random.default_rng([seed, 1])
-    parts = []
+    slopes = []
     for weights in resampled_weights(n, seed, resamples, max(n, columns.size * len(runs))):
         shares = random.multinomial(repeats, np.full(repeats, 1 / repeats), size=len(weights)) / repeats
         steps = []
         for step in runs:
             by_repeat = [shares[:, [place]] * _f1(run, weights, columns) for place, run in enumerate(step)]
             steps.append(np.sum(by_repeat, axis=0))
-        parts.append(_slopes(sizes, np.array(steps).reshape(len(runs), -1)).reshape(len(weights), -1))
-    return np.concatenate(parts)
+        slopes.append(_slopes(sizes, np.array(steps).reshape(len(runs), -1)).reshape(len(weights), -1))
+    return np.concatenate(slopes)
 
 
 def _slopes(sizes: Sequence[int], values: Floats) -> Floats:

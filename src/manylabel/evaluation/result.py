@@ -28,7 +28,7 @@ class LabelRow:
 
 @dataclass(frozen=True, slots=True)
 class SplitCounts:
-    """The documents of a part by how many labels they have."""
+    """The documents of a split by how many labels they have."""
 
     documents: int
     unlabelled: int
@@ -57,7 +57,7 @@ class Result:
 
     method: str
     data: str
-    part: str
+    split: str
     test: SplitCounts
     train: SplitCounts | None
     metrics: Mapping[str, Mapping[str, float]]
@@ -125,9 +125,9 @@ def fingerprint(ids: Sequence[str], label_sets: Sequence[Sequence[str]]) -> str:
 def check_comparable(results: Sequence[Result], names: Sequence[str] | None = None) -> None:
     """Refuse results of one data set that were not measured alike, in a sentence that says what differs.
 
-    Alike are: the part measured, the truth (`gold_sha256`), the labels counted (the denominator of macro averages and
-    Hamming loss), and the convention of every metric both have. Methods, recipes, seeds, versions and the training
-    documents may differ: they are what is compared.
+    Alike are: the split measured, the true labels (`gold_sha256`), the labels counted (the denominator of macro
+    averages and Hamming loss), and the convention of every metric both have. Methods, recipes, seeds, versions and the
+    training documents may differ: they are what is compared.
 
     `names` is what the message calls the results; without, their methods.
     """
@@ -155,8 +155,8 @@ def same_training(results: Sequence[Result]) -> bool:
 
 
 def _unlike(one: Result, two: Result) -> Iterator[str]:
-    if one.part != two.part:
-        yield f"one is of the part {one.part!r}, the other of {two.part!r}"
+    if one.split != two.split:
+        yield f"one is of the split {one.split!r}, the other of {two.split!r}"
     if one.gold_sha256 != two.gold_sha256:
         yield (
             f"the measured documents or their true labels differ ({one.data}, {one.test.documents:,} documents, truth "

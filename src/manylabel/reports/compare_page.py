@@ -2,199 +2,207 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
+from manylabel.evaluation.bootstrap import Difference
 from manylabel.evaluation.rank_tests import critical_difference, friedman, undivided_groups
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, p_text, page_html
-
-Facts = Mapping[str, Any]
+from manylabel.reports.choosing_records import ComparisonRecord, LeaderboardRow, RunnerUp, TestFigure
+from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, counted, p_text, page_html
 
 MOST_STOPPED = 15
 LEVEL_SIGN = "≈"
 COSTS = "What it costs"
 
 
-def compare_page(facts: Facts) -> list[Block]:
-    """The page; `facts` is the task's record as plain data."""
-    title = facts["metric"]["title"]
-    sampled = "" if facts["compared"] == facts["documents"] else f"; {facts['compared']:,} of them compared"
+def compare_page(facts: ComparisonRecord) -> list[Block]:
+    """The page: leaderboard, tests, costs, the value to expect on new documents, and the recipe."""
+    title = facts.metric.title
+    sampled = "" if facts.compared == facts.documents else f"; {facts.compared:,} of them compared"
     return [
-        Heading(f"Comparing methods on {facts['data']} for {title}"),
+        Heading(f"Comparing methods on {facts.data} for {title}"),
         Note(
-            f"{facts['documents']:,} documents ({facts['unlabelled']:,} without a label), {facts['labels']:,} labels"
-            f"{sampled}; {facts['folds']}; seed {facts['seed']}."
+            f"{counted(facts.documents, 'document')} ({facts.unlabelled:,} without a label), "
+            f"{counted(facts.labels, 'label')}{sampled}; {facts.folds}; seed {facts.seed}."
         ),
         *_clock(facts),
         leaderboard_table(facts),
         Note(group_text(facts)),
-        *([Note(against_text(facts["against"]))] if facts["against"] else []),
+        *([Note(against_text(facts.against))] if facts.against else []),
         Note(legend_text(facts), "quiet"),
         *_stopped(facts),
         Heading(COSTS),
         costs_table(facts),
-        Note("front: no other method is better in all four at once. Times vary between runs.", "quiet"),
+        Note(
+            "front: no other method is better in quality, both times and size at once. Times vary between runs.",
+            "quiet",
+        ),
         Heading("The winner on new documents"),
         Note(expected_text(facts)),
-        *([Note(measured_text(facts), "plain" if facts["test"]["within"] else "warning")] if facts["test"] else []),
+        *([Note(measured_text(facts.test, facts), "plain" if facts.test.within else "warning")] if facts.test else []),
         Heading("The recipe"),
-        Note(facts["toml"].rstrip()),
+        Note(facts.toml.rstrip()),
         *_model(facts),
     ]
 
 
-def leaderboard_table(facts: Facts) -> Table:
+def leaderboard_table(facts: ComparisonRecord) -> Table:
     """Every method that ran in all folds, best first."""
-    columns = [Column(""), Column("method"), Column("features"), Column("rule"), Column(facts["metric"]["name"])]
+    columns = [Column(""), Column("method"), Column("features"), Column("rule"), Column(facts.metric.name)]
     columns += [Column("95 %"), Column("to the winner"), Column("95 %"), Column("p", "number")]
-    return Table(columns, [_row(row, place, facts) for place, row in enumerate(facts["leaderboard"])])
+    return Table(columns, [_row(row, place, facts) for place, row in enumerate(facts.leaderboard)])
 
 
-def _row(row: Facts, place: int, facts: Facts) -> list[Cell]:
-    mark = "1" if place == 0 else LEVEL_SIGN if row["no_difference_shown"] else ""
-    gap = row["difference"]
-    apart = ["", ""] if gap is None else [figure(gap["value"], facts, "+"), between(gap, facts, "+")]
-    p = "" if row["p"] is None else p_text(row["p"])
-    named = [row["method"], row["features"], row["rule"], figure(row["value"], facts), between(row, facts)]
-    return [mark, *named, *apart, p]
+def _row(row: LeaderboardRow, place: int, facts: ComparisonRecord) -> list[Cell]:
+    mark = "1" if place == 0 else LEVEL_SIGN if row.no_difference_shown else ""
+    p = "" if row.p is None else p_text(row.p)
+    named = [row.method, row.features, row.rule, figure(row.value, facts), between(row, facts)]
+    return [mark, *named, *_gap(row, facts), p]
 
 
-def group_text(facts: Facts) -> str:
-    """Which methods cannot be told from the winner."""
-    rows = facts["leaderboard"]
-    same = [f"{row['method']} ({row['features']})" for row in rows[1:] if row["no_difference_shown"]]
-    open_ = [f"{row['method']} ({row['features']})" for row in facts["stopped"] if _reaches(row["difference"], facts)]
-    said = f"no difference shown from {', '.join(same)}" if same else "it leads all others that ran in all folds"
+def group_text(facts: ComparisonRecord) -> str:
+    """The winner, and the methods that show no significant difference from it."""
+    rows = facts.leaderboard
+    same = [f"{row.method} ({row.features})" for row in rows[1:] if row.no_difference_shown]
+    open_ = [f"{row.method} ({row.features})" for row in facts.stopped if _reaches(row.difference, facts)]
+    outcome = (
+        f"no difference shown from {', '.join(same)}" if same else "it is ahead of all others that ran in all folds"
+    )
     if len(rows) == 1:
-        said = "no other ran in all folds"
+        outcome = "no other method ran in all folds"
     more = f" Stopped early, but not shown to be worse on the folds they ran: {', '.join(open_)}." if open_ else ""
-    return f"The winner is {rows[0]['method']} ({rows[0]['features']}, {rows[0]['rule']}); {said}.{more}"
+    return f"The winner is {rows[0].method} ({rows[0].features}, {rows[0].rule}); {outcome}.{more}"
 
 
-def _reaches(difference: Facts, facts: Facts) -> bool:
+def _reaches(difference: Difference | None, facts: ComparisonRecord) -> bool:
     """Whether a difference from the winner may be one for the better."""
-    return bool(difference["high"] >= 0 if facts["metric"]["greater_is_better"] else difference["low"] <= 0)
+    if difference is None:
+        return True
+    return difference.high >= 0 if facts.metric.greater_is_better else difference.low <= 0
 
 
-def against_text(against: Facts) -> str:
+def against_text(against: RunnerUp) -> str:
     """The winner against the runner-up, whole sets and labels."""
-    sets, signs = against["sets"], against["signs"]
-    labels = ", ".join(f"{one['label']} ({one['winner_only']} : {one['other_only']})" for one in against["labels"][:8])
-    more = len(against["labels"]) - 8
+    sets, signs = against.sets, against.signs
+    labels = ", ".join(f"{one.label} ({one.winner_only} : {one.other_only})" for one in against.labels[:8])
+    more = len(against.labels) - 8
     tail = f" and {more} more" if more > 0 else ""
-    said = f"Labels decided differently (McNemar, Holm): {labels}{tail}." if labels else "No single label stands out."
+    differing = (
+        f"Labels decided differently (McNemar, Holm): {labels}{tail}."
+        if labels
+        else "No single label differs significantly."
+    )
     return (
-        f"Against {against['other']}: whole label sets right only by the winner {sets['winner_only']:,}, only by the "
-        f"other {sets['other_only']:,} (McNemar p {p_text(sets['p'])}); F1 better on {signs['wins']} labels, worse on "
-        f"{signs['losses']} (sign test p {p_text(signs['p'])}). {said}"
+        f"Against {against.other}: whole label sets right only by the winner {sets.winner_only:,}, only by the "
+        f"other {sets.other_only:,} (McNemar p {p_text(sets.p)}); F1 better on "
+        f"{counted(signs.wins, 'label')}, worse on {signs.losses} (sign test p {p_text(signs.p)}). {differing}"
     )
 
 
-def legend_text(facts: Facts) -> str:
+def legend_text(facts: ComparisonRecord) -> str:
     """What the figures of the leaderboard are."""
     return (
-        f"{facts['metric']['title']} in percent over the documents of all folds together; 95 % percentile intervals "
+        f"{facts.metric.title} in percent over the documents of all folds together; 95 % percentile intervals "
         "over documents; differences on the same documents; p of a permutation test, corrected by Holm over the rows; "
         f"{LEVEL_SIGN} no difference from the winner shown at 5 %. Each method with its best rule, for each "
         "kind of terms. Macro averages run over all labels of these documents."
     )
 
 
-def costs_table(facts: Facts) -> Table:
+def costs_table(facts: ComparisonRecord) -> Table:
     """Quality, training time, time per document and size of the finishers."""
-    columns = [Column("front"), Column("pipeline"), Column(facts["metric"]["name"]), Column("train s", "number")]
-    columns += [Column("ms a document", "number"), Column("MB", "number")]
+    columns = [Column("front"), Column("pipeline"), Column(facts.metric.name), Column("train s", "number")]
+    columns += [Column("ms per document", "number"), Column("MB", "number")]
     rows: list[list[Cell]] = [
         [
-            "*" if one["on_front"] else "",
-            one["name"],
-            figure(one["value"], facts),
-            f"{one['train_seconds']:.2f}",
-            f"{1000 * one['seconds_a_document']:.3f}",
-            f"{one['bytes'] / 1e6:.2f}",
+            "*" if one.on_front else "",
+            one.name,
+            figure(one.value, facts),
+            f"{one.train_seconds:.2f}",
+            f"{1000 * one.seconds_per_document:.3f}",
+            f"{one.bytes / 1e6:.2f}",
         ]
-        for one in facts["costs"]
+        for one in facts.costs
     ]
     return Table(columns, rows)
 
 
-def expected_text(facts: Facts) -> str:
+def expected_text(facts: ComparisonRecord) -> str:
     """The prediction interval in words."""
-    one = facts["expected"]
-    drift = f", between folds {figure(one['of_folds'], facts)}" if one["of_folds"] else ""
+    one = facts.expected
+    drift = f", between folds {figure(one.of_folds, facts)}" if one.of_folds else ""
     return (
-        f"On {one['documents']:,} new documents expect {figure(one['value'], facts)}, with 95 % between "
-        f"{figure(one['low'], facts)} and {figure(one['high'], facts)}. Taken off for having been chosen: "
-        f"{figure(one['optimism'], facts)}; standard deviations: of the estimate {figure(one['of_estimate'], facts)}, "
-        f"of a test on so many documents {figure(one['of_test'], facts)}{drift}."
+        f"On {counted(one.documents, 'new document')} expect {figure(one.value, facts)}; 95 % prediction interval "
+        f"{figure(one.low, facts)} to {figure(one.high, facts)}. Subtracted because "
+        f"the winner was chosen by this value: {figure(one.optimism, facts)}; standard deviations: of the estimate "
+        f"{figure(one.of_estimate, facts)}, "
+        f"of a test of this size {figure(one.of_test, facts)}{drift}."
     )
 
 
-def measured_text(facts: Facts) -> str:
+def measured_text(test: TestFigure, facts: ComparisonRecord) -> str:
     """What the trained winner scored on the test split."""
-    test = facts["test"]
-    where = "within" if test["within"] else "outside"
+    where = "within" if test.within else "outside"
     return (
-        f"On the test split ({test['documents']:,} documents, looked at once, now) it scores "
-        f"{figure(test['value'], facts)}: {where} the interval."
+        f"On the test split ({counted(test.documents, 'document')}, used only here) it scores "
+        f"{figure(test.value, facts)}: {where} the interval."
     )
 
 
-def _clock(facts: Facts) -> list[Block]:
-    took = f"{facts['seconds']['all']:.0f} s"
-    if facts["budget"] is not None:
-        took += f" of {facts['budget']:.0f} s"
-    if not facts["clock_ended_it"]:
+def _clock(facts: ComparisonRecord) -> list[Block]:
+    took = f"{facts.seconds['all']:.0f} s"
+    if facts.budget is not None:
+        took += f" of {facts.budget:.0f} s"
+    if not facts.clock_ended_it:
         return [Note(f"{took}, training the winner included.", "quiet")]
     return [
         Note(
-            f"The clock ended the comparison, not its plan ({took}): another run may get to another point. A longer "
-            "--budget or fewer --methods make it repeatable.",
+            f"The time budget ended the comparison early ({took}), so another run may end elsewhere. "
+            "A longer --budget or fewer --methods make it repeatable.",
             "warning",
         )
     ]
 
 
-def _stopped(facts: Facts) -> list[Block]:
-    rows = facts["stopped"]
+def _stopped(facts: ComparisonRecord) -> list[Block]:
+    rows = facts.stopped
     blocks: list[Block] = []
     if rows:
         columns = [Column("stopped early"), Column("features"), Column("rule"), Column("folds", "count")]
-        columns.append(Column(facts["metric"]["name"]))
+        columns.append(Column(facts.metric.name))
         shown: list[list[Cell]] = [
-            [row["method"], row["features"], row["rule"], row["folds"], figure(row["value"], facts), *_gap(row, facts)]
+            [row.method, row.features, row.rule, row.folds, figure(row.value, facts), *_gap(row, facts)]
             for row in rows[:MOST_STOPPED]
         ]
         blocks.append(Table([*columns, Column("to the winner, same folds"), Column("95 %")], shown))
         if len(rows) > MOST_STOPPED:
             blocks.append(Note(f"{len(rows) - MOST_STOPPED} more were stopped early; --json lists them.", "quiet"))
-    absent = [f"{name} ({reason})" for name, reason in facts["left_out"].items()]
+    absent = [f"{name} ({reason})" for name, reason in facts.left_out.items()]
     if absent:
         blocks.append(Note(f"Not run: {'; '.join(absent)}.", "quiet"))
     return blocks
 
 
-def _gap(row: Facts, facts: Facts) -> list[Cell]:
-    return [figure(row["difference"]["value"], facts, "+"), between(row["difference"], facts, "+")]
+def _gap(row: LeaderboardRow, facts: ComparisonRecord) -> list[Cell]:
+    if row.difference is None:
+        return ["", ""]
+    return [figure(row.difference.value, facts, "+"), between(row.difference, facts, "+")]
 
 
-def _model(facts: Facts) -> list[Block]:
-    if facts["model"] is None:
+def _model(facts: ComparisonRecord) -> list[Block]:
+    if facts.model is None:
         return []
-    return [Note(f"The model, trained on all {facts['documents']:,} documents, is in {facts['model']}.")]
+    return [Note(f"The model, trained on {counted(facts.documents, 'document')}, is in {facts.model}.")]
 
 
-def over_data_sets_page(comparisons: Sequence[Facts]) -> list[Block]:
+def over_data_sets_page(comparisons: Sequence[ComparisonRecord]) -> list[Block]:
     """Average ranks of the methods that all data sets have, with Friedman's and Nemenyi's tests."""
-    common = [
-        name for name in comparisons[0]["first_fold"] if all(name in one["first_fold"] for one in comparisons[1:])
-    ]
+    common = [name for name in comparisons[0].first_fold if all(name in one.first_fold for one in comparisons[1:])]
     title = Heading(f"Over {len(comparisons)} data sets")
     if len(common) < 2:
         return [title, Note("Fewer than two methods ran on all data sets, so that there are no ranks.", "quiet")]
-    better = bool(comparisons[0]["metric"]["greater_is_better"])
-    values = [[one["first_fold"][name] for name in common] for one in comparisons]
+    better = bool(comparisons[0].metric.greater_is_better)
+    values = [[one.first_fold[name] for name in common] for one in comparisons]
     found = friedman(values, greater_is_better=better)
     order = sorted(range(len(common)), key=lambda place: found.average_ranks[place])
     rows: list[list[Cell]] = [[common[place], f"{found.average_ranks[place]:.2f}"] for place in order]
@@ -212,15 +220,15 @@ def over_data_sets_page(comparisons: Sequence[Facts]) -> list[Block]:
     ]
 
 
-def figure(value: float, facts: Facts, sign: str = "") -> str:
+def figure(value: float, facts: ComparisonRecord, sign: str = "") -> str:
     """A figure in percent."""
-    digits = 2 if facts["metric"]["greater_is_better"] else 3
+    digits = 2 if facts.metric.greater_is_better else 3
     return f"{100 * value:{sign}.{digits}f}"
 
 
-def between(one: Facts, facts: Facts, sign: str = "") -> str:
+def between(one: LeaderboardRow | Difference, facts: ComparisonRecord, sign: str = "") -> str:
     """An interval in percent."""
-    return f"[{figure(one['low'], facts, sign)}, {figure(one['high'], facts, sign)}]"
+    return f"[{figure(one.low, facts, sign)}, {figure(one.high, facts, sign)}]"
 
 
 MOST_ROWS = 14
@@ -228,7 +236,7 @@ MOST_LABELS = 40
 COLOURS = ("#1f5fa8", "#c4342c", "#1b7f4d")
 
 
-def compare_html(comparisons: Sequence[Facts]) -> str:
+def compare_html(comparisons: Sequence[ComparisonRecord]) -> str:
     """One page of one or several comparisons that needs nothing but a browser."""
     blocks: list[Block | Chart] = []
     for facts in comparisons:
@@ -238,7 +246,7 @@ def compare_html(comparisons: Sequence[Facts]) -> str:
     return page_html("Methods compared", blocks)
 
 
-def _with_charts(page: Sequence[Block], facts: Facts) -> list[Block | Chart]:
+def _with_charts(page: Sequence[Block], facts: ComparisonRecord) -> list[Block | Chart]:
     """The page with the leaderboard and the costs drawn above their tables, and the labels at the end."""
     blocks: list[Block | Chart] = []
     drawn = False
@@ -252,65 +260,64 @@ def _with_charts(page: Sequence[Block], facts: Facts) -> list[Block | Chart]:
     return [*blocks, Heading("Label by label"), _labels(facts)]
 
 
-def _intervals(facts: Facts) -> Chart:
+def _intervals(facts: ComparisonRecord) -> Chart:
     """The leaderboard drawn: figures with their intervals, the winner on top."""
-    rows = list(reversed(facts["leaderboard"][:MOST_ROWS]))
-    names = [escape(f"{row['method']} · {row['features']} · {row['rule']}") for row in rows]
+    rows = list(reversed(facts.leaderboard[:MOST_ROWS]))
+    names = [escape(f"{row.method} · {row.features} · {row.rule}") for row in rows]
     data = {
         "type": "scatter",
         "mode": "markers",
-        "x": [100 * row["value"] for row in rows],
+        "x": [100 * row.value for row in rows],
         "y": names,
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": [100 * (row["high"] - row["value"]) for row in rows],
-            "arrayminus": [100 * (row["value"] - row["low"]) for row in rows],
+            "array": [100 * (row.high - row.value) for row in rows],
+            "arrayminus": [100 * (row.value - row.low) for row in rows],
         },
-        "marker": {"size": 9, "color": [COLOURS[0] if row["no_difference_shown"] else "#8a97a5" for row in rows]},
+        "marker": {"size": 9, "color": [COLOURS[0] if row.no_difference_shown else "#8a97a5" for row in rows]},
     }
     layout = {
-        "xaxis": {"title": {"text": f"{escape(facts['metric']['title'])}, percent; 95 % intervals over documents"}},
+        "xaxis": {"title": {"text": f"{escape(facts.metric.title)}, percent; 95 % intervals over documents"}},
         "yaxis": {"automargin": True},
         "title": {"text": "Blue: no difference from the winner shown", "font": {"size": 14}},
     }
     return Chart([data], layout)
 
 
-def _front(facts: Facts) -> Chart:
+def _front(facts: ComparisonRecord) -> Chart:
     """Quality against training time; the size of a mark is the size of the model."""
-    costs = facts["costs"]
-    largest = max(max(one["bytes"] for one in costs), 1)
+    costs = facts.costs
+    largest = max(max(one.bytes for one in costs), 1)
     data = {
         "type": "scatter",
         "mode": "markers+text",
-        "x": [one["train_seconds"] for one in costs],
-        "y": [100 * one["value"] for one in costs],
-        "text": [escape(one["name"].partition(" · ")[0]) if one["on_front"] else "" for one in costs],
+        "x": [one.train_seconds for one in costs],
+        "y": [100 * one.value for one in costs],
+        "text": [escape(one.name.partition(" · ")[0]) if one.on_front else "" for one in costs],
         "textposition": "top center",
         "hovertext": [
-            f"{escape(one['name'])}<br>{1000 * one['seconds_a_document']:.3f} ms a document"
-            f"<br>{one['bytes'] / 1e6:.2f} MB"
+            f"{escape(one.name)}<br>{1000 * one.seconds_per_document:.3f} ms per document<br>{one.bytes / 1e6:.2f} MB"
             for one in costs
         ],
         "marker": {
-            "size": [10 + 24 * (one["bytes"] / largest) ** 0.5 for one in costs],
-            "color": [COLOURS[0] if one["on_front"] else "#c3ccd5" for one in costs],
+            "size": [10 + 24 * (one.bytes / largest) ** 0.5 for one in costs],
+            "color": [COLOURS[0] if one.on_front else "#c3ccd5" for one in costs],
         },
     }
     layout = {
         "xaxis": {"type": "log", "title": {"text": "seconds to train in a fold (logarithmic)"}},
-        "yaxis": {"title": {"text": f"{escape(facts['metric']['title'])}, percent"}},
+        "yaxis": {"title": {"text": f"{escape(facts.metric.title)}, percent"}},
         "title": {"text": "Blue: on the front; larger marks are larger models", "font": {"size": 14}},
     }
     return Chart([data], layout)
 
 
-def _labels(facts: Facts) -> Chart:
+def _labels(facts: ComparisonRecord) -> Chart:
     """The F1 of the labels with most documents by the leaders."""
-    found = facts["by_label"]
-    order = sorted(range(len(found["labels"])), key=lambda place: -found["documents"][place])[:MOST_LABELS]
-    names = [escape(f"{found['labels'][place]} ({found['documents'][place]})") for place in order]
+    found = facts.by_label
+    order = sorted(range(len(found.labels)), key=lambda place: -found.documents[place])[:MOST_LABELS]
+    names = [escape(f"{found.labels[place]} ({found.documents[place]})") for place in order]
     data = [
         {
             "type": "scatter",
@@ -320,9 +327,9 @@ def _labels(facts: Facts) -> Chart:
             "y": [values[place] for place in order],
             "marker": {"color": colour, "size": 9, "opacity": 0.8},
         }
-        for (name, values), colour in zip(found["f1"].items(), COLOURS, strict=False)
+        for (name, values), colour in zip(found.f1.items(), COLOURS, strict=False)
     ]
-    rest = len(found["labels"]) - len(order)
+    rest = len(found.labels) - len(order)
     more = f"; {rest} more labels are not drawn" if rest > 0 else ""
     layout = {
         "xaxis": {"automargin": True, "tickangle": -50},

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from manylabel.features.term_scores import FUNCTIONS
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, counted
 
 if TYPE_CHECKING:  # importing the data room takes longer than printing a page
     from manylabel.data.description import (
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # importing the data room takes longer than printing a page
         SplitSizes,
         WordFacts,
     )
+    from manylabel.reports.records import SelectionRecord, Term
 
 
 def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
@@ -78,13 +79,13 @@ def _word_sentence(words: WordFacts) -> str:
         f"{spread.most:,.0f} at most; {words.different:,} different ones."
     )
     if words.empty_documents:
-        text += f" {_number(words.empty_documents, 'document has', 'documents have')} none at all."
+        text += f" {counted(words.empty_documents, 'document has', 'documents have')} none at all."
     return text
 
 
 def _duplicate_sentence(found: DuplicateFacts) -> str:
     return (
-        f"Near-duplicates: {_number(found.pairs, 'pair', 'pairs')}, among {found.documents:,} documents, "
+        f"Near-duplicates: {counted(found.pairs, 'pair', 'pairs')}, among {found.documents:,} documents, "
         "share nearly all their words; keep them together with --split-by duplicates."
     )
 
@@ -113,12 +114,12 @@ def _label_sentences(labels: LabelFacts) -> list[str]:
         f"{100 * labels.unlabelled_share:.1f} % of the documents have none."
     )
     sets = (
-        f"{_number(labels.different_sets, 'different label set', 'different label sets')}, of which {single:,} "
+        f"{counted(labels.different_sets, 'different label set', 'different label sets')}, of which {single:,} "
         f"{'is' if single == 1 else 'are'} on one document only."
     )
     unused = labels.names - labels.used
     if unused:
-        sets += f" {_number(unused, 'label name is', 'label names are')} on no document."
+        sets += f" {counted(unused, 'label name is', 'label names are')} on no document."
     return [first, sets]
 
 
@@ -144,11 +145,11 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
         f"The most frequent label, {top.label}, is on {top.documents:,} documents; half of the labels are on "
         f"{spread.median:,.0f} or fewer."
     )
-    told = [f"{few[limit]:,} on at most {limit}" for limit in few if 0 < few[limit] < used and limit != 1]
+    counts = [f"{few[limit]:,} on at most {limit}" for limit in few if 0 < few[limit] < used and limit != 1]
     if few[1]:
-        told = [f"{few[1]:,} on a single document", *told]
-    if told:
-        text += f" Of {used:,} labels {', '.join(told)}."
+        counts = [f"{few[1]:,} on a single document", *counts]
+    if counts:
+        text += f" Of {used:,} labels {', '.join(counts)}."
     rows: list[list[Cell]] = [
         [
             "mean imbalance",
@@ -172,12 +173,12 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
     blocks: list[Block] = [
         Heading("How unequal the labels are"),
         Note(text),
-        Table([Column("metric"), Column("value", "number"), Column("what it says")], shown),
+        Table([Column("metric"), Column("value", "number"), Column("meaning")], shown),
     ]
     if few[10]:
         blocks.append(
             Note(
-                f"{_number(few[10], 'label has', 'labels have')} 10 documents or fewer: little can be learned of "
+                f"{counted(few[10], 'label has', 'labels have')} 10 documents or fewer: little can be learned of "
                 f"{'it' if few[10] == 1 else 'them'}, and what is measured is mostly chance. Compare: manylabel "
                 "evaluate DATA --method svm --method svm-smote --method svm-balanced",
                 "quiet",
@@ -186,37 +187,27 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
     return blocks
 
 
-def _number(count: int, one: str, several: str) -> str:
-    """A count and its noun.
-
-    >>> _number(1, "label", "labels"), _number(1200, "label", "labels")
-    ('1 label', '1,200 labels')
-    """
-    return f"{count:,} {one if count == 1 else several}"
-
-
 AGAINST = "¬"
 
 
-def select_page(facts: Mapping[str, Any]) -> list[Block]:
-    """The best terms of each label, or of all labels together; `facts` is the task's record as plain data."""
-    functions: Sequence[str] = facts["functions"]
+def select_page(facts: SelectionRecord) -> list[Block]:
+    """The best terms of each label, or of all labels together; one column per function."""
+    functions = facts.functions
     blocks: list[Block] = [
         Note(
-            f"{facts['data']}: {facts['documents']:,} documents, {facts['labels']:,} labels, {facts['terms']:,} terms."
+            f"{facts.data}: {counted(facts.documents, 'document')}, {counted(facts.labels, 'label')}, "
+            f"{counted(facts.terms, 'term')}."
         )
     ]
-    for entry in facts["found"]:
-        title = entry["label"] if entry["label"] is not None else "All labels together"
-        blocks.append(Heading(f"{title} ({entry['documents']:,} documents)"))
-        blocks.append(_table(entry["best"], functions, facts["combine"]))
+    for entry in facts.found:
+        title = entry.label if entry.label is not None else "All labels together"
+        blocks.append(Heading(f"{title} ({counted(entry.documents, 'document')})"))
+        blocks.append(_table(entry.best, functions, facts.combine))
     blocks.append(Note(_legend(facts), "quiet"))
     return blocks
 
 
-def _table(
-    best: Mapping[str, Sequence[Mapping[str, Any]]], functions: Sequence[str], combine: Mapping[str, str]
-) -> Table:
+def _table(best: Mapping[str, Sequence[Term]], functions: Sequence[str], combine: Mapping[str, str]) -> Table:
     columns = [Column("", "count")]
     for name in functions:
         columns += [Column(f"{name} ({combine[name]})" if name in combine else name), Column("", "number")]
@@ -225,13 +216,13 @@ def _table(
         row: list[Cell] = [place + 1]
         for name in functions:
             found = best[name][place] if place < len(best[name]) else None
-            row += ["", ""] if found is None else [_name(found), _score(found["score"])]
+            row += ["", ""] if found is None else [_name(found), _score(found.score)]
         rows.append(row)
     return Table(columns, rows)
 
 
-def _name(found: Mapping[str, Any]) -> str:
-    return f"{AGAINST}{found['term']}" if found["against"] else str(found["term"])
+def _name(found: Term) -> str:
+    return f"{AGAINST}{found.term}" if found.against else found.term
 
 
 def _score(score: float) -> str:
@@ -240,15 +231,15 @@ def _score(score: float) -> str:
     return f"{score:.4g}"
 
 
-def _legend(facts: Mapping[str, Any]) -> str:
-    parts = ["; ".join(f"{name}: {FUNCTIONS[name].title}" for name in facts["functions"]) + "."]
-    if facts["eps"] and (corrected := [name for name in ("mi", "or") if name in facts["functions"]]):
-        parts.append(f"{facts['eps']:g} is added to each cell for {' and '.join(corrected)} (--eps).")
-    if any(term["against"] for entry in facts["found"] for terms in entry["best"].values() for term in terms):
-        parts.append(
-            f"{AGAINST} marks a term that speaks against the label; df, ig and chi2 do not tell the difference."
+def _legend(facts: SelectionRecord) -> str:
+    sentences = ["; ".join(f"{name}: {FUNCTIONS[name].title}" for name in facts.functions) + "."]
+    if facts.eps and (corrected := [name for name in ("mi", "or") if name in facts.functions]):
+        sentences.append(f"{facts.eps:g} is added to each cell for {' and '.join(corrected)} (--eps).")
+    if any(term.against for entry in facts.found for terms in entry.best.values() for term in terms):
+        sentences.append(
+            f"{AGAINST} marks a term that speaks against the label; df, ig and chi2 score it like a term for the label."
         )
-    if facts["min_df"] > 1:
-        parts.append(f"Terms of fewer than {facts['min_df']} documents are left out (--min-df).")
-    parts.append("Equal scores stand in the order of the alphabet.")
-    return " ".join(parts)
+    if facts.min_df > 1:
+        sentences.append(f"Terms of fewer than {facts.min_df} documents are left out (--min-df).")
+    sentences.append("Equal scores are listed in alphabetical order.")
+    return " ".join(sentences)

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, page_html
+from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, counted, page_html
+from manylabel.reports.records import LabelCurve, LearningCurve, Outlook
 
-Facts = Mapping[str, Any]
 HELPS, HARDLY = 0.02, 0.05
-"""Parts of the way to a perfect score: more documents help from the first on, and hardly do below the second."""
+"""Shares of the distance to a perfect score: more documents help from the first on, hardly below the second."""
 VERDICTS = {
     "rising": ("Still rising", "More documents with these labels would help."),
-    "open": ("No clear trend", "There are too few test documents to tell a rise from chance."),
+    "open": ("No clear trend", "There are too few test documents to distinguish a rise from chance."),
     "level": ("Level", "The last doubling of the documents moved their F1 by less than two points."),
-    "rare": ("Too rare to tell", "They have fewer than 10 test documents"),
+    "rare": ("Too rare to judge", "They have fewer than 10 test documents"),
 }
 
 
-def learning_curve_page(facts: Facts, labels: int | None = 10) -> list[Block]:
+def learning_curve_page(facts: LearningCurve, labels: int | None = 10) -> list[Block]:
     """The whole page; `labels` limits each table of labels (None: all of them)."""
-    repeats = f", {facts['repeats']} repeats" if facts["repeats"] > 1 else ""
+    repeats = f", {facts.repeats} repeats" if facts.repeats > 1 else ""
     return [
-        Heading(f"{facts['data']}, {facts['method']}: {facts['title']} by number of training documents"),
-        Note(f"{facts['split']}; {facts['tested']:,} test documents{repeats}, seed {facts['seed']}."),
+        Heading(f"{facts.data}, {facts.method}: {facts.title} by number of training documents"),
+        Note(f"{facts.split}; {counted(facts.tested, 'test document')}{repeats}, seed {facts.seed}."),
         _steps_table(facts),
         Note(_plot(facts)),
         *(Note(text) for text in outlook_sentences(facts)),
@@ -37,57 +37,57 @@ def learning_curve_page(facts: Facts, labels: int | None = 10) -> list[Block]:
     ]
 
 
-def _steps_table(facts: Facts) -> Table:
+def _steps_table(facts: LearningCurve) -> Table:
     rows: list[list[Cell]] = [
-        [step["documents"], _percent(step["mean"]), _percent(step["low"]), _percent(step["high"]), step["mean"]]
-        for step in facts["steps"]
+        [step.documents, _percent(step.mean), _percent(step.low), _percent(step.high), step.mean]
+        for step in facts.steps
     ]
-    columns = [Column("documents", "count"), Column(facts["title"], "number")]
+    columns = [Column("documents", "count"), Column(facts.title, "number")]
     columns += [Column("least", "number"), Column("most", "number"), Column("", "bar")]
     return Table(columns, rows)
 
 
-def _plot(facts: Facts) -> str:
-    points = [Point(step["documents"], step["mean"], step["low"], step["high"]) for step in facts["steps"]]
-    ahead = facts["outlook"]
-    drawn = text_plot([*points, Point(ahead["documents"], ahead["value"], ahead["low"], ahead["high"], "○")])
-    return f"{drawn}\n         ● measured   ○ foretold for twice the documents, with its 95 % interval"
+def _plot(facts: LearningCurve) -> str:
+    points = [Point(step.documents, step.mean, step.low, step.high) for step in facts.steps]
+    ahead = facts.outlook
+    drawn = text_plot([*points, Point(ahead.documents, ahead.value, ahead.low, ahead.high, "○")])
+    return f"{drawn}\n         ● measured   ○ predicted for twice the documents, with its 95 % interval"
 
 
-def outlook_sentences(facts: Facts) -> list[str]:
-    """Would more documents help? An answer, and how far to trust it."""
-    ahead, last = facts["outlook"], facts["steps"][-1]
-    change = 100 * abs(ahead["gain"])
-    direction = "better" if ahead["gain"] > 0 else "different"
-    told = (
-        f"Twice the documents ({ahead['documents']:,}) would give about {_percent(ahead['value'])} (95 % interval "
-        f"{_percent(ahead['low'])} to {_percent(ahead['high'])}), {_points(change)} {direction} than now"
+def outlook_sentences(facts: LearningCurve) -> list[str]:
+    """Whether more documents would help, and how far to trust the estimate."""
+    ahead, last = facts.outlook, facts.steps[-1]
+    change = 100 * abs(ahead.gain)
+    direction = "better" if ahead.gain > 0 else "different"
+    estimate = (
+        f"Twice the documents ({ahead.documents:,}) would give about {_percent(ahead.value)} (95 % interval "
+        f"{_percent(ahead.low)} to {_percent(ahead.high)}), {_points(change)} {direction} than now"
     )
-    sentences = [f"Would more documents help? {_answer(ahead)} {told}."]
-    if ahead["foretold"] is not None:
+    sentences = [f"Would more documents help? {_verdict(ahead)} {estimate}."]
+    if ahead.foretold is not None:
         sentences.append(
-            f"How far to trust this: the same reckoning without the last step would have foretold "
-            f"{_percent(ahead['foretold'])} for {last['documents']:,} documents; {_percent(last['mean'])} was measured."
+            f"How far to trust this: the same fit without the last step would have predicted "
+            f"{_percent(ahead.foretold)} for {last.documents:,} documents; {_percent(last.mean)} was measured."
         )
     return sentences
 
 
-def _answer(ahead: Facts) -> str:
-    """One word, by the part of the way to a perfect score that twice the documents go."""
-    if ahead["closed_low"] >= HELPS:
+def _verdict(ahead: Outlook) -> str:
+    """Yes, hardly or unclear, by the share of the distance to a perfect score that twice the documents close."""
+    if ahead.closed_low >= HELPS:
         return "Yes."
-    return "Hardly." if ahead["closed_high"] < HARDLY else "It cannot be told."
+    return "Hardly." if ahead.closed_high < HARDLY else "This is unclear."
 
 
-def _label_blocks(facts: Facts, limit: int | None) -> list[Block]:
+def _label_blocks(facts: LearningCurve, limit: int | None) -> list[Block]:
     blocks: list[Block] = []
     for verdict, (title, meaning) in VERDICTS.items():
-        rows = labels_of(facts["labels"], verdict)
+        rows = labels_of(facts.labels, verdict)
         if not rows:
             continue
-        blocks.append(Heading(f"{title}: {len(rows):,} label{'s' * (len(rows) != 1)}"))
+        blocks.append(Heading(f"{title}: {counted(len(rows), 'label')}"))
         if verdict == "rare":
-            names = [row["label"] for row in rows]
+            names = [row.label for row in rows]
             more = f" and {len(names) - 12:,} more" if len(names) > 12 else ""
             blocks.append(Note(f"{meaning}: {', '.join(names[:12])}{more}."))
             continue
@@ -95,33 +95,30 @@ def _label_blocks(facts: Facts, limit: int | None) -> list[Block]:
     return blocks
 
 
-def labels_of(labels: Sequence[Facts], verdict: str) -> list[Facts]:
+def labels_of(labels: Sequence[LabelCurve], verdict: str) -> list[LabelCurve]:
     """The labels of one verdict, the steepest first."""
-    chosen = [row for row in labels if row["verdict"] == verdict]
-    return sorted(chosen, key=lambda row: (-row["slope"], row["label"]))
+    chosen = [row for row in labels if row.verdict == verdict]
+    return sorted(chosen, key=lambda row: (-row.slope, row.label))
 
 
-def _label_table(rows: Sequence[Facts]) -> Table:
+def _label_table(rows: Sequence[LabelCurve]) -> Table:
     columns = [Column("label"), Column("train", "count"), Column("test", "count"), Column("F1 now", "share")]
-    columns += [Column("a doubling added", "number"), Column("from", "number"), Column("to", "number")]
+    columns += [Column("added per doubling", "number"), Column("from", "number"), Column("to", "number")]
     cells: list[list[Cell]] = [
-        [row["label"], row["trained"], row["tested"], row["f1"][-1], *(_signed(row[key]) for key in _SLOPE)]
+        [row.label, row.trained, row.tested, row.f1[-1], *(_signed(slope) for slope in (row.slope, row.low, row.high))]
         for row in rows
     ]
     return Table(columns, cells)
 
 
-_SLOPE = ("slope", "low", "high")
-
-
-def _small_print(facts: Facts) -> str:
-    ahead = facts["outlook"]
-    sign = "−" if ahead["b"] >= 0 else "+"
+def _small_print(facts: LearningCurve) -> str:
+    ahead = facts.outlook
+    sign = "−" if ahead.b >= 0 else "+"
     return (
-        f"The curve is {ahead['a']:.3f} {sign} {abs(ahead['b']):.3g} · n^−{ahead['c']:.2f}, fitted to the means; "
+        f"The curve is {ahead.a:.3f} {sign} {abs(ahead.b):.3g} · n^−{ahead.c:.2f}, fitted to the means; "
         "intervals resample test documents and repeats, and hold for documents of the same kind. Labels: slope of F1 "
-        "over the last three steps, 90 % interval; one label in twenty without a trend looks as if it rose. Least and "
-        "most are over repeats, which all end with the same documents."
+        "over the last three steps, 90 % interval; of the labels without a trend one in twenty is listed as rising. "
+        "Least and most are over repeats, which all end with the same documents."
     )
 
 
@@ -198,22 +195,22 @@ def _axis(points: Sequence[Point], places: Sequence[int], width: int) -> str:
 MOST_LINES = 15
 
 
-def learning_curve_html(facts: Facts) -> str:
+def learning_curve_html(facts: LearningCurve) -> str:
     """The page, with all labels in its tables."""
     page = learning_curve_page(facts, None)
     heading, where, table, _, *rest = page  # the drawing in characters gives way to the chart
     blocks: list[Block | Chart] = [where, _curve(facts), table, *rest]
-    rising = labels_of(facts["labels"], "rising")[:MOST_LINES]
+    rising = labels_of(facts.labels, "rising")[:MOST_LINES]
     if rising:
         blocks += [Heading("The labels that rise most"), _label_curves(facts, rising)]
-    blocks.append(Note(f"{facts['seconds']:.0f} seconds of work.", "quiet"))
+    blocks.append(Note(f"{facts.seconds:.0f} seconds of work.", "quiet"))
     return page_html(heading.text if isinstance(heading, Heading) else "Learning curve", blocks)
 
 
-def _curve(facts: Facts) -> Chart:
-    steps, ahead = facts["steps"], facts["outlook"]
-    sizes = [step["documents"] for step in steps]
-    means = [step["mean"] for step in steps]
+def _curve(facts: LearningCurve) -> Chart:
+    steps, ahead = facts.steps, facts.outlook
+    sizes = [step.documents for step in steps]
+    means = [step.mean for step in steps]
     measured = {
         "name": "measured (least and most of the repeats)",
         "x": sizes,
@@ -223,37 +220,37 @@ def _curve(facts: Facts) -> Chart:
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [step["high"] - step["mean"] for step in steps],
-            "arrayminus": [step["mean"] - step["low"] for step in steps],
+            "array": [step.high - step.mean for step in steps],
+            "arrayminus": [step.mean - step.low for step in steps],
         },
     }
-    grid = np.geomspace(sizes[0], ahead["documents"], 60)
+    grid = np.geomspace(sizes[0], ahead.documents, 60)
     fitted = {
         "name": "fitted curve",
         "x": grid.tolist(),
-        "y": (ahead["a"] - ahead["b"] * grid ** -ahead["c"]).tolist(),
+        "y": (ahead.a - ahead.b * grid**-ahead.c).tolist(),
         "mode": "lines",
         "line": {"dash": "dot"},
     }
     foretold = {
         "name": "twice the documents (95 % interval)",
-        "x": [ahead["documents"]],
-        "y": [ahead["value"]],
+        "x": [ahead.documents],
+        "y": [ahead.value],
         "mode": "markers",
         "marker": {"size": 10, "symbol": "circle-open"},
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [max(ahead["high"] - ahead["value"], 0.0)],
-            "arrayminus": [max(ahead["value"] - ahead["low"], 0.0)],
+            "array": [max(ahead.high - ahead.value, 0.0)],
+            "arrayminus": [max(ahead.value - ahead.low, 0.0)],
         },
     }
-    return Chart([measured, fitted, foretold], _axes(facts["title"], [*sizes, ahead["documents"]]))
+    return Chart([measured, fitted, foretold], _axes(facts.title, [*sizes, ahead.documents]))
 
 
-def _label_curves(facts: Facts, rows: list[Facts]) -> Chart:
-    sizes = [step["documents"] for step in facts["steps"]]
-    lines = [{"name": escape(row["label"]), "x": sizes, "y": row["f1"], "mode": "lines+markers"} for row in rows]
+def _label_curves(facts: LearningCurve, rows: Sequence[LabelCurve]) -> Chart:
+    sizes = [step.documents for step in facts.steps]
+    lines = [{"name": escape(row.label), "x": sizes, "y": row.f1, "mode": "lines+markers"} for row in rows]
     return Chart(lines, _axes("F1", sizes))
 
 

@@ -1,14 +1,80 @@
-"""Sentences about a trained model: what training chose, and what is guaranteed."""
+"""The pages of a training run and of a model file, with what training chose and what is guaranteed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, counted, skipped_notes
+
+if TYPE_CHECKING:
+    from manylabel.decisions.base import Choice
+    from manylabel.reports.records import ModelRecord, TrainingRecord
 
 
-def chosen_text(chosen: Mapping[str, Any]) -> str:
-    """The sentence of what a `manylabel.decisions.base.Choice` holds.
+def training_page(trained: TrainingRecord, data: str) -> list[Block]:
+    """The page of a training run; `data` is the argument it was given, for the commands to try next."""
+    stems = "" if trained.stemmer is None else f" ({trained.stemmer.title()} stems)"
+    return [
+        Heading(f"Trained {trained.recipe['method']} on {trained.data}"),
+        Note(
+            f"{counted(trained.documents, 'document')} ({trained.unlabelled:,} without a label), "
+            f"{counted(trained.labels, 'label')}, {counted(trained.terms, 'term')}{stems}, {trained.seconds:.2f} s."
+        ),
+        *([Note(chosen_text(trained.chosen))] if trained.chosen is not None else []),
+        *([Note(guarantee_text(trained.guarantee))] if trained.guarantee is not None else []),
+        *skipped_notes(trained.skipped),
+        Note(f"The model is in {trained.model}."),
+        Note(
+            f"Next: manylabel evaluate {data} --model {trained.model}   or   manylabel predict {trained.model} FILE",
+            "quiet",
+        ),
+    ]
+
+
+def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
+    """The page of a model file; `limit` is the number of labels to list (None: all of them)."""
+    facts = found.facts
+    blocks: list[Block] = [
+        Heading(found.path),
+        Note(
+            f"{found.bytes:,} bytes, written by manylabel {found.versions['manylabel']}; trained on "
+            f"{facts.get('data', 'unknown data')}, {counted(facts.get('documents', 0), 'document')}, "
+            f"{counted(len(found.labels), 'label')}."
+        ),
+        *([Note(f"Words are reduced to {found.language.title()} stems.")] if found.language else []),
+        *([Note(chosen_text(found.chosen))] if found.chosen is not None else []),
+        *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),
+        Heading("Recipe"),
+        Table([Column("section"), Column("setting"), Column("value")], _recipe_rows(facts.get("recipe", {}))),
+        Heading("Labels"),
+    ]
+    order = sorted(range(len(found.labels)), key=lambda label: -found.label_counts[label])[:limit]
+    columns = [Column("label"), Column("documents", "count")]
+    rows: list[list[Cell]] = [[found.labels[label], found.label_counts[label]] for label in order]
+    if found.thresholds is not None:
+        columns.append(Column("threshold", "number"))
+        rows = [[*row, found.thresholds[label]] for row, label in zip(rows, order, strict=True)]
+    blocks.append(Table(columns, rows))
+    if len(order) < len(found.labels):
+        more = counted(len(found.labels) - len(order), "more label")
+        blocks.append(Note(f"{more}: --labels all.", "quiet"))
+    sizes: list[list[Cell]] = [
+        [name, array.dtype, " × ".join(f"{n:,}" for n in array.shape)] for name, array in found.arrays.items()
+    ]
+    return [*blocks, Heading("Arrays"), Table([Column("array"), Column("type"), Column("shape")], sizes)]
+
+
+def _recipe_rows(recipe: Mapping[str, Any]) -> list[list[Cell]]:
+    rows: list[list[Cell]] = [["", "method", str(recipe.get("method", "unknown"))]]
+    for section in ("features", "selection", "weighting", "model", "decision"):
+        rows.extend([section, key, str(value)] for key, value in recipe.get(section, {}).items())
+    return rows
+
+
+def chosen_text(chosen: Choice) -> str:
+    """A sentence on what training chose for a metric: the rule, the settings and the value they had.
 
     >>> facts = {"title": "Micro F1", "rule": "global", "value": 0.875, "settings": {"C": 0.25, "averaged": True}}
     >>> chosen_text(facts)
@@ -16,32 +82,32 @@ def chosen_text(chosen: Mapping[str, Any]) -> str:
     """
     title = chosen["title"][0].lower() + chosen["title"][1:]
     settings = [name if value is True else f"{name} = {value:g}" for name, value in chosen["settings"].items()]
-    parts = [f"the rule {chosen['rule']}", *settings]
+    choices = [f"the rule {chosen['rule']}", *settings]
     found = "" if math.isnan(chosen["value"]) else f" ({title} {100 * chosen['value']:.1f} % there)"
-    return f"Chosen for {title} on out-of-fold scores: {', '.join(parts)}{found}."
+    return f"Chosen for {title} on out-of-fold scores: {', '.join(choices)}{found}."
 
 
 def guarantee_text(guarantee: Mapping[str, Any]) -> str:
-    """What is guaranteed, what it rests on, and, where it was measured, what became of it.
+    """What is guaranteed, on how many documents it rests and, where it was measured, how it held.
 
     >>> facts = {"metric": "recall", "level": 0.9, "documents": 200, "threshold": 0.1, "risk": 0.09, "bound": 0.0945}
-    >>> said = guarantee_text({**facts, "measured": 0.912, "measured_on": 50})
-    >>> for sentence in said.split(". "):
+    >>> text = guarantee_text({**facts, "measured": 0.912, "measured_on": 50})
+    >>> for sentence in text.split(". "):
     ...     print(sentence)
     Guaranteed, recall 0.9: new documents of the same kind get at least 90 % of their labels on average
     It rests on 200 held-out documents with a label: recall 0.910 there, 0.905 with the correction for their number
     Measured here: recall 0.912, 50 documents with a label.
     """
     words = _recall_words(guarantee) if guarantee["metric"] == "recall" else _false_discovery_words(guarantee)
-    said = (
+    text = (
         f"Guaranteed, {guarantee['metric']} {guarantee['level']:g}: {words['guaranteed']} on average. "
         f"It rests on {guarantee['documents']:,} held-out {words['documents']}: "
         f"{words['found']} with the correction for their number."
     )
     if "measured" in guarantee:
-        counted = f"{guarantee['measured_on']:,} {words['documents']}"
-        said += f" Measured here: {words['name']} {guarantee['measured']:.3f}, {counted}."
-    return said
+        number = f"{guarantee['measured_on']:,} {words['documents']}"
+        text += f" Measured here: {words['name']} {guarantee['measured']:.3f}, {number}."
+    return text
 
 
 def _recall_words(guarantee: Mapping[str, Any]) -> dict[str, str]:
@@ -55,7 +121,9 @@ def _recall_words(guarantee: Mapping[str, Any]) -> dict[str, str]:
 
 def _false_discovery_words(guarantee: Mapping[str, Any]) -> dict[str, str]:
     name = "false-discovery rate"
-    given = f"at most {100 * guarantee['level']:g} % of the labels given to new documents of the same kind are wrong"
-    # For each document the greatest share at any stricter threshold is taken: see `false_discovery_threshold`.
+    guaranteed = (
+        f"at most {100 * guarantee['level']:g} % of the labels predicted for new documents of the same kind are wrong"
+    )
+    # For each document the largest share at any stricter threshold is taken: see `false_discovery_threshold`.
     found = f"{name} {guarantee['risk']:.3f} there, each document taken at its worst, {guarantee['bound']:.3f}"
-    return {"name": name, "documents": "documents", "guaranteed": given, "found": found}
+    return {"name": name, "documents": "documents", "guaranteed": guaranteed, "found": found}

@@ -1,4 +1,4 @@
-"""A page: headings, notes, tables and charts that say what is in them, not how they look.
+"""A page: headings, notes, tables and charts, described by their content, not by their looks.
 
 The command line draws a page in colour on a terminal and as plain text in a pipe; `page_html` writes it as one
 self-contained HTML file.
@@ -28,7 +28,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph; `tone` tells a warning from a remark."""
+    """A paragraph; `tone` distinguishes warnings and remarks."""
 
     text: str
     tone: Literal["plain", "quiet", "warning"] = "plain"
@@ -96,6 +96,24 @@ def p_text(p: float) -> str:
     ('0.035', '< 0.001')
     """
     return f"{p:.3f}" if p >= 0.001 or p != p else "< 0.001"
+
+
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "label"), counted(1200, "label"), counted(2, "label is", "labels are")
+    ('1 label', '1,200 labels', '2 labels are')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def skipped_notes(skipped: Sequence[str], shown: int = 10) -> list[Block]:
+    """A warning that lists the lines that were skipped in reading; nothing where there were none."""
+    if not skipped:
+        return []
+    more = f"\n… and {len(skipped) - shown:,} more" if len(skipped) > shown else ""
+    were = counted(len(skipped), "bad line was", "bad lines were")
+    return [Note(f"{were} skipped:\n" + "\n".join(skipped[:shown]) + more, "warning")]
 
 
 def render_text(blocks: Sequence[Block]) -> str:

@@ -33,16 +33,16 @@ def entry_text(entry: Entry, digits: int) -> str:
     >>> entry_text(Entry(None, paper=8.0), 0), entry_text(Entry(3.0, low=2.0, high=4.5), 1)
     ('[8]', '3.0 (2.0 to 4.5)')
     """
-    parts = []
+    pieces = []
     if entry.ours is not None:
-        parts.append(f"{entry.ours:.{digits}f}")
+        pieces.append(f"{entry.ours:.{digits}f}")
         if entry.sd is not None:
-            parts.append(f"±{entry.sd:.{digits}f}")
+            pieces.append(f"±{entry.sd:.{digits}f}")
         if entry.low is not None and entry.high is not None:
-            parts.append(f"({entry.low:.{digits}f} to {entry.high:.{digits}f})")
+            pieces.append(f"({entry.low:.{digits}f} to {entry.high:.{digits}f})")
     if entry.paper is not None:
-        parts.append(f"[{entry.paper:.{digits}f}]")
-    return " ".join(parts)
+        pieces.append(f"[{entry.paper:.{digits}f}]")
+    return " ".join(pieces)
 
 
 def sheet_rows(sheet: Sheet) -> list[list[str]]:
@@ -146,7 +146,7 @@ _PAGE = Template("""<!doctype html>
 <title>The papers, reproduced</title>
 <style>
 :root { --ink: #1d2733; --quiet: #5c6b7a; --line: #d9e0e7; --paper: #fbfaf7;
-        --yes: #1b7f4d; --split: #a96a00; --no: #b3261e; }
+        --yes: #1b7f4d; --part: #a96a00; --no: #b3261e; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 Georgia, 'Times New Roman', serif; }
 main { max-width: 64rem; margin: 0 auto; padding: 2.5rem 1.5rem 5rem; }
 h1 { font-size: 2.1rem; margin: 0 0 .4rem; }
@@ -160,7 +160,7 @@ th { font-weight: 600; } td.figure { text-align: right; white-space: nowrap; fon
 td.figure small { color: var(--quiet); display: block; }
 .verdict { font: 600 12px/1.7 system-ui, sans-serif; padding: .05rem .5rem; border-radius: .7rem;
            white-space: nowrap; color: #fff; }
-.yes { background: var(--yes); } .part { background: var(--split); }
+.yes { background: var(--yes); } .part { background: var(--part); }
 .no { background: var(--no); } .open { background: #6c7683; }
 .chart { height: 24rem; margin: .5rem 0 1.2rem; }
 nav a { margin-right: 1.1rem; } a { color: #1f5fa8; }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, same_training
 from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS, LabelCounts, chosen_labels
 from manylabel.reports.model_page import chosen_text, guarantee_text
-from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table
+from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table, counted
+from manylabel.reports.records import LabelledDocument, Straddle
 
 SHOWN = (
     "micro-precision", "micro-recall", "micro-f1", "macro-f1", "macro-f1-present", "sample-f1", "jaccard",
@@ -57,17 +57,17 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
 
 def documents_table(train: SplitCounts | None, test: SplitCounts) -> Table:
     """Documents by number of labels, as Vilar, Castro & Sanchis 2004 count them in their Table 1."""
-    parts = [("train", train)] if train is not None else []
+    splits = [("train", train)] if train is not None else []
     rows: list[list[Cell]] = []
-    for name, part in [*parts, ("test", test)]:
-        whole = max(part.documents, 1)
-        row: list[Cell] = [name, part.documents]
-        counts = (part.unlabelled, part.one_label, part.several_labels)
-        row.extend(f"{count:,} ({100 * count / whole:.1f} %)" for count in counts)
+    for name, counts in [*splits, ("test", test)]:
+        whole = max(counts.documents, 1)
+        row: list[Cell] = [name, counts.documents]
+        sizes = (counts.unlabelled, counts.one_label, counts.several_labels)
+        row.extend(f"{count:,} ({100 * count / whole:.1f} %)" for count in sizes)
         rows.append(row)
     return Table(
         [
-            Column("part"),
+            Column("split"),
             Column("documents", "count"),
             *(Column(t, "count") for t in ("no label", "one label", "several")),
         ],
@@ -83,8 +83,8 @@ def unseen_note(result: Result) -> Note:
     )
     total = sum(result.unseen_labels.values())
     return Note(
-        f"{len(names)} label{'s' * (len(names) != 1)} of the test documents never occurred in training and count as "
-        f"missed ({total} assignment{'s' * (total != 1)}): {listed}.",
+        f"{counted(len(names), 'label')} of the test documents never occurred in training and count as "
+        f"missed ({counted(total, 'assignment')}): {listed}.",
         "warning",
     )
 
@@ -121,41 +121,45 @@ def labels_blocks(result: Result, limit: int | None) -> list[Block]:
     )  # fmt: skip
     blocks: list[Block] = [Heading("By label"), table]
     if len(shown) < len(rows):
-        blocks.append(Note(f"{len(rows) - len(shown)} more labels: --labels all, or --per-label FILE.tsv.", "quiet"))
+        blocks.append(
+            Note(f"{counted(len(rows) - len(shown), 'more label')}: --labels all, or --per-label FILE.tsv.", "quiet")
+        )
     return blocks
 
 
 def rounds_text(result: Result) -> str:
     """How co-training went."""
-    said = result.remarks
-    periods = ", ".join(f"{count} of period {period}" for period, count in said["cycle_periods"].items())
+    remarks = result.remarks
+    periods = ", ".join(f"{count} of period {period}" for period, count in remarks["cycle_periods"].items())
     cycles = f" ({periods})" if periods else ""
     return (
-        f"{result.method}: median {said['iterations_median']:g} rounds a document, 95 % within "
-        f"{said['iterations_95']:g}; {100 * said['cycle_share']:.1f} % of the documents ran in a cycle{cycles}, "
-        f"{100 * said['unsettled_share']:.1f} % had not settled."
+        f"{result.method}: median {remarks['iterations_median']:g} rounds per document, 95 % within "
+        f"{remarks['iterations_95']:g}; {100 * remarks['cycle_share']:.1f} % of the documents ran in a cycle{cycles}, "
+        f"{100 * remarks['unsettled_share']:.1f} % had not settled."
     )
 
 
 def choices_text(result: Result) -> str:
     """What a method tuned, and how many documents only the fallback gave a label; empty where there is nothing."""
-    said = result.remarks
-    parts = [f"{name} = {value:g}" for name, value in said.get("chosen", {}).items()]
-    if "chosen_for_metric" in said:
-        parts.append(chosen_text(said["chosen_for_metric"]).rstrip("."))
-    if "all_negative_share" in said:
-        share = f"{100 * said['all_negative_share']:.1f} % of the documents had no label by themselves"
-        parts.append(f"{share} and got their best one")
-    return f"{result.method}: {'; '.join(parts)}." if parts else ""
+    remarks = result.remarks
+    choices = [f"{name} = {value:g}" for name, value in remarks.get("chosen", {}).items()]
+    if "chosen_for_metric" in remarks:
+        choices.append(chosen_text(remarks["chosen_for_metric"]).rstrip("."))
+    if "all_negative_share" in remarks:
+        share = f"{100 * remarks['all_negative_share']:.1f} % of the documents had no label by themselves"
+        choices.append(f"{share} and got their best one")
+    return f"{result.method}: {'; '.join(choices)}." if choices else ""
 
 
 def supports_blocks(result: Result, most: int = 10) -> list[Block]:
-    """Which labels speak for and against the largest labels, where a method says so."""
-    told = result.remarks["supports"]
-    largest = [row.label for row in sorted(result.labels, key=lambda row: -row.trained) if told.get(row.label)][:most]
+    """Which labels speak for and against the largest labels, where a method reports them."""
+    supports = result.remarks["supports"]
+    largest = [row.label for row in sorted(result.labels, key=lambda row: -row.trained) if supports.get(row.label)][
+        :most
+    ]
 
     def listed(label: str, sign: int) -> str:
-        return ", ".join(f"{name} {weight:+.2f}" for name, weight in told[label].items() if sign * weight > 0)
+        return ", ".join(f"{name} {weight:+.2f}" for name, weight in supports[label].items() if sign * weight > 0)
 
     rows: list[list[Cell]] = [[label, listed(label, 1), listed(label, -1)] for label in largest]
     heading = Heading(f"{result.method}: which labels speak for which (weights)")
@@ -164,11 +168,11 @@ def supports_blocks(result: Result, most: int = 10) -> list[Block]:
 
 def times(results: Sequence[Result]) -> str:
     """How long training and prediction took."""
-    parts = []
+    sentences = []
     for result in results:
         fit = f"trained in {result.seconds['fit']:.2f} s, " if "fit" in result.seconds else ""
-        parts.append(f"{result.method}: {fit}predicted in {result.seconds['predict']:.2f} s")
-    return "; ".join(parts) + "."
+        sentences.append(f"{result.method}: {fit}predicted in {result.seconds['predict']:.2f} s")
+    return "; ".join(sentences) + "."
 
 
 def conventions_text(result: Result) -> str:
@@ -179,7 +183,7 @@ def conventions_text(result: Result) -> str:
         f"Conventions: micro pools all decisions over {len(result.labels)} labels; macro F1 is the mean over those "
         f"{len(result.labels)}, or over the {present} with a test document; a label never right counts 0; per "
         f"document, two empty sets count 1 and one empty set 0; rankings (one-error to coverage) are those of "
-        f"documents with a label. Truth {result.gold_sha256[:12]}, seed {result.seed}."
+        f"documents with a label. True labels {result.gold_sha256[:12]}, seed {result.seed}."
     )
 
 
@@ -198,7 +202,7 @@ def _labelled(result: Result) -> int:
 
 
 def per_label_tsv(result: Result) -> str:
-    """The table of labels as tab-separated values, one line a label."""
+    """The table of labels as tab-separated values, one line per label."""
     head = "label\ttrain\ttest\tpredicted\thits\tprecision\trecall\tf1\tthreshold"
     lines = [head]
     for row in result.labels:
@@ -210,58 +214,41 @@ def per_label_tsv(result: Result) -> str:
     return "\n".join(lines) + "\n"
 
 
-def straddling_notes(facts: Mapping[str, Any] | None) -> list[Block]:
+def straddling_notes(straddle: Straddle | None) -> list[Block]:
     """A warning where test documents have near-duplicates in training; a remark where these were left out.
 
-    >>> facts = {"documents": 8, "tested": 3299, "identical": 6, "first": ("14913", "14779"), "dropped": 0}
-    >>> print(straddling_notes(facts)[0].text[:92])
+    >>> print(straddling_notes(Straddle(8, 3299, 6, ("14913", "14779")))[0].text[:92])
     8 of 3,299 test documents are near-duplicates of training documents (6 word for word; first:
     """
-    if facts is None:
+    if straddle is None:
         return []
-    if facts["dropped"]:
-        count = facts["dropped"]
-        text = f"{count:,} training document{'s' * (count != 1)} that nearly equal a test document were left out."
-        return [Note(text.replace("were", "was") if count == 1 else text)]
-    if not facts["documents"]:
+    if straddle.dropped:
+        one, several = "training document that nearly equals", "training documents that nearly equal"
+        was = "was" if straddle.dropped == 1 else "were"
+        return [Note(f"{counted(straddle.dropped, one, several)} a test document {was} left out.")]
+    if straddle.first is None:
         return []
-    count, (tested, trained) = facts["documents"], facts["first"]
-    are = "is a near-duplicate" if count == 1 else "are near-duplicates"
+    tested, trained = straddle.first
+    are = "is a near-duplicate" if straddle.documents == 1 else "are near-duplicates"
     return [
         Note(
-            f"{count:,} of {facts['tested']:,} test documents {are} of training documents "
-            f"({facts['identical']:,} word for word; first: {tested} ~ {trained}), so that figures may flatter. "
+            f"{straddle.documents:,} of {straddle.tested:,} test documents {are} of training documents "
+            f"({straddle.identical:,} word for word; first: {tested} ~ {trained}), so the figures may be too good. "
             "--drop-duplicates leaves these out of training; --split-by duplicates keeps them together in a new split.",
             "warning",
         )
     ]
 
 
-class Labelled(Protocol):
-    """A document's labels with their scores."""
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels given."""
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """The scores of those labels and of the best others."""
-
-    @property
-    def thresholds(self) -> dict[str, float]:
-        """The least score of each label."""
-
-
 def demo_page(
     result: Result,
     split: str,
-    letters: Sequence[tuple[dict[str, str], Labelled]],
+    letters: Sequence[tuple[dict[str, str], LabelledDocument]],
     model: str,
     *,
     probabilities: bool,
 ) -> list[Block]:
-    """What was learned, how well, three letters labelled, and what to try next."""
+    """The page of the demonstration: quality, three new letters with their labels, and commands to try next."""
     summary = [block for block in result_page([result], split, labels=0) if not _is_empty_table(block)]
     blocks: list[Block] = [
         Note(
@@ -272,9 +259,9 @@ def demo_page(
         *labels_blocks(result, None),
         Heading("Three new letters"),
     ]
-    for letter, answer in letters:
+    for letter, prediction in letters:
         blocks.append(Note(f"“{letter['title']}” {letter['body']}"))
-        blocks.append(_score_table(answer, probabilities))
+        blocks.append(_score_table(prediction, probabilities))
     blocks.append(summary[-1])
     blocks.append(Heading("What to try next"))
     blocks.append(
@@ -292,19 +279,19 @@ def _is_empty_table(block: Block) -> bool:
     return isinstance(block, Table) and not block.rows
 
 
-def _score_table(answer: Labelled, probabilities: bool) -> Table:
+def _score_table(prediction: LabelledDocument, probabilities: bool) -> Table:
     kind: Kind = "share" if probabilities else "margin"
     rows: list[list[Cell]] = [
         [
-            "✓" if name in answer.labels else "",
+            "✓" if name in prediction.labels else "",
             name,
             score,
             score if probabilities else margin_bar(score),
-            answer.thresholds.get(name),
+            prediction.thresholds.get(name),
         ]
-        for name, score in answer.scores.items()
+        for name, score in prediction.scores.items()
     ]
-    columns = [Column(""), Column("label"), Column("score", kind), Column("", "bar"), Column("needs", kind)]
+    columns = [Column(""), Column("label"), Column("score", kind), Column("", "bar"), Column("threshold", kind)]
     return Table(columns, rows)
 
 

@@ -76,7 +76,7 @@ def ranks_page(evaluations: Sequence[Sequence[Result]]) -> list[Block]:
 
 
 def _nemenyi(methods: Sequence[str], found: dict[str, Friedman]) -> list[Block]:
-    """What the ranks do not show: the methods of each group cannot be told apart."""
+    """Notes on the groups of methods whose average ranks show no significant difference."""
     difference = critical_difference(len(methods), next(iter(found.values())).n_sets)
     percent = f"{100 * LEVEL:g} %"
     notes: list[Block] = [

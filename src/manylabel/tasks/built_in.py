@@ -14,9 +14,10 @@ from manylabel.evaluation.findings import Reproduction
 from manylabel.evaluation.result import Result
 from manylabel.papers import PAPERS, find_paper
 from manylabel.papers.jobs import Ledger, Plan, fingerprint, run_jobs
+from manylabel.reports.records import LabelledDocument
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
-from manylabel.tasks.models import Answer, predict_stream, train
+from manylabel.tasks.models import predict_stream, train
 
 LETTERS: tuple[dict[str, str], ...] = (
     {
@@ -44,13 +45,13 @@ class Shown:
 
     result: Result
     split: str
-    letters: list[tuple[dict[str, str], Answer]]
+    letters: list[tuple[dict[str, str], LabelledDocument]]
     model: Path
     probabilities: bool
 
     def as_dict(self) -> dict[str, Any]:
         """The demonstration as plain data."""
-        letters = [{**letter, **answer.as_dict(with_scores=True)} for letter, answer in self.letters]
+        letters = [{**letter, **prediction.as_dict(with_scores=True)} for letter, prediction in self.letters]
         return {"model": str(self.model), "result": self.result.as_dict(), "letters": letters}
 
 
@@ -60,11 +61,11 @@ def demo(model: Path, *, method: str = DEFAULT_METHOD, seed: int = 0) -> Shown:
     trained = train(source, model, method=method, seed=seed)
     evaluated = evaluate_model(source, model)
     texts: list[tuple[str, Text]] = [(letter["title"], letter) for letter in LETTERS]
-    answers = list(predict_stream(trained.classifier, texts, runners_up=2))
+    predictions = list(predict_stream(trained.classifier, texts, runners_up=2))
     return Shown(
         evaluated.results[0],
         evaluated.split,
-        list(zip(LETTERS, answers, strict=True)),
+        list(zip(LETTERS, predictions, strict=True)),
         model,
         trained.classifier.scores_are_probabilities,
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -38,6 +37,15 @@ from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import stage
+from manylabel.reports.choosing_records import (
+    ComparisonRecord,
+    CostRow,
+    Expected,
+    LabelTable,
+    LeaderboardRow,
+    MetricName,
+    TestFigure,
+)
 from manylabel.tasks.corpora import Source, documents_of, folds_of, in_order_of_time, load_source, split_of
 from manylabel.tasks.models import fit_corpus
 
@@ -68,66 +76,70 @@ class Comparison:
     race: Race
     board: Leaderboard
     expected: Expectation
-    test: dict[str, Any] | None
+    test: TestFigure | None
     """The winner's figure on the test split, where there is one."""
     model: Path | None
     seconds: dict[str, float]
     skipped: list[Problem]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The comparison as plain data."""
-        board = self.board
-        front = pareto_front(board.finishers, self.metric)
-        return {
-            "data": self.data,
-            "documents": self.counts.documents,
-            "unlabelled": self.counts.unlabelled,
-            "labels": len(self.labels),
-            "compared": self.compared,
-            "folds": self.folds,
-            "n_folds": self.race.n_folds,
-            "metric": {
-                "name": self.metric.name,
-                "title": self.metric.title,
-                "greater_is_better": self.metric.greater_is_better,
-            },
-            "budget": self.budget,
-            "seed": self.seed,
-            "clock_ended_it": self.race.clock_ended_it,
-            "nominal_seconds": self.race.nominal_seconds,
-            "leaderboard": [_row(one) for one in board.finishers],
-            "stopped": [
-                {**_row(one), "reason": self.race.left_out.get(one.runner.entrant.name)} for one in board.stopped
-            ],
-            "left_out": self._left_out(),
-            "costs": [_cost(one, on_front) for one, on_front in zip(board.finishers, front, strict=True)],
-            "against": against_runner_up(board, self.labels),
-            "expected": asdict(self.expected),
-            "test": self.test,
-            "by_label": self._by_label(),
-            "first_fold": self._first_fold(),
-            "recipe": board.winner.option.recipe.as_dict(),
-            "toml": board.winner.option.recipe.to_toml(),
-            "model": None if self.model is None else str(self.model),
-            "seconds": self.seconds,
-            "conventions": conventions(),
-            "versions": {"manylabel": __version__, "numpy": np.__version__},
-            "skipped": [str(problem) for problem in self.skipped],
-        }
+    @property
+    def record(self) -> ComparisonRecord:
+        """The comparison as typed plain data, for pages and JSON."""
+        board, metric, expected = self.board, self.metric, self.expected
+        front = pareto_front(board.finishers, metric)
+        return ComparisonRecord(
+            data=self.data,
+            documents=self.counts.documents,
+            unlabelled=self.counts.unlabelled,
+            labels=len(self.labels),
+            compared=self.compared,
+            folds=self.folds,
+            n_folds=self.race.n_folds,
+            metric=MetricName(metric.name, metric.title, metric.greater_is_better),
+            budget=self.budget,
+            seed=self.seed,
+            clock_ended_it=self.race.clock_ended_it,
+            nominal_seconds=self.race.nominal_seconds,
+            leaderboard=[_row(one) for one in board.finishers],
+            stopped=[_row(one, self.race.left_out.get(one.runner.entrant.name)) for one in board.stopped],
+            left_out=self._left_out(),
+            costs=[_cost(one, on_front) for one, on_front in zip(board.finishers, front, strict=True)],
+            against=against_runner_up(board, self.labels),
+            expected=Expected(
+                value=expected.value,
+                low=expected.low,
+                high=expected.high,
+                documents=expected.documents,
+                optimism=expected.optimism,
+                of_estimate=expected.of_estimate,
+                of_test=expected.of_test,
+                of_folds=expected.of_folds,
+            ),
+            test=self.test,
+            by_label=self._by_label(),
+            first_fold=self._first_fold(),
+            recipe=board.winner.option.recipe.as_dict(),
+            toml=board.winner.option.recipe.to_toml(),
+            model=None if self.model is None else str(self.model),
+            seconds=self.seconds,
+            conventions=conventions(),
+            versions={"manylabel": __version__, "numpy": np.__version__},
+            skipped=[str(problem) for problem in self.skipped],
+        )
 
     def _left_out(self) -> dict[str, str]:
         """What never ran, and why."""
         ran = {runner.entrant.name for runner in self.race.runners}
         return {name: reason for name, reason in self.race.left_out.items() if name not in ran}
 
-    def _by_label(self) -> dict[str, Any]:
+    def _by_label(self) -> LabelTable:
         leaders = [one.runner for one in self.board.finishers[:SHOWN_LABELS]]
         truth = leaders[0].pooled().truth
-        return {
-            "labels": self.labels,
-            "documents": np.bincount(truth.indices, minlength=truth.shape[1]).tolist(),
-            "f1": {runner.option.name: runner.pooled().label_f1.tolist() for runner in leaders},
-        }
+        return LabelTable(
+            labels=self.labels,
+            documents=np.bincount(truth.indices, minlength=truth.shape[1]).tolist(),
+            f1={runner.option.name: runner.pooled().label_f1.tolist() for runner in leaders},
+        )
 
     def _first_fold(self) -> dict[str, float]:
         """Each method's best figure in the first fold, which all ran: what several data sets are compared by."""
@@ -158,7 +170,7 @@ def compare(
     began = time.perf_counter()
     _checked(metric, folds, methods)
     loaded = load_source(source)
-    train, held_out = _parts(loaded.corpus, None if test is None else load_source(test).corpus)
+    train, held_out = _train_and_test(loaded.corpus, None if test is None else load_source(test).corpus)
     name = loaded.corpus.name or source.data
     found = compare_splits(
         train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, budget=budget, seed=seed,
@@ -188,7 +200,7 @@ def compare_splits(
     deadline = Deadline(None if budget is None else FOR_RACE * budget - (time.perf_counter() - start))
     wanted = _checked(metric, folds, methods)
     with warnings.catch_warnings():
-        # One method warns in every inner fold; what it has to say is said when the winner is trained.
+        # A method warns in every inner fold; training the winner repeats its warnings once.
         warnings.simplefilter("ignore", ManylabelWarning)
         work, traits, how, differ = _divide(train, held_out, folds, budget, seed, n_jobs)
         field, left_out = entrants(methods, traits, wanted)
@@ -220,7 +232,7 @@ def _checked(metric: str, folds: int, methods: Sequence[str] | None) -> TargetMe
     return find_target_metric(metric)
 
 
-def _parts(corpus: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
+def _train_and_test(corpus: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
     train = split_of(corpus, None, "train")
     if test is not None:
         return train, split_of(test, None, "test")
@@ -279,46 +291,49 @@ def _train(
     return classifier
 
 
-def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expectation) -> dict[str, Any]:
+def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expectation) -> TestFigure:
     """The metric on the test split: over the labels of training and, as misses, those that only the test split has."""
     known = list(classifier.labels_)
     unseen = sorted({label for labels in corpus.label_sets for label in labels} - set(known))
     T = label_matrix(corpus.label_sets, [*known, *unseen])
-    parts, start = [], 0
+    measured, start = [], 0
     for given, scores in classifier.iter_decisions(documents_of(corpus)):
         truth = Csr(T[start : start + given.shape[0]])
         wide = Csr((given.data, given.indices, given.indptr), shape=truth.shape)
         ranked = None
         if metric.k is not None:
             ranked = np.pad(scores(), ((0, 0), (0, len(unseen))), constant_values=-np.inf)
-        parts.append(document_statistics(truth, wide, ranked))
+        measured.append(document_statistics(truth, wide, ranked))
         start += given.shape[0]
-    value = DocumentStatistics.concatenate(parts).value(metric)
+    value = DocumentStatistics.concatenate(measured).value(metric)
     inside = bool(expected.low <= value <= expected.high)
-    return {"documents": len(corpus), "value": value, "within": inside, "unseen_labels": len(unseen)}
+    return TestFigure(len(corpus), value, inside, len(unseen))
 
 
-def _row(one: Standing) -> dict[str, Any]:
-    option = one.runner.option
-    return {
-        "method": option.method,
-        "features": option.features,
-        "rule": option.rule,
-        **asdict(one.figure),
-        "folds": len(one.runner.folds),
-        "difference": None if one.difference is None else asdict(one.difference),
-        "p": one.p,
-        "no_difference_shown": one.level_with_winner,
-    }
+def _row(one: Standing, reason: str | None = None) -> LeaderboardRow:
+    option, figure = one.runner.option, one.figure
+    return LeaderboardRow(
+        method=option.method,
+        features=option.features,
+        rule=option.rule,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        folds=len(one.runner.folds),
+        difference=one.difference,
+        p=one.p,
+        no_difference_shown=one.level_with_winner,
+        reason=reason,
+    )
 
 
-def _cost(one: Standing, on_front: bool) -> dict[str, Any]:
+def _cost(one: Standing, on_front: bool) -> CostRow:
     runner = one.runner
-    return {
-        "name": runner.option.name,
-        "value": one.figure.value,
-        "train_seconds": float(np.mean(runner.fit_seconds)),
-        "seconds_a_document": float(np.mean(runner.answer_seconds)),
-        "bytes": runner.size,
-        "on_front": on_front,
-    }
+    return CostRow(
+        name=runner.option.name,
+        value=one.figure.value,
+        train_seconds=float(np.mean(runner.fit_seconds)),
+        seconds_per_document=float(np.mean(runner.answer_seconds)),
+        bytes=runner.size,
+        on_front=on_front,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,13 @@ from manylabel.data.splits import (
 from manylabel.exceptions import DataError, ManylabelError, UnknownNameError
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import stage
+from manylabel.reports.page import counted
+from manylabel.reports.records import Straddle
 
 TIME = "time:"
-"""What stands before a column of dates where documents are to be divided in the order of time."""
+"""The prefix of a column of dates by which documents are divided in order of time."""
 DUPLICATES = "duplicates"
-"""The wish that near-duplicates stay together, unless a column has this name."""
+"""The value of `split_by` that keeps near-duplicates together, unless a column has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +51,19 @@ class Source:
     hierarchy: str | None = None
     """Where the label hierarchy comes from, see `find_hierarchy`; None for that of the data, if it has one."""
     split_by: str | None = None
-    """How to divide the documents, whatever split the data bring: a column whose values (authors, threads) are not
-    divided between training and test, ``time:COLUMN`` for the order of time, or ``duplicates`` for near-duplicates
-    that stay together; None for what the data set says."""
+    """How to divide the documents, whatever splits the data have: a column whose values (authors, threads) are not
+    divided between training and test, ``time:COLUMN`` for the order of time, or ``duplicates`` to keep near-duplicates
+    together; None for the splits of the data."""
 
 
 def load_source(source: Source) -> Reading:
-    """Read the documents of a source; only what was asked for is handed on, so that defaults stay the reader's."""
-    wishes: dict[str, Any] = dict(source.options or {})
+    """Read the documents of a source; options that were not set keep the defaults of the reader."""
+    options: dict[str, Any] = dict(source.options or {})
     if source.format is not None:
-        wishes["format"] = source.format
+        options["format"] = source.format
     if source.on_error != "raise":
-        wishes["on_error"] = source.on_error
-    reading = load(source.data, **wishes)
+        options["on_error"] = source.on_error
+    reading = load(source.data, **options)
     corpus = reading.corpus
     if source.split_by is not None:
         corpus = split_anew(corpus, source.split_by)
@@ -76,17 +78,18 @@ def load_source(source: Source) -> Reading:
 def _warn_of_other_splits(corpus: Corpus) -> None:
     odd = {name: n for name, n in corpus.splits.items() if name not in (*SPLIT_NAMES.values(), "unused")}
     if odd:
-        message = f"{sum(odd.values()):,} documents are in parts that are used only where they are named by --split"
-        warnings.warn(f"{message}: {', '.join(odd)}.", ManylabelWarning, stacklevel=3)
+        some = counted(sum(odd.values()), "document is", "documents are")
+        message = f"{some} in splits that are used only if --split names them: {', '.join(odd)}."
+        warnings.warn(message, ManylabelWarning, stacklevel=3)
 
 
 def split_anew(corpus: Corpus, split_by: str) -> Corpus:
-    """The corpus to be divided as the user says instead of as the data say; documents in no part stay out."""
+    """The corpus without its own splits, to be divided by `split_by`; documents of ``unused`` are left out."""
     column = split_by if split_by in corpus.metadata else split_by.removeprefix(TIME)
     if column not in corpus.metadata and split_by != DUPLICATES:
         raise UnknownNameError("column to split by", column, [*corpus.metadata, DUPLICATES])
     if "unused" in corpus.splits:
-        corpus = corpus.subset([row for row, part in enumerate(corpus.split_names or ()) if part != "unused"])
+        corpus = corpus.subset([row for row, name in enumerate(corpus.split_names or ()) if name != "unused"])
     return replace(corpus, split_names=None, split_by=split_by)
 
 
@@ -95,29 +98,29 @@ def documents_of(corpus: Corpus) -> Documents:
     return corpus.counts if corpus.counts is not None else corpus.texts
 
 
-def split_of(corpus: Corpus, part: str | None, default: str) -> Corpus:
-    """The part asked for; without a wish the default split where the corpus has one, and all of it where it has not."""
-    if part == "all":
+def split_of(corpus: Corpus, split: str | None, default: str) -> Corpus:
+    """The documents of a split (``all``: all of them); for None those of the default split, or all if there is none."""
+    if split == "all":
         return corpus
-    if part is not None:
-        return corpus.split(part)
+    if split is not None:
+        return corpus.split(split)
     return corpus.split(default) if default in corpus.splits else corpus
 
 
 def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus, Corpus, str]:
-    """The two splits of a corpus and a phrase that says how they came about.
+    """The training and the test split of a corpus, and a phrase that describes how they were made.
 
     A corpus without a train and a test split is divided at random by iterative stratification; one that names a column
     to split by (`split_by`), by whole groups of documents, or by time where that is a column of dates.
     """
-    parts = corpus.splits
-    if "train" in parts and "test" in parts:
+    splits = corpus.splits
+    if "train" in splits and "test" in splits:
         return corpus.split("train"), corpus.split("test"), "the split of the data"
-    if parts and set(parts) != {"unused"} and len(parts) > 1:
+    if splits and set(splits) != {"unused"} and len(splits) > 1:
         raise DataError(
-            f"The data have the parts {', '.join(sorted(parts))} but not both train and test.",
+            f"The data have the splits {', '.join(sorted(splits))} but not both train and test.",
             path=corpus.name or corpus.source,
-            remedy="Name the parts train and test.",
+            remedy="Name the splits train and test.",
         )
     shares = (1 - test_share, test_share)
     kept = f"{100 * test_share:.0f} % for testing"
@@ -137,17 +140,17 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
 
 
 def folds_of(corpus: Corpus, k: int, seed: int, *, forward: bool = False) -> tuple[list[Split], str]:
-    """The k splits of a cross-validation and a phrase that says how they came about.
+    """The k folds of a cross-validation, and a phrase that describes how they were made.
 
     By default iterative stratification. Where the corpus names a column to split by, its documents stay together and
     labels are spread as evenly as that allows (``duplicates``: near-duplicates stay together). Where the column is one
-    of dates (``time:date``), the folds are stretches of time, and with `forward` each is tested by what was learned
-    from earlier ones alone.
+    of dates (``time:date``), the folds are time-ordered, and with `forward` each is predicted by a model trained on
+    earlier ones alone.
     """
     if dates := time_column(corpus):
         folds = time_blocks(read_dates(corpus.metadata[dates], dates), k, forward=forward)
         earlier = ", each after training on earlier ones" if forward else ""
-        return folds, f"{k} stretches of time ({dates}){earlier}"
+        return folds, f"{k} time-ordered folds ({dates}){earlier}"
     if corpus.split_by:
         folds = stratified_group_k_fold(corpus.label_matrix(), _groups(corpus), k, seed)
         kept = "that keep near-duplicates together" if _keeps_duplicates(corpus) else f"by {corpus.split_by}"
@@ -179,9 +182,9 @@ DATE_COLUMNS = ("date", "time", "datetime", "timestamp", "year")
 def in_order_of_time(train: Corpus, test: Corpus | None) -> Corpus:
     """The training documents, to be divided by time where the test documents are all later.
 
-    New documents are then later ones too, and stretches of time tell what they will be like; random folds, in which a
-    document is tested beside others of its day, are too hopeful. What the test documents say is not looked at, only
-    when they were written. A column that the user or the data set names to split by comes first.
+    New documents are then later ones too, and time-ordered folds estimate the quality on them; random folds, in which
+    a document is tested beside others of its day, are too optimistic. Only the dates of the test documents are used. A
+    column that the user or the data set names to split by takes precedence.
     """
     if test is None or train.split_by:
         return train
@@ -194,22 +197,6 @@ def in_order_of_time(train: Corpus, test: Corpus | None) -> Corpus:
             if np.max(before) <= np.min(after):
                 return replace(train, split_names=None, split_by=f"{TIME}{name}")
     return train
-
-
-@dataclass(frozen=True, slots=True)
-class Straddle:
-    """How many test documents have a near-duplicate in training, and the first of them with its nearest one."""
-
-    documents: int
-    tested: int
-    identical: int
-    first: tuple[str, str] | None
-    dropped: int = 0
-    """How many training documents were left out for being near-duplicates of test documents."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The facts as plain data."""
-        return asdict(self)
 
 
 def find_straddling(train: Corpus, test: Corpus) -> Straddle:

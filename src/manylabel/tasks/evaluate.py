@@ -19,9 +19,9 @@ from manylabel.evaluation.result import Result, SplitCounts, check_comparable, f
 from manylabel.exceptions import ComparisonError, DataError, MissingDataError
 from manylabel.modelfile import open_model
 from manylabel.recipe import Recipe
+from manylabel.reports.records import Straddle
 from manylabel.tasks.corpora import (
     Source,
-    Straddle,
     documents_of,
     drop_straddling,
     find_straddling,
@@ -54,18 +54,19 @@ class Evaluated:
         }
 
 
-def evaluate_model(source: Source, model: Path, *, part: str | None = None) -> Evaluated:
+def evaluate_model(source: Source, model: Path, *, split: str | None = None) -> Evaluated:
     """Measure a saved model on the test split of the documents (all of them where there is no split)."""
     classifier = TextClassifier.load(model)
     loaded = load_source(source)
-    corpus = split_of(loaded.corpus, part, "test")
+    corpus = split_of(loaded.corpus, split, "test")
     whole = len(corpus) == len(loaded.corpus)
-    chosen = "all documents" if whole else f"the {part or 'test'} part"
+    chosen = "all documents" if whole else f"the {split or 'test'} split"
     name = loaded.corpus.name or source.data
     trained_on = open_model(model).facts.get("train_sha256")
-    result = _measure(classifier, corpus, name, part or ("all" if whole else "test"), None, trained_on, None)
-    parts = (corpus, loaded.corpus)
-    remembered = trained_on is not None and trained_on in [fingerprint(one.ids, one.label_sets) for one in parts]
+    result = _measure(classifier, corpus, name, split or ("all" if whole else "test"), None, trained_on, None)
+    remembered = trained_on is not None and trained_on in [
+        fingerprint(one.ids, one.label_sets) for one in (corpus, loaded.corpus)
+    ]
     return Evaluated([result], chosen, list(loaded.skipped), remembered=remembered)
 
 
@@ -106,7 +107,7 @@ def _measure(
     classifier: TextClassifier,
     corpus: Corpus,
     data: str,
-    part: str,
+    split: str,
     train: SplitCounts | None,
     train_sha256: str | None,
     fit_seconds: float | None,
@@ -117,7 +118,7 @@ def _measure(
         corpus.label_sets,
         ids=corpus.ids,
         data=data,
-        part=part,
+        split=split,
         train=train,
         train_sha256=train_sha256,
         fit_seconds=fit_seconds,
@@ -141,8 +142,8 @@ class SavedResults:
 def saved_results(paths: Sequence[Path]) -> list[SavedResults]:
     """The results of some files, data set by data set; what was not measured alike is refused.
 
-    Files with one data set each are taken to be about the same one, whatever they call it: the hash of the truth says
-    whether they are. Files with several must have the same ones. A method that occurs twice is told apart by its file.
+    Files with one data set each are taken to be about the same one, whatever they call it: the hash of the true labels
+    decides. Files with several must have the same ones. A method that occurs twice is named after its file.
     """
     files = {str(path): _read(path) for path in dict.fromkeys(paths)}
     if all(len(groups) == 1 for groups in files.values()):

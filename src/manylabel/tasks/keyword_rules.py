@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from manylabel.exceptions import DataError
 from manylabel.features import Vectorizer
 from manylabel.features.keyword_queries import Atom, Or, Phrase, Query, Word
 from manylabel.features.keyword_rules import suggest_keywords, write_rules, written_label
+from manylabel.reports.page import counted
 from manylabel.tasks.corpora import Source, load_source, split_of
 
 HEAD = """\
-# Keyword rules suggested for {data}: one "label: query" a line; lines of one label are alternatives.
+# Keyword rules suggested for {data}: one "label: query" per line; lines of one label are alternatives.
 # A query: words, "phrases in quotes", begin* for a beginning, AND, OR, NOT, parentheses; case does not matter.
 # Use them with: manylabel evaluate {data} --method rules --rules FILE   (or another method: the rules come first)
 # Behind each label: its documents, and precision and recall of the rule on the same documents it was found in.
@@ -36,17 +37,17 @@ class Suggested:
 
     def as_dict(self) -> dict[str, Any]:
         """The suggestion as plain data."""
-        return {name: getattr(self, name) for name in ("label", "query", "documents", "precision", "recall")}
+        return asdict(self)
 
 
 def suggest_rules(
-    source: Source, *, part: str | None = None, words: int = 6, min_documents: int = 2
+    source: Source, *, split: str | None = None, words: int = 6, min_documents: int = 2
 ) -> list[Suggested]:
     """A rule for every label: the words that find its documents best, or else the words of its name.
 
-    The name stands in where no word helps, and for labels that no document of the part has.
+    The name stands in where no word helps, and for labels that no document of the split has.
     """
-    corpus = split_of(load_source(source).corpus, part, "train")
+    corpus = split_of(load_source(source).corpus, split, "train")
     if corpus.counts is None:
         vectorizer = Vectorizer()
         X = vectorizer.fit_transform(corpus.texts)
@@ -61,14 +62,14 @@ def suggest_rules(
     Y = corpus.label_matrix()
     table = suggest_keywords(X, Y, words, min_documents)
     held = Csr(Csr(X > 0).astype(np.int64) @ Csr(table > 0).astype(np.int64).T) > 0
-    given, hits = held.sum(axis=0), (Csr(held).astype(np.int64).multiply(Y)).sum(axis=0)
+    predicted, hits = held.sum(axis=0), (Csr(held).astype(np.int64).multiply(Y)).sum(axis=0)
     carried = Y.sum(axis=0)
     found = []
     for column, label in enumerate(corpus.label_names):
         start, stop = table.indptr[column], table.indptr[column + 1]
         order = np.argsort(table.data[start:stop])
         chosen = [_atom(terms[term]) for term in table.indices[start:stop][order].tolist()]
-        precision = float(hits[column] / given[column]) if given[column] else 0.0
+        precision = float(hits[column] / predicted[column]) if predicted[column] else 0.0
         recall = float(hits[column] / carried[column]) if carried[column] else 0.0
         query = _alternatives(chosen) if chosen else _name_query(label)
         shown = None if query is None else str(query)
@@ -80,7 +81,7 @@ def rules_file(suggestions: Sequence[Suggested], data: str) -> str:
     """The suggestions as a file that can be read again; labels without documents stand there as remarks."""
     lines = [HEAD.format(data=data)]
     for one in suggestions:
-        measured = f"{one.documents:,} documents, precision {one.precision:.2f}, recall {one.recall:.2f}"
+        measured = f"{counted(one.documents, 'document')}, precision {one.precision:.2f}, recall {one.recall:.2f}"
         lines.append(f"\n# {measured}\n")
         rule = write_rules({one.label: one.query}) if one.query else f"{written_label(one.label)}:\n"
         lines.append(rule if one.query and one.documents else f"# {rule}")
@@ -88,8 +89,8 @@ def rules_file(suggestions: Sequence[Suggested], data: str) -> str:
 
 
 def _atom(term: str) -> Atom:
-    parts = term.split()
-    return Word(term) if len(parts) == 1 else Phrase(tuple(Word(part) for part in parts))
+    words = term.split()
+    return Word(term) if len(words) == 1 else Phrase(tuple(Word(word) for word in words))
 
 
 def _alternatives(chosen: list[Atom]) -> Query:

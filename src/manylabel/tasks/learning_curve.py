@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.trial import run_trial
 from manylabel.data import Corpus
-from manylabel.data.problems import Problem
 from manylabel.data.splits import iterative_split
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import resampled_values
@@ -25,6 +23,7 @@ from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_
 from manylabel.parameters import Number, check_parameter
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
+from manylabel.reports.records import CurveStep, LabelCurve, LearningCurve, Outlook
 from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
 from manylabel.tasks.models import Overrides
 
@@ -32,66 +31,7 @@ FEWEST = 50
 """The smallest number of training documents a curve begins with, unless half of them are fewer."""
 RESAMPLES = 500
 FOLDS = 5
-"""As in `TextClassifier`, so that the last step is what `evaluate` metrics."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One size: the measure on average over repeats, its least and most, and each repeat's."""
-
-    documents: int
-    mean: float
-    low: float
-    high: float
-    values: list[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What the fitted curve a − b · n^(−c) says of twice the documents, with 95 % intervals, and of itself.
-
-    `value` is the last measured value and what the curve adds to it (`gain`, above 0 where it gets better); `closed` is
-    the part of the way to a perfect score. `foretold` is what the curve through all steps but the last says, in the
-    same way, of the last (None below four steps).
-    """
-
-    a: float
-    b: float
-    c: float
-    documents: int
-    value: float
-    low: float
-    high: float
-    gain: float
-    closed: float
-    closed_low: float
-    closed_high: float
-    foretold: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class LearningCurve:
-    """A learning curve, what it guarantees, and how each label fares."""
-
-    data: str
-    split: str
-    method: str
-    metric: str
-    title: str
-    greater_is_better: bool
-    tested: int
-    repeats: int
-    seed: int
-    steps: list[Step]
-    outlook: Outlook
-    labels: list[dict[str, Any]]
-    recipe: dict[str, Any]
-    seconds: float
-    skipped: list[Problem]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The curve as plain data."""
-        return {**asdict(self), "skipped": [str(problem) for problem in self.skipped]}
+"""As in `TextClassifier`, so that the last step equals what `evaluate` measures."""
 
 
 def learning_curve(
@@ -109,8 +49,8 @@ def learning_curve(
     """Train on nested stratified subsets of the training split and measure each on the same test split.
 
     Each repeat draws its own subsets, every smaller one from the next larger; all end with the whole training split.
-    The documents are counted once, and in each step only what its own documents tell is learned: words, selection,
-    weights, decisions.
+    The documents are counted once, and each step learns everything from its own documents only: words, selection,
+    weights, decision rule.
     """
     check_parameter("learning-curve", "steps", steps, Number(low=3, whole=True))
     check_parameter("learning-curve", "repeats", repeats, Number(low=1, whole=True))
@@ -136,14 +76,14 @@ def learning_curve(
         repeats=repeats,
         seed=seed,
         steps=[
-            Step(size, float(row.mean()), float(row.min()), float(row.max()), row.tolist())
+            CurveStep(size, float(row.mean()), float(row.min()), float(row.max()), row.tolist())
             for size, row in zip(sizes, values, strict=True)
         ],
         outlook=_outlook(sizes, runs, values, target, seed),
-        labels=[_label_row(names, trained, trend) for trend in trends],
+        labels=[_label_curve(names, trained, trend) for trend in trends],
         recipe=recipe.as_dict(),
         seconds=time.perf_counter() - began,
-        skipped=list(loaded.skipped),
+        skipped=[str(problem) for problem in loaded.skipped],
     )
 
 
@@ -155,7 +95,7 @@ def step_sizes(documents: int, steps: int) -> list[int]:
     """
     if documents < 4 * steps:
         raise DataError(
-            f"A learning curve of {steps} steps needs {4 * steps} training documents at least; there are {documents}.",
+            f"A learning curve of {steps} steps needs at least {4 * steps} training documents; there are {documents}.",
             remedy="Ask for fewer steps, or bring more documents.",
         )
     first = max(documents / 2 ** (steps - 1), min(FEWEST, documents / 2))
@@ -164,7 +104,7 @@ def step_sizes(documents: int, steps: int) -> list[int]:
 
 
 def nested_subsets(Y: Csr, sizes: Sequence[int], seed: int, repeat: int) -> list[Ints]:
-    """Rows of Y for each size, every smaller subset part of the next larger one, with about its share of every label.
+    """Rows of Y for each size, every subset contained in the next larger one, with about its share of every label.
 
     >>> Y = Csr(np.eye(4, dtype=np.int8)[[0, 1, 2, 3] * 10])
     >>> [rows.size for rows in nested_subsets(Y, [10, 20, 40], 0, 0)]
@@ -175,9 +115,9 @@ def nested_subsets(Y: Csr, sizes: Sequence[int], seed: int, repeat: int) -> list
         larger = subsets[-1]
         share = size / larger.size
         random = np.random.default_rng([seed, repeat, place])
-        part, rest = iterative_split(Y[larger], (share, 1 - share), seed=int(random.integers(2**31)))
-        # stratified parts may be off by a few documents, sizes must not be
-        chosen = np.concatenate([random.permutation(part), random.permutation(rest)])[:size]
+        drawn, rest = iterative_split(Y[larger], (share, 1 - share), seed=int(random.integers(2**31)))
+        # stratified subsets may be off by a few documents, sizes must not be
+        chosen = np.concatenate([random.permutation(drawn), random.permutation(rest)])[:size]
         subsets.append(np.sort(larger[chosen]))
     return subsets[::-1]
 
@@ -202,7 +142,7 @@ def _run(
     seed: int,
     n_jobs: int | None,
 ) -> list[list[DocumentStatistics]]:
-    """The answers for each size and repeat; the whole training split is learned from once for all repeats."""
+    """The predictions for each size and repeat; the whole training split is learned from once for all repeats."""
     tested = np.arange(len(train), len(train) + len(test))
     last = len(subsets[0]) - 1
     plan = [(step, repeat) for step in range(last) for repeat in range(len(subsets))] + [(last, 0)]
@@ -215,8 +155,10 @@ def _run(
     with stage("Learning curve (documents learned from)", sum(rows.size for rows, _ in splits)) as advance:
         for number, (step, _) in enumerate(plan):
             rules = {"own": recipe.decision}
-            answers = run_trial(work, recipe, rules, number, inner_folds=FOLDS, with_ranks=metric.k is not None)["own"]
-            runs[step].append(DocumentStatistics(Csr(Y[tested]), answers.given, answers.ranks))
+            predictions = run_trial(work, recipe, rules, number, inner_folds=FOLDS, with_ranks=metric.k is not None)[
+                "own"
+            ]
+            runs[step].append(DocumentStatistics(Csr(Y[tested]), predictions.given, predictions.ranks))
             advance(splits[number][0].size)
     runs[last] = runs[last] * len(subsets)
     return runs
@@ -255,7 +197,7 @@ def _outlook(
 
 
 def _foretold(sizes: Sequence[int], gains: Floats, best: float, sign: float) -> float | None:
-    """What the steps before the last would have said of it."""
+    """The value of the last step that the steps before it predict."""
     if len(sizes) < 4:
         return None
     law = fit_power_laws(sizes[:-1], gains[:-1], best)
@@ -267,7 +209,14 @@ def _closed(now: Floats, later: Floats, best: float) -> Floats:
     return np.divide(later - now, missing, out=np.zeros(missing.shape), where=missing > 1e-12)
 
 
-def _label_row(names: Sequence[str], trained: Ints, trend: LabelTrend) -> dict[str, Any]:
-    row = asdict(trend)
-    column = row.pop("column")
-    return {"label": names[column], "trained": int(trained[column]), **row}
+def _label_curve(names: Sequence[str], trained: Ints, trend: LabelTrend) -> LabelCurve:
+    return LabelCurve(
+        label=names[trend.column],
+        trained=int(trained[trend.column]),
+        tested=trend.tested,
+        f1=trend.f1,
+        slope=trend.slope,
+        low=trend.low,
+        high=trend.high,
+        verdict=trend.verdict,
+    )

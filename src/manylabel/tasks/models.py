@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import Prediction, TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.corpus import Text
-from manylabel.data.problems import Problem
+from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import shown_thresholds
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import DataError, ModelFileError
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.recipe import Recipe
+from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 
 Overrides = Mapping[str, Mapping[str, Any]]
@@ -26,32 +27,10 @@ Overrides = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A classifier, the file it is kept in, and what it learned from."""
+    """A fitted classifier and the record of its training."""
 
     classifier: TextClassifier
-    path: Path | None
-    data: str
-    counts: SplitCounts
-    seconds: float
-    skipped: list[Problem]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The summary as plain data."""
-        model = self.classifier
-        return {
-            "model": None if self.path is None else str(self.path),
-            "data": self.data,
-            "documents": self.counts.documents,
-            "unlabelled": self.counts.unlabelled,
-            "labels": len(model.labels_),
-            "terms": terms_of(model),
-            "stemmer": None if model.features_.vectorizer_ is None else model.features_.vectorizer_.stemmer_,
-            "seconds": self.seconds,
-            "recipe": model.recipe.as_dict(),
-            "chosen": model.decided_.choice_,
-            "guarantee": None if model.guarantee is None else model.guarantee.as_dict(),
-            "skipped": [str(problem) for problem in self.skipped],
-        }
+    record: TrainingRecord
 
 
 def terms_of(classifier: TextClassifier) -> int:
@@ -62,7 +41,7 @@ def terms_of(classifier: TextClassifier) -> int:
 
 
 def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | None = None) -> TextClassifier:
-    """A classifier fitted to all documents of a corpus; what these lack is told with the name of their file."""
+    """A classifier fitted to all documents of a corpus; errors about the documents name their file."""
     classifier = TextClassifier.from_recipe(recipe, seed=seed, n_jobs=n_jobs)
     used = {name for names in corpus.label_sets for name in names}
     names = [name for name in corpus.label_names if name in used]
@@ -82,14 +61,14 @@ def train(
     *,
     method: str = DEFAULT_METHOD,
     overrides: Overrides | None = None,
-    part: str | None = None,
+    split: str | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Trained:
     """Load the documents, fit the method, save the model (unless `model` is None)."""
     recipe = Recipe.of(method, overrides)
     loaded = load_source(source)
-    corpus = split_of(loaded.corpus, part, "train")
+    corpus = split_of(loaded.corpus, split, "train")
     began = time.perf_counter()
     classifier = fit_corpus(corpus, recipe, seed=seed, n_jobs=n_jobs)
     seconds = time.perf_counter() - began
@@ -98,50 +77,46 @@ def train(
     if model is not None:
         trained_on = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
         classifier.save(model, {**trained_on, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
-    return Trained(classifier, model, name, counts, seconds, list(loaded.skipped))
+    record = TrainingRecord(
+        model=None if model is None else str(model),
+        data=name,
+        documents=counts.documents,
+        unlabelled=counts.unlabelled,
+        labels=len(classifier.labels_),
+        terms=terms_of(classifier),
+        stemmer=None if classifier.features_.vectorizer_ is None else classifier.features_.vectorizer_.stemmer_,
+        seconds=seconds,
+        recipe=classifier.recipe.as_dict(),
+        chosen=classifier.decided_.choice_,
+        guarantee=None if classifier.guarantee is None else classifier.guarantee.as_dict(),
+        skipped=[str(problem) for problem in loaded.skipped],
+    )
+    return Trained(classifier, record)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The labels given to one document, best first, with the score of each and the threshold it had to reach."""
-
-    id: str
-    labels: list[str]
-    scores: dict[str, float]
-    thresholds: dict[str, float]
-
-    def as_dict(self, *, with_scores: bool) -> dict[str, Any]:
-        """The answer as plain data, for one JSON line."""
-        if not with_scores:
-            return {"id": self.id, "labels": self.labels}
-        scored = [{"label": name, "score": score, **self._threshold(name)} for name, score in self.scores.items()]
-        return {"id": self.id, "labels": self.labels, "scores": scored}
-
-    def _threshold(self, name: str) -> dict[str, float]:
-        return {"threshold": self.thresholds[name]} if name in self.thresholds else {}
-
-
-def predict_source(classifier: TextClassifier, source: Source, *, runners_up: int = 0) -> Iterator[Answer]:
+def predict_source(classifier: TextClassifier, source: Source, *, runners_up: int = 0) -> Iterator[LabelledDocument]:
     """Label every document of a file or a named data set."""
     corpus = load_source(source).corpus
     predictions = classifier.iter_predictions(documents_of(corpus))
     for identifier, prediction in zip(corpus.ids, predictions, strict=True):
-        yield make_answer(classifier, identifier, prediction, runners_up)
+        yield label_document(classifier, identifier, prediction, runners_up)
 
 
 def predict_stream(
     classifier: TextClassifier, texts: Iterable[tuple[str, Text]], *, runners_up: int = 0, batch: int = 256
-) -> Iterator[Answer]:
+) -> Iterator[LabelledDocument]:
     """Label (id, text) pairs as they come, a batch at a time."""
     pairs = iter(texts)
     while group := list(islice(pairs, batch)):
         predictions = classifier.iter_predictions([text for _, text in group])
         for (identifier, _), prediction in zip(group, predictions, strict=True):
-            yield make_answer(classifier, identifier, prediction, runners_up)
+            yield label_document(classifier, identifier, prediction, runners_up)
 
 
-def make_answer(classifier: TextClassifier, identifier: str, prediction: Prediction, runners_up: int) -> Answer:
-    """Name the scores of the labels given, and of the best ones that were not."""
+def label_document(
+    classifier: TextClassifier, identifier: str, prediction: Prediction, runners_up: int
+) -> LabelledDocument:
+    """The predicted labels with their scores, and the scores of the best labels that were not predicted."""
     names = classifier.labels_
     given = set(prediction.labels)
     order = sorted(range(len(names)), key=lambda column: (-prediction.scores[column], column))
@@ -151,32 +126,12 @@ def make_answer(classifier: TextClassifier, identifier: str, prediction: Predict
     thresholds: Mapping[str, float] = {}
     if prediction.thresholds is not None:
         thresholds = {names[column]: float(prediction.thresholds[column]) for column in shown}
-    return Answer(identifier, labels, {names[c]: float(prediction.scores[c]) for c in shown}, dict(thresholds))
+    return LabelledDocument(
+        identifier, labels, {names[c]: float(prediction.scores[c]) for c in shown}, dict(thresholds)
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Inspected:
-    """The facts of a model file."""
-
-    path: str
-    bytes: int
-    versions: dict[str, str]
-    facts: dict[str, Any]
-    labels: list[str]
-    label_counts: list[int]
-    thresholds: list[float] | None
-    language: str | None
-    """That of the stemmer, where it was guessed from the texts."""
-    chosen: dict[str, Any] | None
-    guarantee: dict[str, Any] | None
-    arrays: dict[str, dict[str, Any]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The facts as plain data."""
-        return asdict(self)
-
-
-def inspect(path: Path) -> Inspected:
+def inspect(path: Path) -> ModelRecord:
     """Read the header of a model file, its labels and their thresholds; vocabulary and weights stay on disk."""
     opened = open_model(path)
     tree = opened.header["tree"]
@@ -184,7 +139,7 @@ def inspect(path: Path) -> Inspected:
         raise ModelFileError(f"{path}: this file holds a {tree.get('@object')}, not a TextClassifier.")
     state = tree["state"]
     labels = opened.decode(state["labels_"])
-    return Inspected(
+    return ModelRecord(
         path=str(path),
         bytes=opened.size,
         versions={"manylabel": opened.header["manylabel"], "numpy": opened.header["numpy"]},
@@ -195,9 +150,7 @@ def inspect(path: Path) -> Inspected:
         language=_language(state),
         chosen=_chosen(opened),
         guarantee=_guarantee(opened),
-        arrays={
-            name: {"dtype": dtype, "shape": list(shape)} for name, (dtype, shape, _) in sorted(opened.places.items())
-        },
+        arrays={name: ArrayShape(dtype, list(shape)) for name, (dtype, shape, _) in sorted(opened.places.items())},
     )
 
 
@@ -213,15 +166,15 @@ def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
     rule = opened.decode(decided["state"]["rule_"])
     if rule is None:
         return None
-    # What kind its scores are, a model says by its settings: without what it learned it is quickly made.
+    # The kind of the scores depends on the settings of the model alone, so its learned state is not read.
     kind = opened.decode({**decided["state"]["model_"], "state": {}}).score_kind
     calibration = opened.decode(decided["state"].get("calibration_"))
     values = shown_thresholds(rule, n_labels, kind, calibration)
     return None if values is None else values.tolist()
 
 
-def _chosen(opened: ModelFile) -> dict[str, Any] | None:
-    chosen: dict[str, Any] | None = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["choice_"])
+def _chosen(opened: ModelFile) -> Choice | None:
+    chosen: Choice | None = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["choice_"])
     return chosen
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data import Corpus
-from manylabel.data.problems import Problem
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features import Vectorizer
@@ -26,48 +25,10 @@ from manylabel.features.term_scores import (
 )
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
+from manylabel.reports.records import BestTerms, SelectionRecord, Term
 from manylabel.tasks.corpora import Source, load_source, split_of
 
 ALL = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A term, its score, the documents that have it, and whether it speaks against the label rather than for it."""
-
-    term: str
-    score: float
-    documents: int
-    against: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BestTerms:
-    """The best terms by each function for one label, or for all labels together (`label` None)."""
-
-    label: str | None
-    documents: int
-    best: Mapping[str, Sequence[Term]]
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """What a selection found, and among what."""
-
-    data: str
-    documents: int
-    labels: int
-    terms: int
-    min_df: int
-    functions: Sequence[str]
-    eps: float
-    combine: Mapping[str, str]
-    found: Sequence[BestTerms]
-    skipped: Sequence[Problem]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The record as plain data."""
-        return asdict(self) | {"skipped": [str(problem) for problem in self.skipped]}
 
 
 def select_terms(
@@ -82,9 +43,9 @@ def select_terms(
     min_df: int = 1,
     options: Options | None = None,
     features: Mapping[str, Any] | None = None,
-    part: str | None = None,
+    split: str | None = None,
     n_jobs: int | None = None,
-) -> Selected:
+) -> SelectionRecord:
     """The `top` best terms by each function, for the `labels` named or the `most` frequent ones (None: all of them).
 
     With scope "global" one list for all labels together. Counted are the documents of the training split; `features`
@@ -99,7 +60,7 @@ def select_terms(
         raise UnknownNameError("scope", scope, ("label", "global"))
     recipe = Recipe.of(DEFAULT_METHOD, {"features": features or {}})
     loaded = load_source(source)
-    corpus = split_of(loaded.corpus, part, "train")
+    corpus = split_of(loaded.corpus, split, "train")
     wanted = _wanted(corpus, labels, most)
     X, names = _counts(corpus, recipe, n_jobs)
     with stage("Counting terms by label"):
@@ -115,7 +76,7 @@ def select_terms(
     used = {name: combine or FUNCTIONS[name].combine for name in chosen} if scope == "global" else {}
     n_labels = int((table.label_documents > 0).sum())
     data = loaded.corpus.name or source.data
-    return Selected(
+    return SelectionRecord(
         data,
         len(corpus),
         n_labels,
@@ -125,7 +86,7 @@ def select_terms(
         search.options.eps,
         used,
         found,
-        list(loaded.skipped),
+        [str(problem) for problem in loaded.skipped],
     )
 
 

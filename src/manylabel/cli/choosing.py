@@ -1,0 +1,154 @@
+"""``manylabel compare`` and ``manylabel tune``: find the best method, or the best settings of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manylabel.cli import options as o
+from manylabel.cli.display import progress, show, show_json, write_page
+from manylabel.reports.page import skipped_notes
+
+
+@o.takes_data_options()
+def compare(
+    data: o.DataSets,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", help="A method to compare; may be repeated.", show_default=False),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods", help="The methods to compare, separated by commas; default: all.", show_default=False
+        ),
+    ] = None,
+    metric: o.Metric = "micro-f1",
+    folds: o.Folds = 5,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            "--test",
+            help="Documents to measure the winner on at the end; by default the test split of the data, if any.",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[str, typer.Option("--budget", help="The time budget per data set: 90s, 2m, 1h.")] = "2m",
+    report: o.HtmlReport = None,
+    model: o.NewModel = None,
+    *,
+    reading: o.DataOptions,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    json: o.Json = False,
+) -> None:
+    """Find the best method for some documents within a time budget, and test whether its lead is significant.
+
+    Methods, features and decision rules are cross-validated on the training split. The winner is trained on all of it,
+    saved, and measured once on the test split, if there is one. `manylabel train --recipe` takes the recipe that is
+    printed.
+    """
+    from manylabel.data.atomic import check_target
+    from manylabel.deadline import seconds_of
+    from manylabel.exceptions import ParameterError
+    from manylabel.reports.compare_page import compare_html, compare_page, over_data_sets_page
+    from manylabel.tasks.compare import compare as task
+
+    named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
+    seconds = seconds_of(budget)
+    if len(data) > 1 and (model is not None or test is not None):
+        raise ParameterError("--model and --test are for one data set; several were given.")
+
+    if methods is not None and not named:
+        raise ParameterError("--methods names no method. Separate names by commas, or leave it out to try all.")
+    targets = [model or o.default_model_path(name) for name in data]
+    if len(set(targets)) < len(targets):
+        raise ParameterError(
+            f"The models of {' and '.join(data)} would be written to the same file. Compare them one at a time, with "
+            "--model."
+        )
+    for target in (*targets, *([] if report is None else [report])):
+        check_target(target, [*data, test])
+    found = []
+    for name, target in zip(data, targets, strict=True):
+        with progress():
+            one = task(
+                reading.source(name),
+                target,
+                methods=named or None,
+                metric=metric,
+                folds=folds,
+                test=None if test is None else reading.source(str(test)),
+                budget=seconds,
+                seed=seed,
+                n_jobs=jobs,
+            ).record
+        found.append(one)
+        if not json:
+            show([*compare_page(one), *skipped_notes(one.skipped)])
+    if json:
+        plain = [one.as_dict() for one in found]
+        show_json(plain[0] if len(plain) == 1 else plain)
+    elif len(found) > 1:
+        show(over_data_sets_page(found))
+    if report is not None:
+        write_page(report, compare_html(found))
+
+
+@o.takes_data_options()
+def tune(
+    data: o.Data,
+    method: o.Method = None,
+    metric: o.Metric = "micro-f1",
+    trials: Annotated[
+        int, typer.Option("--trials", help="How many settings to try, the method's own settings included.")
+    ] = 27,
+    folds: o.Folds = 3,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", help="Stop after this time, for example 90s, 2m or 1h.", show_default=False),
+    ] = None,
+    model: o.NewModel = None,
+    setting: o.Setting = None,
+    split: o.SplitName = None,
+    *,
+    reading: o.DataOptions,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    json: o.Json = False,
+) -> None:
+    """Search the settings of a method, and train with the best where they are significantly better than its own.
+
+    Many settings are tried on few documents, the best third of them on more, the last ones on all folds. Settings made
+    by --set are not searched. Only the training split is used; measure the model with `manylabel evaluate`.
+    """
+    from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.data.atomic import check_target
+    from manylabel.deadline import seconds_of
+    from manylabel.reports.tune_page import tune_page
+    from manylabel.tasks.tune import tune as task
+
+    source = reading.source(data)
+    seconds = None if budget is None else seconds_of(budget)
+    target = model or o.default_model_path(data)
+    check_target(target, [data])
+    with progress():
+        tuned = task(
+            source,
+            target,
+            method=method or DEFAULT_METHOD,
+            metric=metric,
+            trials=trials,
+            folds=folds,
+            budget=seconds,
+            overrides=o.make_overrides(setting, None),
+            split=split,
+            seed=seed,
+            n_jobs=jobs,
+        )
+    if json:
+        show_json(tuned.as_dict())
+    else:
+        show([*tune_page(tuned), *skipped_notes(tuned.skipped)])

@@ -1,0 +1,217 @@
+"""The records that tasks return and pages print: frozen, typed, and plain data by `as_dict`.
+
+Those of `compare` and `tune` are in `manylabel.reports.choosing_records`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # importing decisions takes longer than printing a page
+    from manylabel.decisions.base import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Plain data with names."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as dictionaries, lists, strings and numbers."""
+        return asdict(self)
+
+
+# Training, model files, predictions
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRecord(Record):
+    """A training run: the documents, the model and what was chosen or guaranteed."""
+
+    model: str | None
+    """The path of the model file; None where none was written."""
+    data: str
+    documents: int
+    unlabelled: int
+    labels: int
+    terms: int
+    stemmer: str | None
+    seconds: float
+    recipe: Mapping[str, Any]
+    chosen: Choice | None
+    """The decision rule and settings that were chosen for a metric; None where nothing was chosen."""
+    guarantee: Mapping[str, Any] | None
+    skipped: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape(Record):
+    """The type and shape of an array in a model file."""
+
+    dtype: str
+    shape: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord(Record):
+    """The contents of a model file."""
+
+    path: str
+    bytes: int
+    versions: dict[str, str]
+    facts: dict[str, Any]
+    """What was written beside the model: the data, their documents, the recipe."""
+    labels: list[str]
+    label_counts: list[int]
+    thresholds: list[float] | None
+    language: str | None
+    """The language of the stemmer, where it was detected."""
+    chosen: Choice | None
+    guarantee: Mapping[str, Any] | None
+    arrays: dict[str, ArrayShape]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledDocument:
+    """The predicted labels of one document, best first, with scores and thresholds of these and the next labels."""
+
+    id: str
+    labels: list[str]
+    scores: dict[str, float]
+    thresholds: dict[str, float]
+
+    def as_dict(self, *, with_scores: bool) -> dict[str, Any]:
+        """The prediction as plain data, for one line of JSON."""
+        if not with_scores:
+            return {"id": self.id, "labels": self.labels}
+        scored = [{"label": name, "score": score, **self._threshold(name)} for name, score in self.scores.items()]
+        return {"id": self.id, "labels": self.labels, "scores": scored}
+
+    def _threshold(self, name: str) -> dict[str, float]:
+        return {"threshold": self.thresholds[name]} if name in self.thresholds else {}
+
+
+# Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Straddle(Record):
+    """How many test documents have a near-duplicate in training, and the first of them with its nearest one."""
+
+    documents: int
+    tested: int
+    identical: int
+    first: tuple[str, str] | None
+    dropped: int = 0
+    """How many training documents were left out because they are near-duplicates of test documents."""
+
+
+# Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Term(Record):
+    """A term, its score, its number of documents, and whether it speaks against the label."""
+
+    term: str
+    score: float
+    documents: int
+    against: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BestTerms(Record):
+    """The best terms by each function for one label, or for all labels together (`label` None)."""
+
+    label: str | None
+    documents: int
+    best: Mapping[str, Sequence[Term]]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionRecord(Record):
+    """The best terms of some documents by several functions."""
+
+    data: str
+    documents: int
+    labels: int
+    terms: int
+    min_df: int
+    functions: Sequence[str]
+    eps: float
+    combine: Mapping[str, str]
+    found: Sequence[BestTerms]
+    skipped: list[str]
+
+
+# Learning curves
+
+
+@dataclass(frozen=True, slots=True)
+class CurveStep(Record):
+    """One size: the mean of the metric over repeats, its smallest and largest value, and all values."""
+
+    documents: int
+    mean: float
+    low: float
+    high: float
+    values: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook(Record):
+    """The fitted curve a − b · n^(−c) at twice the documents, with 95 % intervals, and how far to trust it.
+
+    `value` is the last measured value plus what the curve adds to it (`gain`, above 0 where it gets better); `closed`
+    is the share of the distance to a perfect score that this closes. `foretold` is the value that the curve through all
+    steps but the last predicts, in the same way, for the last (None below four steps).
+    """
+
+    a: float
+    b: float
+    c: float
+    documents: int
+    value: float
+    low: float
+    high: float
+    gain: float
+    closed: float
+    closed_low: float
+    closed_high: float
+    foretold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCurve(Record):
+    """The F1 of one label at each size and its slope per doubling of the documents: see `LabelTrend`."""
+
+    label: str
+    trained: int
+    tested: int
+    f1: list[float]
+    slope: float
+    low: float
+    high: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class LearningCurve(Record):
+    """A learning curve, its outlook for more documents, and the curve of each label."""
+
+    data: str
+    split: str
+    method: str
+    metric: str
+    title: str
+    greater_is_better: bool
+    tested: int
+    repeats: int
+    seed: int
+    steps: list[CurveStep]
+    outlook: Outlook
+    labels: list[LabelCurve]
+    recipe: Mapping[str, Any]
+    seconds: float
+    skipped: list[str]
