@@ -33,6 +33,31 @@ PICTURE = """\
 <g class="{unique_id}-matrix">{matrix}</g></g></svg>
 """
 
+CURVES = """
+## Curves
+
+`label_curves` computes the precision–recall curve and the ROC curve of every label, their areas, and their micro and
+macro averages. It takes the true labels and the scores; documents are rows and labels are columns.
+
+    >>> from manylabel.metrics import label_curves
+    >>> Y_true = [[1, 0], [0, 1], [0, 0]]
+    >>> scores = [[0.9, 0.3], [0.5, 0.2], [0.1, 0.1]]
+    >>> curves = label_curves(Y_true, scores, ["buses", "roads"])
+    >>> for curve in [*curves.labels, curves.micro, curves.macro]:
+    ...     print(curve.name, curve.positives, curve.average_precision, curve.roc_auc)
+    buses 1 1.0 1.0
+    roads 1 0.5 0.5
+    micro 2 0.75 0.75
+    macro 2 0.75 0.75
+    >>> roads = curves.labels[1]
+    >>> list(zip(roads.thresholds, roads.recall, roads.precision))
+    [(0.3, 0.0, 0.0), (0.2, 1.0, 0.5), (0.1, 1.0, 0.3333333333333333)]
+
+The result is plain data: `dataclasses.asdict(curves)` can be written as JSON. A number that is undefined is `None`: the
+areas of a label without a positive or without a negative document, and the thresholds of macro curves. Such labels are
+left out of the macro average. [ranking.md](ranking.md) lists the functions that return the same curves as arrays.
+"""
+
 
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A table in Markdown."""
@@ -63,7 +88,7 @@ def metrics() -> str:
         "\n## Metrics of label sets with their ancestors\n\nThese need a label hierarchy: see "
         "[methods/hierarchies.md](methods/hierarchies.md).\n\n"
     )
-    return intro + sets + of_rankings + rankings + with_ancestors + hierarchical
+    return intro + sets + of_rankings + rankings + with_ancestors + hierarchical + CURVES
 
 
 def formats() -> str:

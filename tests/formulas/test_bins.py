@@ -40,15 +40,15 @@ def test_scope() -> None:
     assert FrequencyBins(5, scope="global").fit_transform(X).toarray().tolist() == [[1, 1], [4, 1]]
 
 
-def test_pieces_and_errors() -> None:
-    """The smallest and the largest of pieces are those of the whole."""
+def test_batches_and_errors() -> None:
+    """The smallest and the largest value of batches are those of all documents."""
     X = np.array([[1, 0], [9, 2], [4, 5]])
-    pieces = FrequencyBins(4).partial_fit(X[2:]).partial_fit(X[:2])
-    np.testing.assert_array_equal(pieces.transform(X).toarray(), FrequencyBins(4).fit_transform(X).toarray())
+    batches = FrequencyBins(4).partial_fit(X[2:]).partial_fit(X[:2])
+    np.testing.assert_array_equal(batches.transform(X).toarray(), FrequencyBins(4).fit_transform(X).toarray())
     with pytest.raises(ParameterError, match="n_bins must be a whole number of at least 2"):
         FrequencyBins(1).fit(X)
     with pytest.raises(DataError, match="3 columns, but the bins of 2 terms"):
-        pieces.transform(np.ones((1, 3)))
+        batches.transform(np.ones((1, 3)))
 
 
 def test_bins_stay_sparse() -> None:

@@ -149,7 +149,7 @@ def test_k_and_threshold() -> None:
         TermSelector(threshold=4.0).fit(X, Y)
 
 
-def test_the_union_of_what_each_label_keeps() -> None:
+def test_scope_label_keeps_the_union_over_labels() -> None:
     """S-4: the best term of label 0 is term 0, that of label 1 term 1."""
     assert TermSelector(k=1, scope="label").fit(X, Y).kept_.tolist() == [0, 1]
     assert TermSelector(k=1).fit(X, Y).kept_.tolist() == [0]
@@ -163,7 +163,7 @@ def test_document_frequency_pruning() -> None:
     assert TermSelector(min_df=2, k=2).fit(X, Y).kept_.tolist() == [0, 1]
 
 
-def test_idf_and_norms_are_those_of_what_is_left() -> None:
+def test_idf_and_norms_are_those_of_the_kept_terms() -> None:
     """S-4: recomputed after selection; a document may become empty."""
     left = TermSelector(k=2).fit(X, Y).transform(X)
     assert left.toarray().tolist() == X[:, :2].tolist()
@@ -171,19 +171,19 @@ def test_idf_and_norms_are_those_of_what_is_left() -> None:
     np.testing.assert_allclose(np.linalg.norm(weights, axis=1), [1, 1, 1, 0])
 
 
-def test_tables_of_parts_add_up() -> None:
-    """S-1: counts are additive, so a selection can be made over pieces of a corpus."""
-    parts = contingency_tables(X[:1], Y[:1]) + contingency_tables(X[1:], Y[1:])
-    assert parts.together.toarray().tolist() == contingency_tables(X, Y).together.toarray().tolist()
-    assert TermSelector(k=3).fit_table(parts).kept_.tolist() == TermSelector(k=3).fit(X, Y).kept_.tolist()
+def test_tables_of_batches_add_up() -> None:
+    """S-1: counts are additive, so terms can be selected from the tables of batches."""
+    total = contingency_tables(X[:1], Y[:1]) + contingency_tables(X[1:], Y[1:])
+    assert total.together.toarray().tolist() == contingency_tables(X, Y).together.toarray().tolist()
+    assert TermSelector(k=3).fit_table(total).kept_.tolist() == TermSelector(k=3).fit(X, Y).kept_.tolist()
 
 
-def test_one_class_a_document() -> None:
+def test_one_class_per_document() -> None:
     """S-1: a 1-D y has one column for each class."""
     assert contingency_tables(X, ["b", "a", "b", "a"]).together.toarray().tolist() == [[0, 1, 2, 1], [2, 1, 1, 0]]
 
 
-def test_wrong_use_is_answered_with_a_sentence() -> None:
+def test_wrong_use_raises_an_error_that_explains_it() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'chi2'"):
         find_function("chi")
     with pytest.raises(UnknownNameError, match="Did you mean 'max'"):

@@ -96,12 +96,12 @@ def test_priors() -> None:
     assert added.predict_proba(empty)[0, 1] == pytest.approx(4 / 6)
 
 
-def test_pieces_and_merging() -> None:
+def test_batches_and_merging() -> None:
     """Occurrences and document frequencies add up, and the weights are a formula of them."""
     Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
     whole = WeightedNaiveBayes().fit(LECTURE, Y)
-    pieces = WeightedNaiveBayes().partial_fit(LECTURE[:1], Y[:1]).partial_fit(LECTURE[1:], Y[1:])
+    batches = WeightedNaiveBayes().partial_fit(LECTURE[:1], Y[:1]).partial_fit(LECTURE[1:], Y[1:])
     merged = WeightedNaiveBayes().fit(LECTURE[2:], Y[2:]).merge(WeightedNaiveBayes().fit(LECTURE[:2], Y[:2]))
-    for other in (pieces, merged):
+    for other in (batches, merged):
         np.testing.assert_array_equal(other.scores(QUERY), whole.scores(QUERY))
         np.testing.assert_array_equal(other.term_weights_, whole.term_weights_)

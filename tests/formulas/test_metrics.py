@@ -90,7 +90,7 @@ def test_lecture_per_label():
 def test_lecture_averages():
     """M-3, M-4: macro and micro averages of the two classes, pooled counts (100, 150, 20, 1730)."""
     pooled = LECTURE.pooled
-    assert [int(part[0]) for part in (pooled.tp, pooled.fp, pooled.fn, pooled.tn)] == [100, 150, 20, 1730]
+    assert [int(count[0]) for count in (pooled.tp, pooled.fp, pooled.fn, pooled.tn)] == [100, 150, 20, 1730]
     assert m.macro_precision(LECTURE).value == pytest.approx(0.325)
     assert m.macro_recall(LECTURE).value == pytest.approx(0.7)
     assert m.macro_f1(LECTURE).value == pytest.approx(0.442857, abs=5e-7)
@@ -102,7 +102,7 @@ def test_lecture_averages():
 
 
 def test_denominators_of_the_macro_average():
-    """M-4: label 0 is present, label 1 only predicted, label 2 neither; means say how many they used."""
+    """M-4: label 0 is present, label 1 only predicted, label 2 neither; means report the number of labels they used."""
     counts = m.LabelCounts(tp=[3, 0, 0], fp=[1, 1, 0], fn=[1, 0, 0], tn=[5, 9, 10])
     assert m.macro_f1(counts) == m.MacroMean(0.75 / 3, 3)
     assert m.macro_f1(counts, "present") == m.MacroMean(0.75, 1)
@@ -138,20 +138,20 @@ def test_zero_division_of_documents():
 
 def test_curve_areas():
     """M-6: labels 1,0,1,1,0 with scores .9,.8,.7,.6,.55, and all scores equal."""
-    truth, scores = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.55]
-    assert m.average_precision(truth, scores) == pytest.approx((1 + 2 / 3 + 3 / 4) / 3)
-    assert m.average_precision(truth, scores) == pytest.approx(0.805556, abs=5e-7)
-    assert m.average_precision(truth, scores, "trapezoid") == pytest.approx(0.763889, abs=5e-7)
-    assert m.roc_auc(truth, scores) == pytest.approx(4 / 6)
-    assert m.roc_auc(truth, [0.3] * 5) == 0.5
-    assert m.average_precision(truth, [0.3] * 5) == pytest.approx(0.6)
+    y_true, scores = [1, 0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.55]
+    assert m.average_precision(y_true, scores) == pytest.approx((1 + 2 / 3 + 3 / 4) / 3)
+    assert m.average_precision(y_true, scores) == pytest.approx(0.805556, abs=5e-7)
+    assert m.average_precision(y_true, scores, "trapezoid") == pytest.approx(0.763889, abs=5e-7)
+    assert m.roc_auc(y_true, scores) == pytest.approx(4 / 6)
+    assert m.roc_auc(y_true, [0.3] * 5) == 0.5
+    assert m.average_precision(y_true, [0.3] * 5) == pytest.approx(0.6)
 
 
 def test_undefined_areas():
     """M-6: without a positive or without a negative the areas are nan, and averages skip them."""
-    for truth in ([0, 0], [1, 1], []):
-        assert np.isnan(m.roc_auc(truth, [0.1, 0.2][: len(truth)]))
-        assert np.isnan(m.average_precision(truth, [0.1, 0.2][: len(truth)]))
+    for y_true in ([0, 0], [1, 1], []):
+        assert np.isnan(m.roc_auc(y_true, [0.1, 0.2][: len(y_true)]))
+        assert np.isnan(m.average_precision(y_true, [0.1, 0.2][: len(y_true)]))
     table = np.array([[0.9, 0.1, 0.5], [0.2, 0.3, 0.5]])
     areas = m.roc_aucs([[1, 0, 1], [0, 0, 1]], table)
     np.testing.assert_array_equal(areas, [1.0, np.nan, np.nan])
@@ -173,15 +173,15 @@ def test_curve_points_take_ties_together():
 
 def test_threshold_sweep():
     """M-6: P, R and 0/1 loss over tau, for all documents and for labelled ones."""
-    truth = [[1, 0], [1, 1], [0, 0], [1, 0]]
+    Y_true = [[1, 0], [1, 1], [0, 0], [1, 0]]
     scores = [[0.9, 0.4], [0.8, 0.3], [0.5, 0.1], [0.25, 0.4]]
-    sweep = m.threshold_sweep(truth, scores, [0.5, 0.2, 0.35])
+    sweep = m.threshold_sweep(Y_true, scores, [0.5, 0.2, 0.35])
     # 0.5 -> {0}, {0}, {0}, {};  0.2 -> {0,1}, {0,1}, {0}, {0,1};  0.35 -> {0,1}, {0}, {0}, {1}
     np.testing.assert_allclose(sweep.precision, [2 / 3, 4 / 7, 2 / 5])
     np.testing.assert_allclose(sweep.recall, [2 / 4, 4 / 4, 2 / 4])
     np.testing.assert_allclose(sweep.f1, [4 / 7, 8 / 11, 4 / 9])
     np.testing.assert_allclose(sweep.zero_one_loss, [3 / 4, 3 / 4, 4 / 4])
-    labelled = m.threshold_sweep(truth, scores, [0.5, 0.2, 0.35], labelled_only=True)
+    labelled = m.threshold_sweep(Y_true, scores, [0.5, 0.2, 0.35], labelled_only=True)
     np.testing.assert_allclose(labelled.precision, [2 / 2, 4 / 6, 2 / 4])
     np.testing.assert_allclose(labelled.zero_one_loss, [2 / 3, 2 / 3, 3 / 3])
     assert labelled.documents == 3
@@ -211,7 +211,7 @@ def test_average_ranks():
         average_ranks([[0.1, np.nan]])
 
 
-def test_every_measure_states_its_convention():
+def test_every_metric_states_its_convention():
     assert set(m.conventions()) == set(m.METRICS)
     for name, metric in m.METRICS.items():
         assert metric.name == name
@@ -222,12 +222,12 @@ def test_every_measure_states_its_convention():
     assert len(set(titles)) == len(titles)
 
 
-def test_measures_that_are_losses_say_so():
+def test_losses_are_marked_as_lower_is_better():
     losses = {name for name, metric in m.METRICS.items() if metric.greater_is_better is False}
     assert losses == {"hamming-loss", "zero-one-loss"}
 
 
-def test_wrong_input_is_answered_in_words():
+def test_wrong_input_raises_an_error_that_explains_it():
     with pytest.raises(UnknownNameError, match="Did you mean 'micro-f1'"):
         m.compute_metrics(T, S, ["micro-f2"])
     with pytest.raises(DataError, match=r"same documents and labels.*\(4, 3\) and \(4, 2\)"):
@@ -254,7 +254,7 @@ def test_every_form_of_matrix_counts_the_same(form, dtype):
     assert counts.tn.tolist() == [2, 2, 2]
 
 
-def test_untidy_sparse_matrices_are_read_and_left_alone():
+def test_unsorted_sparse_matrices_are_read_and_not_changed():
     untidy = sparse.csr_array((np.array([1, 1, 0]), np.array([2, 0, 1]), np.array([0, 3, 3])), shape=(2, 3))
     counts = m.document_counts(untidy, [[1, 0, 0], [0, 0, 0]])
     assert counts.true.tolist() == [2, 0]

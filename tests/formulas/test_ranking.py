@@ -1,9 +1,12 @@
-"""The ranking view: B-11, and the curves of M-6 over many labels."""
+"""Rankings: B-11, and the curves of M-6 over many labels."""
 
+import json
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import auc
 
 from manylabel import metrics as m
@@ -45,7 +48,7 @@ def test_ranks_of_true_labels() -> None:
         ("coverage", (3 + 2) / 2),
     ],
 )
-def test_measures(name: str, value: float) -> None:
+def test_metrics(name: str, value: float) -> None:
     """B-11: means over the two documents that have labels."""
     assert m.compute_ranking_metrics(T, SCORES, [name])[name] == pytest.approx(value)
 
@@ -67,7 +70,7 @@ def test_labels_never_seen_rank_last() -> None:
     assert (ranks.place.tolist(), ranks.reach.tolist()) == ([3], [3])
 
 
-def test_every_ranking_measure_states_its_convention() -> None:
+def test_every_ranking_metric_states_its_convention() -> None:
     assert set(m.ranking_conventions()) == set(m.RANKING_METRICS)
     assert not set(m.RANKING_METRICS) & set(m.METRICS)
     for name, metric in m.RANKING_METRICS.items():
@@ -81,39 +84,39 @@ def test_every_ranking_measure_states_its_convention() -> None:
 
 # ---- curves ----------------------------------------------------------------------------------------------------------
 
-TRUTH, SCORE = np.array([1, 0, 1, 1, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.55])
+TRUE, SCORE = np.array([1, 0, 1, 1, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.55])
 
 
 def test_areas_of_one_label() -> None:
     """M-6: AP .805556, trapezoid .763889, AUC .666667; all scores equal: AUC .5, AP .6."""
-    assert m.average_precision(TRUTH, SCORE) == pytest.approx(0.805556, abs=5e-7)
-    assert m.average_precision(TRUTH, SCORE, "trapezoid") == pytest.approx(0.763889, abs=5e-7)
-    assert m.roc_auc(TRUTH, SCORE) == pytest.approx(0.666667, abs=5e-7)
-    assert m.roc_auc(TRUTH, np.ones(5)) == 0.5
-    assert m.average_precision(TRUTH, np.ones(5)) == pytest.approx(0.6)
+    assert m.average_precision(TRUE, SCORE) == pytest.approx(0.805556, abs=5e-7)
+    assert m.average_precision(TRUE, SCORE, "trapezoid") == pytest.approx(0.763889, abs=5e-7)
+    assert m.roc_auc(TRUE, SCORE) == pytest.approx(0.666667, abs=5e-7)
+    assert m.roc_auc(TRUE, np.ones(5)) == 0.5
+    assert m.average_precision(TRUE, np.ones(5)) == pytest.approx(0.6)
 
 
 def test_curves_of_many_labels() -> None:
     """M-6: the same label twice: per label, micro and macro are all its curve; a label without positives is skipped."""
-    truth = np.stack([TRUTH, TRUTH, np.zeros(5, dtype=int)], axis=1)
+    Y_true = np.stack([TRUE, TRUE, np.zeros(5, dtype=int)], axis=1)
     scores = np.stack([SCORE, SCORE, SCORE], axis=1)
-    alone = m.precision_recall_curve(TRUTH, SCORE)
-    for curve in m.precision_recall_curves(truth, scores)[:2]:
+    alone = m.precision_recall_curve(TRUE, SCORE)
+    for curve in m.precision_recall_curves(Y_true, scores)[:2]:
         np.testing.assert_array_equal(curve.precision, alone.precision)
-    assert np.isnan(m.precision_recall_curves(truth, scores)[2].recall).all()
-    micro = m.micro_precision_recall_curve(truth[:, :2], scores[:, :2])
+    assert np.isnan(m.precision_recall_curves(Y_true, scores)[2].recall).all()
+    micro = m.micro_precision_recall_curve(Y_true[:, :2], scores[:, :2])
     np.testing.assert_allclose(micro.precision, alone.precision)
     np.testing.assert_allclose(micro.recall, alone.recall)
-    roc = m.macro_roc_curve(truth, scores)
+    roc = m.macro_roc_curve(Y_true, scores)
     assert auc(roc.false_positive_rate, roc.true_positive_rate) == pytest.approx(2 / 3)
-    assert m.micro_roc_auc(truth[:, :2], scores[:, :2]) == pytest.approx(2 / 3)
+    assert m.micro_roc_auc(Y_true[:, :2], scores[:, :2]) == pytest.approx(2 / 3)
 
 
 def test_macro_precision_is_interpolated() -> None:
     """M-6: precision 1, 1/2, 2/3, 3/4, 3/5 at recall 1/3, 1/3, 2/3, 1, 1: the best from recall r on."""
-    curve = m.macro_precision_recall_curve(TRUTH[:, np.newaxis], SCORE[:, np.newaxis], [0, 1 / 3, 0.4, 1])
+    curve = m.macro_precision_recall_curve(TRUE[:, np.newaxis], SCORE[:, np.newaxis], [0, 1 / 3, 0.4, 1])
     assert curve.precision.tolist() == [1, 1, 0.75, 0.75]
-    assert len(m.macro_precision_recall_curve(TRUTH[:, np.newaxis], SCORE[:, np.newaxis]).recall) == 101
+    assert len(m.macro_precision_recall_curve(TRUE[:, np.newaxis], SCORE[:, np.newaxis]).recall) == 101
 
 
 def test_curves_without_a_usable_label() -> None:
@@ -123,7 +126,34 @@ def test_curves_without_a_usable_label() -> None:
     assert math.isnan(m.micro_roc_auc([[0], [0]], [[0.1], [0.2]]))
 
 
-def test_wrong_input_is_answered_in_words() -> None:
+def test_label_curves_are_the_curves_of_the_other_functions_as_plain_data() -> None:
+    """M-6: a label with a curve, one without positives; the average leaves the second out."""
+    Y_true = np.stack([TRUE, np.zeros(5, dtype=int)], axis=1)
+    scores = np.stack([SCORE, SCORE], axis=1)
+    curves = m.label_curves(Y_true, sparse.csr_array(scores), ["buses", "roads"])
+    buses, roads = curves.labels
+    assert [curve.name for curve in (buses, roads, curves.micro, curves.macro)] == ["buses", "roads", "micro", "macro"]
+    assert [curve.positives for curve in (buses, roads, curves.micro, curves.macro)] == [3, 0, 3, 3]
+    alone, roc = m.precision_recall_curve(TRUE, SCORE), m.roc_curve(TRUE, SCORE)
+    assert (buses.thresholds, buses.precision) == (alone.thresholds.tolist(), alone.precision.tolist())
+    assert buses.recall == alone.recall.tolist()
+    assert buses.roc_thresholds == [None, *roc.thresholds.tolist()[1:]]
+    assert buses.false_positive_rate == roc.false_positive_rate.tolist()
+    assert buses.true_positive_rate == roc.true_positive_rate.tolist()
+    assert buses.average_precision == curves.macro.average_precision == m.average_precision(TRUE, SCORE)
+    assert buses.roc_auc == curves.macro.roc_auc == m.roc_auc(TRUE, SCORE)
+    assert (roads.average_precision, roads.roc_auc, set(roads.recall)) == (None, None, {None})
+    assert curves.micro.average_precision == m.micro_average_precision(Y_true, scores)
+    assert curves.micro.roc_auc == m.micro_roc_auc(Y_true, scores)
+    assert set(curves.macro.thresholds) == {None}
+    assert curves.macro.precision == m.macro_precision_recall_curve(Y_true, scores).precision.tolist()
+    assert json.loads(json.dumps(asdict(curves), allow_nan=False)) == asdict(curves)
+    assert [curve.name for curve in m.label_curves(Y_true, scores).labels] == ["0", "1"]
+    with pytest.raises(DataError, match="2 labels, but 1 label names"):
+        m.label_curves(Y_true, scores, ["buses"])
+
+
+def test_wrong_input_raises_an_error_that_explains_it() -> None:
     with pytest.raises(DataError, match="same shape"):
         m.label_ranks(T, SCORES[:, :2])
     with pytest.raises(DataError, match="same shape"):

@@ -94,7 +94,7 @@ def test_single_precision() -> None:
     np.testing.assert_allclose(V.toarray()[0], [0.894427, 0.447214, 0], atol=1e-6)
 
 
-def test_what_cannot_be_weighed_is_refused() -> None:
+def test_wrong_values_raise_an_error() -> None:
     with pytest.raises(DataError, match="no documents"):
         Weighting().fit(Csr((0, 3)))
     with pytest.raises(DataError, match="negative"):

@@ -1,5 +1,6 @@
 """The README does what it says: its Python runs, its commands run on its own table, its pages are up to date."""
 
+import doctest
 import os
 import re
 import shlex
@@ -86,3 +87,10 @@ def test_every_name_in_the_documentation_exists() -> None:
         names |= set(re.findall(r"`(manylabel(?:\.\w+)+)(?:\([^`]*\))?`", text))
         for name in sorted(names - {"manylabel.toml"}):
             resolve_name(name)
+
+
+def test_the_examples_of_the_pages_run() -> None:
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if ">>> " in path.read_text(encoding="utf-8")]
+    assert "metrics.md" in {path.name for path in pages}
+    for path in pages:
+        assert doctest.testfile(str(path), module_relative=False, encoding="utf-8").failed == 0, path

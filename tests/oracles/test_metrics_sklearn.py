@@ -1,4 +1,4 @@
-"""Agreement with scikit-learn for every measure it has, on random sparse label sets and scores."""
+"""Agreement with scikit-learn for every metric it has, on random sparse label sets and scores."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,16 @@ from manylabel.evaluation.rank_tests import average_ranks
 
 
 def label_sets(seed):
-    """Truth and prediction with empty rows, a column of zeros and a column of ones."""
+    """True and predicted labels with empty rows, a column of zeros and a column of ones."""
     random = np.random.default_rng(seed)
     documents, labels = int(random.integers(20, 80)), int(random.integers(3, 12))
-    truth = (random.random((documents, labels)) < 0.25).astype(int)
-    guess = np.where(random.random(truth.shape) < 0.8, truth, random.random(truth.shape) < 0.3).astype(int)
-    truth[0] = guess[0] = guess[1] = truth[2] = 0
-    truth[1, 0] = guess[2, 1] = 1
-    truth[:, -1], guess[:, -2], truth[3:, -3] = 1, 0, 1
-    guess[:, 0] = 0
-    return truth, guess
+    Y_true = (random.random((documents, labels)) < 0.25).astype(int)
+    Y_pred = np.where(random.random(Y_true.shape) < 0.8, Y_true, random.random(Y_true.shape) < 0.3).astype(int)
+    Y_true[0] = Y_pred[0] = Y_pred[1] = Y_true[2] = 0
+    Y_true[1, 0] = Y_pred[2, 1] = 1
+    Y_true[:, -1], Y_pred[:, -2], Y_true[3:, -3] = 1, 0, 1
+    Y_pred[:, 0] = 0
+    return Y_true, Y_pred
 
 
 @pytest.fixture(params=range(8))
@@ -28,7 +28,7 @@ def sets(request):
 
 
 def counted(sets):
-    return m.count_all(*(sparse.csr_array(part) for part in sets))
+    return m.count_all(*(sparse.csr_array(Y) for Y in sets))
 
 
 def test_per_label(sets):
@@ -42,7 +42,7 @@ def test_per_label(sets):
     np.testing.assert_array_equal(np.stack([ours.tn, ours.fp, ours.fn, ours.tp], axis=1), table.reshape(-1, 4))
 
 
-def test_undefined_label_ratios_take_the_value_asked_for(sets):
+def test_undefined_label_ratios_have_the_value_of_zero_division(sets):
     ours = counted(sets).labels
     for fill in (1.0, np.nan):
         p, r, f, _ = sk.precision_recall_fscore_support(*sets, average=None, zero_division=fill)
@@ -67,7 +67,7 @@ def test_macro_over_present_labels(sets):
     assert m.macro_f1(ours, "present") == m.MacroMean(pytest.approx(expected), present.size)
 
 
-def test_sample_measures(sets):
+def test_sample_metrics(sets):
     """With 0 for empty sets scikit-learn and we agree; with 1 only where one empty set is not filled too."""
     ours = counted(sets).documents
     expected = sk.precision_recall_fscore_support(*sets, average="samples", zero_division=0)[:3]
@@ -91,19 +91,19 @@ def test_losses(sets):
 def test_curves(seed, levels):
     """Few levels give many ties."""
     random = np.random.default_rng(seed)
-    truth = (random.random(60) < 0.3).astype(int)
+    Y_true = (random.random(60) < 0.3).astype(int)
     scores = random.integers(0, levels, 60) / levels
-    truth[:2] = 0, 1
-    assert m.average_precision(truth, scores) == pytest.approx(sk.average_precision_score(truth, scores))
-    assert m.roc_auc(truth, scores) == pytest.approx(sk.roc_auc_score(truth, scores))
-    p, r, thresholds = sk.precision_recall_curve(truth, scores)
-    ours = m.precision_recall_curve(truth, scores)
+    Y_true[:2] = 0, 1
+    assert m.average_precision(Y_true, scores) == pytest.approx(sk.average_precision_score(Y_true, scores))
+    assert m.roc_auc(Y_true, scores) == pytest.approx(sk.roc_auc_score(Y_true, scores))
+    p, r, thresholds = sk.precision_recall_curve(Y_true, scores)
+    ours = m.precision_recall_curve(Y_true, scores)
     np.testing.assert_allclose(ours.thresholds, thresholds[::-1])
     np.testing.assert_allclose(ours.precision, p[:-1][::-1])
     np.testing.assert_allclose(ours.recall, r[:-1][::-1])
-    assert m.average_precision(truth, scores, "trapezoid") == pytest.approx(sk.auc(r, p))
-    fpr, tpr, thresholds = sk.roc_curve(truth, scores, drop_intermediate=False)
-    roc = m.roc_curve(truth, scores)
+    assert m.average_precision(Y_true, scores, "trapezoid") == pytest.approx(sk.auc(r, p))
+    fpr, tpr, thresholds = sk.roc_curve(Y_true, scores, drop_intermediate=False)
+    roc = m.roc_curve(Y_true, scores)
     np.testing.assert_allclose(roc.false_positive_rate, fpr)
     np.testing.assert_allclose(roc.true_positive_rate, tpr)
     np.testing.assert_allclose(roc.thresholds, thresholds)
@@ -111,11 +111,11 @@ def test_curves(seed, levels):
 
 def test_areas_per_label():
     random = np.random.default_rng(3)
-    truth = (random.random((50, 6)) < 0.4).astype(int)
+    Y_true = (random.random((50, 6)) < 0.4).astype(int)
     scores = random.random((50, 6))
-    expected = sk.average_precision_score(truth, scores, average=None)
-    np.testing.assert_allclose(m.average_precisions(sparse.csr_array(truth), scores), expected)
-    np.testing.assert_allclose(m.roc_aucs(truth, scores), sk.roc_auc_score(truth, scores, average=None))
+    expected = sk.average_precision_score(Y_true, scores, average=None)
+    np.testing.assert_allclose(m.average_precisions(sparse.csr_array(Y_true), scores), expected)
+    np.testing.assert_allclose(m.roc_aucs(Y_true, scores), sk.roc_auc_score(Y_true, scores, average=None))
 
 
 def test_ranks_agree_with_scipy():

@@ -23,7 +23,7 @@ def literal(name: str, n11: int, n10: int, n01: int, n00: int, options: Options)
     def log(x: float) -> float:
         return math.log(x, options.base)
 
-    def given(t: int, c: int) -> float:
+    def conditional(t: int, c: int) -> float:
         return P[t, c] / p_c[c] if p_c[c] else 0.0
 
     if name == "df":
@@ -43,9 +43,9 @@ def literal(name: str, n11: int, n10: int, n01: int, n00: int, options: Options)
         root = math.sqrt(N) * (P[1, 1] * P[0, 0] - P[1, 0] * P[0, 1]) / math.sqrt(margins)
         return root if name == "ngl" else root**2
     if name == "rs":
-        return log((given(1, 1) + options.d) / (given(1, 0) + options.d))
+        return log((conditional(1, 1) + options.d) / (conditional(1, 0) + options.d))
     if name == "rs_printed":
-        return log((given(1, 1) + options.d) / (given(0, 0) + options.d))
+        return log((conditional(1, 1) + options.d) / (conditional(0, 0) + options.d))
     if name == "or":
         above, below = n11 * n00, n10 * n01
         return above / below if below else (math.inf if above else 1.0)
@@ -116,7 +116,7 @@ def test_chi_square_of_presence_agrees_with_scikit_learn() -> None:
     for label, scores in label_scores(contingency_tables(X[:, 2:], Y), "chi2"):
         if Y[:, label].all():
             continue
-        both = [sklearn_chi2(part, Y[:, label])[0] for part in (present, 1 - present)]
+        both = [sklearn_chi2(X, Y[:, label])[0] for X in (present, 1 - present)]
         np.testing.assert_allclose(scores, np.sum(both, axis=0))
 
 

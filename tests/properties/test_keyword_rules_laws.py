@@ -42,13 +42,13 @@ queries: st.SearchStrategy[Query] = st.recursive(
 
 @given(queries)
 @settings(max_examples=100)
-def test_what_is_printed_reads_back(query: Query) -> None:
+def test_a_printed_query_is_parsed_to_the_same_query(query: Query) -> None:
     assert parse_query(str(query)) == query
 
 
 @given(st.one_of(st.text(), st.text(st.sampled_from('ab ()"*\\ANDORT'), max_size=30)))
 @settings(max_examples=300)
-def test_any_text_is_a_query_or_an_error_that_shows_the_place(text: str) -> None:
+def test_any_text_is_a_query_or_an_error_that_shows_the_position(text: str) -> None:
     try:
         query = parse_query(text)
     except DataError as error:
@@ -62,7 +62,7 @@ def test_any_text_is_a_query_or_an_error_that_shows_the_place(text: str) -> None
 
 @given(st.text(st.sampled_from('ab ()"*\\:#\n\rNOT'), max_size=60))
 @settings(max_examples=200)
-def test_any_file_is_rules_or_an_error_with_a_line(text: str) -> None:
+def test_any_file_is_parsed_or_an_error_with_a_line(text: str) -> None:
     try:
         rules = parse_rules(text, "rules.txt")
     except DataError as error:
@@ -84,7 +84,7 @@ def test_any_label_can_be_written(rules: dict[str, Query]) -> None:
 
 
 @pytest.mark.parametrize("opening", ["(", "NOT ", "(NOT "])
-def test_deep_nesting_is_refused_before_python_gives_up(opening: str) -> None:
+def test_deep_nesting_raises_an_error_before_a_recursion_error(opening: str) -> None:
     with pytest.raises(DataError, match=f"nested more than {DEEPEST} deep"):
         parse_query(opening * 2_000 + "wheat")
 

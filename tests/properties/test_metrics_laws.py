@@ -28,7 +28,7 @@ def same(a, b):
 
 @FEW
 @given(pairs())
-def test_measures_lie_between_0_and_1(pair):
+def test_metrics_lie_between_0_and_1(pair):
     for name, value in m.compute_metrics(*pair).items():
         if name in CARDINALITIES:
             assert 0 <= value <= pair[0].shape[1]
@@ -41,16 +41,16 @@ def test_measures_lie_between_0_and_1(pair):
 @FEW
 @given(pairs())
 def test_perfect_prediction_is_perfect(pair):
-    truth = pair[0]
-    values = m.compute_metrics(truth, truth)
+    Y_true = pair[0]
+    values = m.compute_metrics(Y_true, Y_true)
     for name, metric in m.METRICS.items():
         if metric.greater_is_better is False:
             assert values[name] == 0, name
         elif metric.greater_is_better and not name.startswith(("micro", "macro")):
             assert values[name] == 1, name
-    if truth.any():
+    if Y_true.any():
         assert values["micro-f1"] == values["macro-f1-present"] == 1
-    if truth.any(axis=0).all():
+    if Y_true.any(axis=0).all():
         assert values["macro-f1"] == 1
 
 
@@ -60,26 +60,26 @@ def test_permuting_labels_permutes_label_counts_and_nothing_else(pair, random):
     order = list(range(pair[0].shape[1]))
     random.shuffle(order)
     before, after = m.label_counts(*pair), m.label_counts(pair[0][:, order], pair[1][:, order])
-    for part in ("tp", "fp", "fn", "tn"):
-        np.testing.assert_array_equal(getattr(after, part), getattr(before, part)[order])
+    for name in ("tp", "fp", "fn", "tn"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name)[order])
     same(m.compute_metrics(*pair), m.compute_metrics(pair[0][:, order], pair[1][:, order]))
 
 
 @FEW
 @given(pairs(), st.integers(0, 9))
-def test_batches_put_together_equal_all_at_once(pair, cut):
-    truth, guess = pair
-    parts = [m.count_all(truth[:cut], guess[:cut]), m.count_all(truth[cut:], guess[cut:])]
+def test_counts_of_batches_add_up(pair, n_first):
+    Y_true, Y_pred = pair
+    batches = [m.count_all(Y_true[:n_first], Y_pred[:n_first]), m.count_all(Y_true[n_first:], Y_pred[n_first:])]
     merged = m.Counts(
-        parts[0].labels + parts[1].labels, m.DocumentCounts.concatenate([part.documents for part in parts])
+        batches[0].labels + batches[1].labels, m.DocumentCounts.concatenate([batch.documents for batch in batches])
     )
-    same(m.metrics_of_counts(merged), m.compute_metrics(truth, guess))
+    same(m.metrics_of_counts(merged), m.compute_metrics(Y_true, Y_pred))
 
 
 @FEW
 @given(pairs())
-def test_a_label_nobody_has_or_gets_changes_only_what_counts_all_labels(pair):
-    wider = [np.hstack([part, np.zeros((len(part), 1), dtype=np.int8)]) for part in pair]
+def test_a_label_that_is_never_true_or_predicted_changes_only_metrics_over_all_labels(pair):
+    wider = [np.hstack([Y, np.zeros((len(Y), 1), dtype=np.int8)]) for Y in pair]
     unchanged = set(m.METRICS) - {"hamming-loss", "label-accuracy"}
     unchanged -= {name for name in MACRO if m.METRICS[name].over == "all"}
     same(m.compute_metrics(*pair, unchanged), m.compute_metrics(*wider, unchanged))  # type: ignore[call-arg]
@@ -87,7 +87,7 @@ def test_a_label_nobody_has_or_gets_changes_only_what_counts_all_labels(pair):
 
 @FEW
 @given(pairs())
-def test_swapping_truth_and_prediction_swaps_precision_and_recall(pair):
+def test_swapping_true_and_predicted_labels_swaps_precision_and_recall(pair):
     there, back = m.compute_metrics(*pair), m.compute_metrics(*reversed(pair))
     for kind in ("micro", "macro", "sample"):
         np.testing.assert_allclose(there[f"{kind}-precision"], back[f"{kind}-recall"])
@@ -98,18 +98,20 @@ def test_swapping_truth_and_prediction_swaps_precision_and_recall(pair):
 @FEW
 @given(pairs(), st.data())
 def test_threshold_sweep_is_the_sweep_of_its_decisions(pair, data):
-    truth = pair[0]
+    Y_true = pair[0]
     levels = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
-    scores = data.draw(hnp.arrays(np.float64, truth.shape, elements=levels))
+    scores = data.draw(hnp.arrays(np.float64, Y_true.shape, elements=levels))
     thresholds = data.draw(st.permutations([-0.5, 0.0, 0.3, 0.5, 0.5, 0.75, 1.0, 1.5]))[: data.draw(st.integers(0, 8))]
     labelled = data.draw(st.booleans())
-    fast = m.threshold_sweep(truth, scores, thresholds, labelled_only=labelled)
-    slow = m.decision_sweep(truth, lambda tau: scores >= tau, thresholds, labelled_only=labelled)
-    for part in ("thresholds", "right", "predicted", "exact", "true", "documents"):
-        np.testing.assert_array_equal(getattr(fast, part), getattr(slow, part), err_msg=part)
-    cut = data.draw(st.integers(0, len(truth)))
-    halves = [m.threshold_sweep(truth[rows], scores[rows], thresholds) for rows in (slice(cut), slice(cut, None))]
-    whole = m.threshold_sweep(truth, scores, thresholds)
+    fast = m.threshold_sweep(Y_true, scores, thresholds, labelled_only=labelled)
+    slow = m.decision_sweep(Y_true, lambda tau: scores >= tau, thresholds, labelled_only=labelled)
+    for name in ("thresholds", "right", "predicted", "exact", "true", "documents"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name), err_msg=name)
+    n_first = data.draw(st.integers(0, len(Y_true)))
+    halves = [
+        m.threshold_sweep(Y_true[rows], scores[rows], thresholds) for rows in (slice(n_first), slice(n_first, None))
+    ]
+    whole = m.threshold_sweep(Y_true, scores, thresholds)
     np.testing.assert_array_equal((halves[0] + halves[1]).exact, whole.exact)
     np.testing.assert_array_equal((halves[0] + halves[1]).right, whole.right)
 
@@ -117,13 +119,13 @@ def test_threshold_sweep_is_the_sweep_of_its_decisions(pair, data):
 @FEW
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=30))
 def test_auc_is_the_chance_that_a_positive_scores_higher(items):
-    truth = np.array([positive for positive, _ in items]).astype(int)
+    Y_true = np.array([positive for positive, _ in items]).astype(int)
     scores = np.array([score for _, score in items], dtype=float)
-    ours = m.roc_auc(truth, scores)
-    high, low = scores[truth == 1], scores[truth == 0]
+    ours = m.roc_auc(Y_true, scores)
+    high, low = scores[Y_true == 1], scores[Y_true == 0]
     if not high.size or not low.size:
         assert np.isnan(ours)
         return
     wins = (high[:, None] > low).mean() + (high[:, None] == low).mean() / 2
     np.testing.assert_allclose(ours, wins)
-    np.testing.assert_allclose(m.roc_auc(1 - truth, scores), 1 - ours)
+    np.testing.assert_allclose(m.roc_auc(1 - Y_true, scores), 1 - ours)

@@ -36,7 +36,7 @@ def test_k_terms_are_kept_and_more_only_add(corpus, name: str, k: int) -> None:
 
 
 @given(corpora(), names, st.integers(1, 8))
-def test_what_is_left_out_scores_no_better(corpus, name: str, k: int) -> None:
+def test_terms_left_out_score_no_better(corpus, name: str, k: int) -> None:
     X, Y = corpus
     scores = global_scores(contingency_tables(X, Y), name)
     assert not np.isnan(scores).any()
@@ -57,8 +57,8 @@ def test_selecting_per_label_holds_each_labels_best(corpus, name: str, k: int) -
 @given(corpora(), names)
 def test_tables_merge_in_any_order(corpus, name: str) -> None:
     X, Y = corpus
-    cut = len(X) // 2
-    first, second = (contingency_tables(X[part], Y[part]) for part in (slice(cut), slice(cut, None)))
+    n_first = len(X) // 2
+    first, second = (contingency_tables(X[rows], Y[rows]) for rows in (slice(n_first), slice(n_first, None)))
     whole = global_scores(contingency_tables(X, Y), name)
     np.testing.assert_array_equal(global_scores(first + second, name), whole)
     np.testing.assert_array_equal(global_scores(second + first, name), whole)
@@ -102,10 +102,10 @@ def test_values_stay_in_their_range(ranking) -> None:
 
 
 @given(rankings(), st.integers(0, 6))
-def test_batches_add_up(ranking, cut: int) -> None:
+def test_batches_add_up(ranking, n_first: int) -> None:
     T, scores = ranking
-    parts = [m.label_ranks(T[rows], scores[rows]) for rows in (slice(cut), slice(cut, None))]
-    assert m.metrics_of_ranks(m.LabelRanks.concatenate(parts)) == pytest.approx(
+    batches = [m.label_ranks(T[rows], scores[rows]) for rows in (slice(n_first), slice(n_first, None))]
+    assert m.metrics_of_ranks(m.LabelRanks.concatenate(batches)) == pytest.approx(
         m.compute_ranking_metrics(T, scores), nan_ok=True
     )
 
@@ -119,7 +119,7 @@ def test_only_the_order_of_scores_matters(ranking) -> None:
 
 
 @given(rankings())
-def test_the_truth_as_scores_is_perfect(ranking) -> None:
+def test_the_true_labels_as_scores_are_perfect(ranking) -> None:
     T, _ = ranking
     found = m.compute_ranking_metrics(T, T)
     if T.any():
@@ -129,7 +129,7 @@ def test_the_truth_as_scores_is_perfect(ranking) -> None:
 
 
 @given(rankings())
-def test_places_are_those_of_the_ranking(ranking) -> None:
+def test_ranks_are_those_of_the_ranking(ranking) -> None:
     T, scores = ranking
     order = m.label_ranking(scores)
     expected = [np.flatnonzero(order[i] == j)[0] + 1 for i, j in zip(*np.nonzero(T), strict=True)]

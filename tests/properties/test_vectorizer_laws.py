@@ -88,22 +88,22 @@ def test_the_vectorizer_is_count_vectorizer(which: str, texts: list[str], option
 
 @settings(max_examples=60, deadline=None)
 @given(texts=TEXTS, options=SETTINGS, data=st.data())
-def test_any_pieces_of_a_corpus_teach_what_the_whole_teaches(
+def test_learning_in_batches_equals_learning_at_once(
     texts: list[str], options: dict[str, Any], data: st.DataObject
 ) -> None:
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(texts)), max_size=3)))
-    bounds = [0, *cuts, len(texts)]
-    pieces = Vectorizer(**options)
+    ends = sorted(data.draw(st.lists(st.integers(0, len(texts)), max_size=3)))
+    bounds = [0, *ends, len(texts)]
+    batches = Vectorizer(**options)
     for start, end in itertools.pairwise(bounds):
-        pieces.partial_fit(texts[start:end])
+        batches.partial_fit(texts[start:end])
     try:
         whole = Vectorizer(**options).fit(texts)
     except ValueError as error:
         with pytest.raises(type(error)):
-            pieces.terms_  # noqa: B018
+            batches.terms_  # noqa: B018
         return
-    assert learned(pieces) == learned(whole)
-    assert same(pieces.transform(texts), whole.transform(texts))
+    assert learned(batches) == learned(whole)
+    assert same(batches.transform(texts), whole.transform(texts))
 
 
 @settings(max_examples=40, deadline=None)
@@ -160,12 +160,12 @@ WEIGHTS = st.fixed_dictionaries(
 
 
 @settings(max_examples=100, deadline=None)
-@given(counts=COUNTS, options=WEIGHTS, cut=st.integers(0, 8))
-def test_weights_learned_in_pieces_and_from_any_matrix_are_equal(
-    counts: Any, options: dict[str, str], cut: int
+@given(counts=COUNTS, options=WEIGHTS, n_first=st.integers(0, 8))
+def test_weights_learned_in_batches_and_from_any_matrix_are_equal(
+    counts: Any, options: dict[str, str], n_first: int
 ) -> None:
     whole = Weighting(**options).fit(Csr(counts))
-    pieces = Weighting(**options).partial_fit(Csr(counts[:cut])).partial_fit(Csr(counts[cut:]))
+    batches = Weighting(**options).partial_fit(Csr(counts[:n_first])).partial_fit(Csr(counts[n_first:]))
     expected = whole.transform(Csr(counts)).toarray()
     assert np.isfinite(expected).all()
     unsorted = Csr(counts)
@@ -174,7 +174,7 @@ def test_weights_learned_in_pieces_and_from_any_matrix_are_equal(
         unsorted.data[start:end] = unsorted.data[start:end][::-1].copy()
     unsorted.has_sorted_indices = False
     for X in (counts, Csr(counts), Csr(counts).tocsc(), unsorted):
-        np.testing.assert_allclose(pieces.transform(X).toarray(), expected, rtol=1e-12)
+        np.testing.assert_allclose(batches.transform(X).toarray(), expected, rtol=1e-12)
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,4 +1,4 @@
-"""What the vectorizer does beyond scikit-learn's, and how it answers mistakes."""
+"""What the vectorizer does beyond scikit-learn's, and its error messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_ngram_does_not_run_from_one_field_into_the_next() -> None:
     assert vectorizer.terms_ == ["body:cc dd", "title:aa bb"]
 
 
-def test_without_fields_the_parts_are_read_as_one_text() -> None:
+def test_without_fields_a_document_is_one_text() -> None:
     vectorizer = Vectorizer(ngram_range=(1, 2)).fit([{"title": "late bus", "body": "late"}, "bus"])
     assert vectorizer.terms_ == ["bus", "bus late", "late", "late bus"]
     assert row(vectorizer, {"title": "late bus", "body": "late"})["late"] == 2
@@ -64,7 +64,7 @@ def test_stems_are_merged_and_counted_together() -> None:
     assert vectorizer.document_frequency_.tolist() == [2, 1]
 
 
-def test_stop_words_go_before_stems_and_ngrams() -> None:
+def test_stop_words_are_removed_before_stems_and_ngrams() -> None:
     vectorizer = Vectorizer(stemmer="english", stop_words=["of"], ngram_range=(2, 2)).fit(["exports of grains"])
     assert vectorizer.terms_ == ["export grain"]
 
@@ -137,7 +137,7 @@ def test_learning_goes_on_after_fit_and_after_restoring() -> None:
         assert vectorizer.n_documents_ == 3
 
 
-def test_what_was_pruned_cannot_be_learned_further_from_a_file() -> None:
+def test_a_restored_vectorizer_that_pruned_cannot_go_on_learning() -> None:
     vectorizer = Vectorizer(min_df=2).fit(TEXTS)
     restored = Vectorizer(min_df=2).restore(vectorizer.learned_state())
     with pytest.raises(DataError, match="cannot go on learning"):
@@ -175,7 +175,7 @@ def test_zero_documents_and_empty_documents() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 3.5, b"bytes", ["list"], float("nan")])
-def test_what_is_no_text_is_named_by_its_position(wrong: Any) -> None:
+def test_errors_name_the_position_of_what_is_not_a_text(wrong: Any) -> None:
     with pytest.raises(DataError, match="Document 1 is"):
         Vectorizer().fit(["fine", wrong])
     with pytest.raises(DataError, match="Field 'title' of document 1 is"):
@@ -183,7 +183,7 @@ def test_what_is_no_text_is_named_by_its_position(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("single", ["one text", {"title": "one"}, b"bytes"])
-def test_a_single_text_is_no_list_of_texts(single: Any) -> None:
+def test_a_single_text_is_not_a_list_of_texts(single: Any) -> None:
     with pytest.raises(DataError, match="Put the document in a list"):
         Vectorizer().fit(single)
 
@@ -209,12 +209,12 @@ def test_a_single_text_is_no_list_of_texts(single: Any) -> None:
         ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )
-def test_wrong_settings_are_answered_with_a_sentence(settings: dict[str, Any], words: str) -> None:
+def test_wrong_settings_raise_an_error_that_explains_them(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         Vectorizer(**settings).fit(TEXTS)
 
 
-def test_an_unknown_stemmer_is_answered_with_the_nearest() -> None:
+def test_the_error_for_an_unknown_stemmer_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="'english'"):
         Vectorizer(stemmer="englisch").fit(TEXTS)
     with pytest.raises(UnknownNameError, match="'german'"):
@@ -228,7 +228,7 @@ def test_before_fit_there_is_nothing_to_transform() -> None:
         Vectorizer().terms_  # noqa: B018
 
 
-def test_prune_wants_the_matrix_of_count() -> None:
+def test_prune_needs_the_matrix_of_count() -> None:
     vectorizer = Vectorizer()
     X = vectorizer.count(TEXTS)
     with pytest.raises(ParameterError, match="matrix that count returned"):
@@ -268,12 +268,12 @@ def test_the_language_is_guessed_and_kept() -> None:
     assert german.terms_ == ["bus", "holes", "late", "roads"]
 
 
-def test_pieces_are_stemmed_as_the_first_one_is() -> None:
+def test_batches_are_stemmed_as_the_first_one_is() -> None:
     vectorizer = Vectorizer(stemmer="auto").partial_fit(["the holes in the roads"]).partial_fit(["der Bus ist da"])
     assert vectorizer.stemmer_ == "english"
 
 
-def test_a_language_that_is_not_known_is_refused() -> None:
+def test_an_unknown_language_raises_an_error() -> None:
     state = Vectorizer(stemmer="auto").fit(["the bus is in the road"]).learned_state()
     with pytest.raises(UnknownNameError, match="klingon"):
         Vectorizer(stemmer="auto").restore({**state, "language_": "klingon"})

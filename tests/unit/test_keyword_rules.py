@@ -1,4 +1,4 @@
-"""Keyword rules: what queries mean, what errors say, and the rules in a pipeline."""
+"""Keyword rules: the meaning of queries, the error messages, and the rules in a pipeline."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def test_queries(text: str, query: Query) -> None:
         ("wheat or corn", 7, "has 'or': write OR for the operator, or \"or\" for the word"),
     ],
 )
-def test_errors_show_the_place(text: str, column: int, sentence: str) -> None:
+def test_errors_show_the_position(text: str, column: int, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence) as caught:
         parse_query(text)
     assert str(caught.value).endswith(f":\n    {text}\n    {' ' * (column - 1)}^")
@@ -129,7 +129,7 @@ def test_words_are_matched_as_texts_are_split() -> None:
         matches("+x*", "x", tokens="nothing")
 
 
-def test_ready_made_counts_are_matched_by_the_names_of_their_terms() -> None:
+def test_counts_are_matched_by_the_names_of_their_terms() -> None:
     X = sparse.csr_array(np.array([[1, 0, 0], [0, 2, 0], [0, 0, 1]]))
     terms = ["Wheat", "corn", "interest rate"]
     rules = 'a: wheat\nb: cor* OR "interest rate"'
@@ -171,7 +171,7 @@ def test_rules_alone_and_before_a_model() -> None:
         np.testing.assert_array_equal(model.natural_decision(model.scores(X)), model.predict(X))
 
 
-def test_posteriors_and_wrong_rules_are_refused() -> None:
+def test_posteriors_and_wrong_rules_raise_errors() -> None:
     X, Y = np.eye(3), np.eye(3, dtype=int)
     with pytest.raises(ParameterError, match="its scores are posteriors"):
         KeywordRules(MultinomialNaiveBayes()).fit(X, Y, rule_labels=[0])
@@ -201,13 +201,13 @@ def test_rules_before_a_method_are_kept_in_the_model_file(method: str, tmp_path:
     path.write_text('roads: tramway* OR "light rail"\n')
     model = TextClassifier(method, features={"rules": str(path)}).fit(TEXTS, LABELS)
     texts = ["tramways", "the light rail", "rail light"]
-    answer = model.predict(texts)
-    assert "roads" in answer[0]
-    assert "roads" in answer[1]
+    predicted = model.predict(texts)
+    assert "roads" in predicted[0]
+    assert "roads" in predicted[1]
     model.save(tmp_path / "model")
     path.unlink()
     loaded = TextClassifier.load(tmp_path / "model")
-    assert loaded.predict(texts) == answer
+    assert loaded.predict(texts) == predicted
     assert loaded.recipe.features["rules"] == str(path)
 
 

@@ -22,7 +22,7 @@ def letters():
     return load_corpus("townhall").corpus.split("train").subset(range(150))
 
 
-def test_the_vocabulary_is_cut_down_to_the_selected_terms(letters) -> None:
+def test_the_vocabulary_is_reduced_to_the_selected_terms(letters) -> None:
     whole = TextClassifier("svm").fit(letters.texts, letters.label_sets)
     model = TextClassifier("svm", selection=BEST).fit(letters.texts, letters.label_sets)
     X = whole.features_.vectorizer_.transform(letters.texts)
@@ -53,7 +53,7 @@ def test_save_then_load_is_the_identity(method: str, features: dict, letters, tm
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
 
 
-def test_one_document_is_answered_as_many_are(letters) -> None:
+def test_one_document_is_predicted_as_many_are(letters) -> None:
     model = TextClassifier("svm", selection=BEST).fit(letters.texts, letters.label_sets)
     read, score = model.features_.document_reader(), model.decided_.document_scorer()
     assert read is not None
@@ -64,7 +64,7 @@ def test_one_document_is_answered_as_many_are(letters) -> None:
     np.testing.assert_allclose([score(*read(text)) for text in texts], long, rtol=1e-12, atol=1e-12)
 
 
-def test_ready_made_counts_are_selected_too(letters) -> None:
+def test_terms_of_counts_are_selected_too(letters) -> None:
     X = Vectorizer().fit_transform(letters.texts)
     by_texts = TextClassifier("svm", selection=BEST).fit(letters.texts, letters.label_sets)
     by_counts = TextClassifier("svm", selection=BEST).fit(X, letters.label_sets)
@@ -126,7 +126,7 @@ def test_a_vectorizer_that_kept_some_terms_cannot_go_on_learning(tmp_path: Path)
 # ---- the task and the command ----------------------------------------------------------------------------------------
 
 
-def test_the_task_counts_the_training_part() -> None:
+def test_the_task_counts_the_training_split() -> None:
     found = select_terms(Source("townhall"), ["chi2", "ig"], labels=["transport/buses"], top=3)
     train = load_corpus("townhall").corpus.split("train")
     assert found.documents == len(train)
@@ -138,7 +138,7 @@ def test_the_task_counts_the_training_part() -> None:
     assert not entry.best["chi2"][0].against
 
 
-def test_terms_that_speak_against_a_label_are_marked() -> None:
+def test_terms_that_indicate_the_absence_of_a_label_are_marked() -> None:
     found = select_terms(Source("townhall"), ["gss", "chi2"], labels=["streets/parking"], top=10**6)
     by = {name: {term.term: term.against for term in terms} for name, terms in found.found[0].best.items()}
     assert by["gss"] == by["chi2"]

@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.kernels.canonical import canonical
+from manylabel.kernels.canonical import as_csr, canonical
 from manylabel.kernels.label_tables import label_term_table
 
 
@@ -120,7 +121,7 @@ def contingency_tables(X: Any, Y: Any, *, n_jobs: int | None = None) -> Continge
 
     X is documents × terms, 0 or above; Y documents × labels of 0 and 1, or one class per document.
     """
-    X, Y = canonical(_matrix(X)), indicator_of(Y)
+    X, Y = canonical(as_csr(X)), indicator_of(Y)
     if len(X.data) and not X.data.min() >= 0:  # written so that nan is refused too
         raise DataError("X has negative or missing values.", remedy="Give counts, 0 or above.")
     table = label_term_table(X, Y, n_jobs=n_jobs)
@@ -133,15 +134,11 @@ def indicator_of(Y: Any) -> Csr:
     >>> indicator_of(["b", "a", "b"]).toarray().tolist()
     [[0, 1], [1, 0], [0, 1]]
     """
-    if not hasattr(Y, "tocsr") and np.ndim(Y) == 1:
+    if not sparse.issparse(Y) and np.ndim(Y) == 1:
         classes, column = np.unique(np.asarray(Y), return_inverse=True)
         n = len(column)
         return Csr((np.ones(n, dtype=np.int8), (np.arange(n), column)), shape=(n, len(classes)))
-    matrix = canonical(_matrix(Y), keep_zeros=False)
+    matrix = canonical(as_csr(Y), keep_zeros=False)
     if not (matrix.data == 1).all():
         raise DataError("A label matrix may hold only 0 and 1.")
     return matrix
-
-
-def _matrix(values: Any) -> Any:
-    return values if hasattr(values, "tocsr") else np.atleast_2d(np.asarray(values))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
+from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import Constraint, Number, OneOf
 
 Scope = Literal["feature", "global"]
@@ -104,7 +105,7 @@ class FrequencyBins(Estimator):
         return self.fit(X).transform(X)
 
     def _checked(self, X: Any) -> Csr:
-        matrix = X if isinstance(X, Csr) else Csr(X if hasattr(X, "tocsr") else np.atleast_2d(X))
+        matrix = as_csr(X)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()

@@ -13,6 +13,7 @@ from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.contingency import Contingency, contingency_tables
 from manylabel.features.term_scores import COMBINE, FUNCTIONS, Options, best_terms, global_scores, label_scores
 from manylabel.features.vocabulary import select_columns
+from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 
 
@@ -119,7 +120,7 @@ class TermSelector(Estimator):
     def transform(self, X: Any) -> Csr:
         """The columns of the kept terms."""
         self.check_fitted()
-        matrix = X if isinstance(X, Csr) else Csr(X if hasattr(X, "tocsr") else np.atleast_2d(X))
+        matrix = as_csr(X)
         if matrix.shape[1] != self.n_features_in_:
             raise DataError(
                 f"X has {matrix.shape[1]} columns, but the selection was made among {self.n_features_in_}.",

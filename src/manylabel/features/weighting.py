@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
+from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import Constraint, OneOf
 
 
@@ -167,7 +168,7 @@ class Weighting(Estimator):
         return idf.astype(self.dtype)
 
     def _checked(self, X: Any) -> Csr:
-        matrix: Csr = X if isinstance(X, Csr) else Csr(X if hasattr(X, "tocsr") else np.atleast_2d(X))
+        matrix = as_csr(X)
         if matrix.data.size and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
             raise DataError("X has negative, infinite or missing values.", remedy="Give counts, 0 or above.")
         if self.is_fitted and matrix.shape[1] != self.n_features_in:
