@@ -27,7 +27,7 @@ from manylabel.estimator import Csr
 
 DOCUMENTS = {"reuters21578": 12_902, "debtags": 6_000}
 """How many documents are used: all of Reuters' training and test splits, and a random part of debtags."""
-PROMISES = (("recall", 0.9), ("recall", 0.8), ("fdr", 0.2))
+GUARANTEES = (("recall", 0.9), ("recall", 0.8), ("fdr", 0.2))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def main(repeats: int = 200, again: int = 5) -> None:
         pool = Pool.of(data)
         half = Half.of(pool)
         print(row(data, "nothing (svm, a threshold a label)", [half.default()]), flush=True)
-        for measure, level in PROMISES:
+        for measure, level in GUARANTEES:
             print(row(data, f"{measure} {level}", list(half.divisions(measure, level, repeats))), flush=True)
         found = list(refits(pool, "recall", 0.9, again))
         print(row(data, f"recall 0.9, {again} refits", found), flush=True)

@@ -29,7 +29,7 @@ def draw(path: Path, rows: Sequence[Row], growth: Sequence[Growth]) -> None:
 
 
 def draw_ratios(axes: Any, rows: Sequence[Row]) -> None:
-    """A bar a comparison: first calls, later calls as a ring, the goal as a line."""
+    """One bar per comparison: first calls, later calls as a ring, the goal as a line."""
     from matplotlib.ticker import NullFormatter
 
     for place, row in enumerate(reversed(rows)):

@@ -1,10 +1,10 @@
-"""How often the figure of a later stretch of time falls into the interval `compare` would have printed for it.
+"""How often the figure of a later time-ordered fold lies in the interval that `compare` would have printed for it.
 
-    python -m benchmarks.later_stretches townhall svm,nb,rocchio,knn,svm+stems,nb+stems,nb-app,ml-knn,logistic
-    python -m benchmarks.later_stretches reuters21578 svm,nb,rocchio,knn,nb-app
+    python -m benchmarks.later_folds townhall svm,nb,rocchio,knn,svm+stems,nb+stems,nb-app,ml-knn,logistic
+    python -m benchmarks.later_folds reuters21578 svm,nb,rocchio,knn,nb-app
 
-Training documents alone: the first 70, 80 and 90 % are cross-validated in five stretches of time, the interval for the
-next stretch (20, 20 and 10 %) is made from that, and then the stretch is measured.
+Training documents only: the first 70, 80 and 90 % are cross-validated in five time-ordered folds, the interval for the
+next fold (20, 20 and 10 %) is computed from that, and then the next fold is measured.
 """
 
 import sys
@@ -34,8 +34,8 @@ def answers(work: FoldWork, recipe: Recipe, number: int) -> DocumentStatistics:
     return DocumentStatistics(work.Y[work.splits[number][1]], given)
 
 
-def stretch(corpus: Corpus, before: Ints, after: Ints, recipe: Recipe) -> tuple[float, float, float, float]:
-    """The expected figure, its interval, and the figure of the later stretch."""
+def later_fold(corpus: Corpus, before: Ints, after: Ints, recipe: Recipe) -> tuple[float, float, float, float]:
+    """The expected figure, its interval, and the figure of the later fold."""
     known = replace(corpus.subset(before), split_names=None, split_by="time:date")
     work = FoldWork.of(known, folds_of(known, 5, 0)[0], n_jobs=1)
     folds = [answers(work, recipe, number) for number in range(5)]
@@ -56,7 +56,7 @@ def main(data: str, pipelines: str) -> None:
         for pipeline in pipelines.split(","):
             method, _, stems = pipeline.partition("+")
             recipe = Recipe.of(method, {"features": {"stemmer": "english"}} if stems else None)
-            value, low, high, later = stretch(corpus, before, after, recipe)
+            value, low, high, later = later_fold(corpus, before, after, recipe)
             inside.append(low <= later <= high)
             shifts.append(later - value)
             print(f"{shares[0]:.0%} {pipeline:12} expected {value:.3f} [{low:.3f}, {high:.3f}], later {later:.3f}")
