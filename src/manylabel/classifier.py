@@ -325,7 +325,7 @@ class TextClassifier(Estimator):
         return label_columns
 
     def __getstate__(self) -> dict[str, Any]:
-        """What `pickle` and `copy` keep: everything but the short way, which is made again."""
+        """What a copy keeps: everything but the short way, which is made again."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def transform(self, documents: Documents) -> Csr:

@@ -33,7 +33,7 @@ def test_a_prediction_of_the_default_passes_through_few_files(n_texts: int) -> N
     corpus = load("townhall").corpus.subset(range(160))
     model = TextClassifier(n_jobs=1).fit(corpus.texts, corpus.label_sets)
     assert model.decided_.choice_ is not None
-    files: set[str] = set()
+    texts, files = corpus.texts[:n_texts], set[str]()
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         name = frame.f_code.co_filename
@@ -43,7 +43,7 @@ def test_a_prediction_of_the_default_passes_through_few_files(n_texts: int) -> N
     before = sys.getprofile()
     sys.setprofile(watch)
     try:
-        model.predict(corpus.texts[:n_texts])
+        model.predict(texts)
     finally:
         sys.setprofile(before)
     assert 10 < len(files) <= MOST_FILES, sorted(files)

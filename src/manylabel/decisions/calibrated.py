@@ -12,9 +12,8 @@ from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.decisions.calibration import open_scores
 from manylabel.decisions.threshold_search import SearchedMetric, ThresholdSearch, pooled_threshold
 from manylabel.estimator import Csr, Floats
-from manylabel.models.evidence import on_an_open_scale
 from manylabel.models.label_thresholds import CLEAR, clear_of_scores
-from manylabel.models.score_kinds import Bools, ScoreKind, display, sigmoid
+from manylabel.models.score_kinds import Bools, ScoreKind, display, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
 
 

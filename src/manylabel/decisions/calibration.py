@@ -11,8 +11,7 @@ import numpy as np
 from manylabel.decisions.base import possible
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
-from manylabel.models.evidence import on_an_open_scale
-from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, sigmoid
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
 
 LARGEST = 1e300

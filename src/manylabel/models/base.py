@@ -15,7 +15,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import ParameterError
-from manylabel.models.evidence import asked_for, on_an_open_scale, removal_evidence
+from manylabel.models.evidence import asked_for, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
     Bools,
@@ -23,6 +23,7 @@ from manylabel.models.score_kinds import (
     ScoreKind,
     display,
     natural_decisions,
+    on_an_open_scale,
     posteriors,
     probabilities,
     sigmoid,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.models.score_kinds import LOG_ODDS_LIMIT, ScoreKind
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT
 
 if TYPE_CHECKING:
     from manylabel.models.base import MultiLabelModel
@@ -85,11 +85,3 @@ def _shortened(document: Csr, words: Ints) -> Csr:
     data, indices = (np.broadcast_to(part, kept.shape)[kept] for part in (document.data, document.indices))
     indptr = np.arange(len(words) + 1) * (document.nnz - 1)
     return Csr((data, indices, indptr), shape=(len(words), document.shape[1]))
-
-
-def on_an_open_scale(scores: Floats, kind: ScoreKind) -> Floats:
-    """Posteriors as log-odds, within ±700, so that near certainty terms still add to them; other scores as they are."""
-    if kind is not ScoreKind.POSTERIOR:
-        return scores
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.clip(np.log(scores) - np.log1p(-scores), -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT))

@@ -146,3 +146,11 @@ def best_label(scores: Floats, above: float = -math.inf) -> Bools:
         rows, best = np.arange(len(scores)), scores.argmax(axis=1)
         chosen[rows, best] = scores[rows, best] > above
     return chosen
+
+
+def on_an_open_scale(scores: Floats, kind: ScoreKind) -> Floats:
+    """Posteriors as log-odds, within ±700, so that near certainty terms still add to them; other scores as they are."""
+    if kind is not ScoreKind.POSTERIOR:
+        return scores
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.clip(np.log(scores) - np.log1p(-scores), -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.evidence import on_an_open_scale
-from manylabel.models.score_kinds import LOG_ODDS_LIMIT, ScoreKind, sigmoid
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, ScoreKind, on_an_open_scale, sigmoid
 
 STEPS = 50
 TOLERANCE = 1e-8
