@@ -33,7 +33,7 @@ def test_what_is_read_is_never_overwritten(
     table: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(arguments) == 2
-    assert "is read, and would be overwritten" in capsys.readouterr().err
+    assert "is an input and would be overwritten" in capsys.readouterr().err
     assert table.read_text() == TABLE
     assert list(table.parent.iterdir()) == [table]
 

@@ -72,9 +72,9 @@ class TestFolders:
         assert corpus.terms == ["cat", "dog"]
 
     def test_first_and_second(self, tmp_path):
-        for part in ("first", "second"):
-            sparse.save_npz(tmp_path / f"{part}_X.npz", sparse.csr_array(np.eye(2)))
-            sparse.save_npz(tmp_path / f"{part}_Y.npz", sparse.csr_array(np.eye(2)))
+        for split in ("first", "second"):
+            sparse.save_npz(tmp_path / f"{split}_X.npz", sparse.csr_array(np.eye(2)))
+            sparse.save_npz(tmp_path / f"{split}_Y.npz", sparse.csr_array(np.eye(2)))
         assert read(tmp_path).corpus.split_names == ["train", "train", "test", "test"]
 
     def test_annif_folder(self, tmp_path):

@@ -18,7 +18,7 @@ def skewed(documents=600, labels=30, seed=1):
 
 
 def unevenness(Y, tests):
-    """How far each label's count in a part is from its even share, on average."""
+    """How far each label's count in a split is from its even share, on average."""
     even = Y.sum(axis=0) / len(tests)
     return float(np.mean([np.abs(Y[test].sum(axis=0) - even) for test in tests]))
 
@@ -92,8 +92,8 @@ def test_iterative_stratification_of_separate_labels_is_exact():
 def test_iterative_split_by_hand(seed):
     """Labels A, B, C with 7, 3, 5 documents: AB three times, A four times, C five times; shares .7 and .3.
 
-    B, the rarest, wants (2.1, .9): two documents to part 0, one to part 1. A has four left, fewer than C, and
-    wants (2.9, 1.1): 0, 0, 1, 0. Then C wants (3.5, 1.5) and the parts have room for (3.4, 1.6): 0, 0, then
+    B, the rarest, wants (2.1, .9): two documents to split 0, one to split 1. A has four left, fewer than C, and
+    wants (2.9, 1.1): 0, 0, 1, 0. Then C wants (3.5, 1.5) and the splits have room for (3.4, 1.6): 0, 0, then
     (1.5, 1.5) is settled by the room (1.4, 1.6): 1, then 0, then (.5, .5) by the room (.4, .6): 1. Taking C
     before A, or leaving the room out, gives another result.
     """
@@ -129,15 +129,15 @@ def test_iterative_split_keeps_shares_per_label():
 def test_iterative_split_with_unlabelled_documents_and_labels_of_one_document():
     Y = np.zeros((40, 12), dtype=int)
     Y[np.arange(10), np.arange(10)] = 1
-    parts = splits.iterative_split(Y, (0.5, 0.25, 0.25), 0)
-    assert [part.size for part in parts] == [20, 10, 10]
-    assert [part.size for part in splits.iterative_split(np.zeros((8, 0)), (0.5, 0.5), 0)] == [4, 4]
+    found = splits.iterative_split(Y, (0.5, 0.25, 0.25), 0)
+    assert [rows.size for rows in found] == [20, 10, 10]
+    assert [rows.size for rows in splits.iterative_split(np.zeros((8, 0)), (0.5, 0.5), 0)] == [4, 4]
 
 
 def test_iterative_split_leaves_no_part_empty():
-    """Each label's one document is wanted most by the large part; the small one must get one all the same."""
-    parts = splits.iterative_split(np.eye(3, dtype=int), (0.98, 0.01, 0.01), 0)
-    assert [part.size for part in parts] == [1, 1, 1]
+    """Each label's one document is needed most by the large split; the small one must get one all the same."""
+    found = splits.iterative_split(np.eye(3, dtype=int), (0.98, 0.01, 0.01), 0)
+    assert [rows.size for rows in found] == [1, 1, 1]
 
 
 def test_iterative_stratification_does_not_slow_down_with_labels():
@@ -173,7 +173,7 @@ def test_groups_of_a_split_come_in_random_order():
 
 
 def test_group_split_leaves_no_part_empty():
-    assert [part.size for part in splits.group_split([1, 1, 2], (0.99, 0.01), 0)] in ([2, 1], [1, 2])
+    assert [rows.size for rows in splits.group_split([1, 1, 2], (0.99, 0.01), 0)] in ([2, 1], [1, 2])
 
 
 def test_by_date_is_chronological_and_keeps_days_together():
@@ -182,15 +182,15 @@ def test_by_date_is_chronological_and_keeps_days_together():
     assert dates[early].max() < dates[late].min()
     # a cut after one document misses 2.5 by 1.5, a cut after four as well: the earlier one is taken
     assert early.tolist() == [1]
-    parts = splits.by_date([datetime.date(2000 + i, 1, 1) for i in range(10)], (0.6, 0.2, 0.2))
-    assert [part.tolist() for part in parts] == [[0, 1, 2, 3, 4, 5], [6, 7], [8, 9]]
+    found = splits.by_date([datetime.date(2000 + i, 1, 1) for i in range(10)], (0.6, 0.2, 0.2))
+    assert [rows.tolist() for rows in found] == [[0, 1, 2, 3, 4, 5], [6, 7], [8, 9]]
 
 
 def test_by_date_gives_each_part_a_date():
-    parts = splits.by_date([1, 2, 3, 3, 3, 3, 3, 3], (0.1, 0.1, 0.8))
-    assert [part.size for part in parts] == [1, 1, 6]
-    parts = splits.by_date([1, 1, 1, 1, 1, 1, 2, 3], (0.1, 0.1, 0.8))
-    assert [part.size for part in parts] == [6, 1, 1]
+    found = splits.by_date([1, 2, 3, 3, 3, 3, 3, 3], (0.1, 0.1, 0.8))
+    assert [rows.size for rows in found] == [1, 1, 6]
+    found = splits.by_date([1, 1, 1, 1, 1, 1, 2, 3], (0.1, 0.1, 0.8))
+    assert [rows.size for rows in found] == [6, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -204,10 +204,10 @@ def test_by_date_gives_each_part_a_date():
         (lambda: splits.iterative_split(np.eye(4), (0.8, 0.3), 0), r"add up to 1, not \[0.8, 0.3\]"),
         (lambda: splits.iterative_split(np.eye(4), (1.2, -0.2), 0), "above 0"),
         (lambda: splits.iterative_split(np.eye(4), (1.0,), 0), "two or more"),
-        (lambda: splits.iterative_split(np.eye(1), (0.5, 0.5), 0), "1 documents cannot make 2 parts"),
+        (lambda: splits.iterative_split(np.eye(1), (0.5, 0.5), 0), "1 documents cannot make 2 splits"),
         (lambda: splits.group_k_fold(["a", "a", "b"], 3, 0), "2 groups cannot make 3 folds"),
-        (lambda: splits.group_split(["a", "a"], (0.5, 0.5), 0), "1 groups cannot make 2 parts"),
-        (lambda: splits.by_date([1, 1], (0.5, 0.5)), "1 dates cannot make 2 parts"),
+        (lambda: splits.group_split(["a", "a"], (0.5, 0.5), 0), "1 groups cannot make 2 splits"),
+        (lambda: splits.by_date([1, 1], (0.5, 0.5)), "1 dates cannot make 2 splits"),
         (lambda: splits.holdout(10, 1.5, 0), "share must be a number above 0 below 1, not 1.5"),
         (lambda: splits.holdout(3, 0.1, 0), "3 documents cannot give 3 for training and 0 for testing"),
         (lambda: splits.repeated_random(10, 8, 3, 1, 0), "both together at most 10"),

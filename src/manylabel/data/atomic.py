@@ -1,4 +1,4 @@
-"""Files that are either wholly there or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def atomic_write(
     encoding: str = "utf-8",
     newline: str = "\n",
 ) -> Iterator[IO[Any]]:
-    """A stream whose content appears under `path` when the block ends well, and nowhere if it fails.
+    """A stream whose content becomes the file `path` when the block succeeds; if it fails, nothing changes.
 
     The bytes go to a file beside the target, are flushed to the disk, and the file is renamed: a reader
-    sees the old file or the new one, never a half. The rights of a file that is replaced are kept.
+    sees the old file or the new one, never half of it. A replaced file keeps its permissions.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -56,16 +56,16 @@ def atomic_write(
 
 
 def check_target(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
-    """Refuse a file that could not be written, or whose content is still to be read: before the work, not after it.
+    """Raise an error, before the work, for a file that cannot be written or that is one of the inputs.
 
     >>> check_target("letters.csv", ["./letters.csv"])
     Traceback (most recent call last):
     ...
-    manylabel.exceptions.ParameterError: letters.csv is read, and would be overwritten. Give another name to write to.
+    manylabel.exceptions.ParameterError: letters.csv is an input and would be overwritten. Give another name.
     """
     target = Path(os.path.realpath(path))
     if any(given is not None and Path(os.path.realpath(given)) == target for given in inputs):
-        raise ParameterError(f"{path} is read, and would be overwritten. Give another name to write to.")
+        raise ParameterError(f"{path} is an input and would be overwritten. Give another name.")
     if target.is_dir():
         raise ParameterError(f"{path} is a folder. Give the name of a file to write to.")
     if not target.parent.is_dir():
@@ -74,9 +74,9 @@ def check_target(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> 
 
 @contextmanager
 def atomic_text(path: str | Path) -> Iterator[IO[str]]:
-    """A UTF-8 text stream written by `atomic_write`, packed when the name ends in ``.gz``.
+    """A UTF-8 text stream written by `atomic_write`, compressed when the name ends in ``.gz``.
 
-    The packed bytes depend on the content alone (no time, no name), so that equal corpora give equal files.
+    The compressed bytes depend on the content alone (no time, no name), so that equal corpora give equal files.
     """
     with atomic_bytes(path) as binary:
         text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
@@ -87,7 +87,7 @@ def atomic_text(path: str | Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """A binary stream written by `atomic_write`, packed when the name ends in ``.gz``."""
+    """A binary stream written by `atomic_write`, compressed when the name ends in ``.gz``."""
     with atomic_write(path, "wb") as stream:
         if not str(path).endswith(".gz"):
             yield stream
@@ -97,7 +97,7 @@ def atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the renaming itself survive a power cut, where the system lets a folder be flushed."""
+    """Make the renaming itself survive a power failure, where the system can flush a folder."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -23,9 +23,9 @@ SplitName = Literal["train", "test", "dev", "unused"]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents with label sets. Made by the readers of `manylabel.data`; estimators never see one.
+    """Documents with label sets, as the readers of `manylabel.data` return them; estimators never see one.
 
-    Either `fields` holds the texts (one list a field, for example title and body; a corpus without fields has the one
+    Either `fields` holds the texts (one list per field, for example title and body; a corpus without fields has the one
     field ``text``), or `counts` holds a ready-made documents × terms matrix and `terms` the names of its columns.
     """
 
@@ -40,7 +40,7 @@ class Corpus:
     metadata: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     hierarchy: Hierarchy | None = None
     split_by: str = ""
-    """The metadata whose values (author, thread, source) are not to be divided between training and test."""
+    """The metadata column (author, thread, source) whose equal values stay in one split."""
     name: str = ""
     source: str = ""
     licence: str = ""
@@ -90,9 +90,9 @@ class Corpus:
         """The label sets; an error where the corpus has none."""
         if self.labels is None:
             raise DataError(
-                "The documents carry no labels.",
+                "The documents have no labels.",
                 path=self.source or self.name or None,
-                remedy="Name the label column (--label-column), or give a file with labels.",
+                remedy="Give the label column (--label-column), or a file with labels.",
             )
         return self.labels
 
@@ -127,7 +127,7 @@ class Corpus:
 
     @property
     def splits(self) -> dict[str, int]:
-        """How many documents each split has; empty where the corpus is not divided."""
+        """How many documents each split has; empty where the corpus has no splits."""
         return dict(Counter(self.split_names)) if self.split_names is not None else {}
 
 
@@ -148,19 +148,19 @@ def split_name(given: object) -> str:
     return SPLIT_NAMES.get(name.lower(), name) or "unused"
 
 
-def combine_splits(parts: Mapping[str, Corpus]) -> Corpus:
-    """One corpus of all the parts' documents, each marked with its part.
+def combine_splits(splits: Mapping[str, Corpus]) -> Corpus:
+    """One corpus of the documents of all splits, each with the name of its split.
 
-    Fields and metadata a part lacks are empty there. Label names (and terms) keep their order when one
-    part's list begins with the others'; otherwise they are merged and sorted (terms: an error, for columns
-    cannot be matched).
+    Fields and metadata that a split lacks are empty there. Label names (and terms) keep their order when one split's
+    list begins with all the others; otherwise label names are merged and sorted, and terms are an error, since columns
+    cannot be matched.
     """
-    corpora = list(parts.values())
+    corpora = list(splits.values())
     first = corpora[0]
     ids = list(chain.from_iterable(corpus.ids for corpus in corpora))
     if len(set(ids)) < len(ids):
-        ids = [f"{part}/{identity}" for part, corpus in parts.items() for identity in corpus.ids]
-    counts, terms = _combined_counts(parts)
+        ids = [f"{split}/{identity}" for split, corpus in splits.items() for identity in corpus.ids]
+    counts, terms = _combined_counts(splits)
     labelled = any(corpus.labels is not None for corpus in corpora)
     return replace(
         first,
@@ -168,7 +168,7 @@ def combine_splits(parts: Mapping[str, Corpus]) -> Corpus:
         fields=_stacked([corpus.fields for corpus in corpora], [len(corpus) for corpus in corpora], ""),
         labels=[names for corpus in corpora for names in (corpus.labels or [[]] * len(corpus))] if labelled else None,
         label_names=_merged_names([corpus.label_names for corpus in corpora]),
-        split_names=[part for part, corpus in parts.items() for _ in range(len(corpus))],
+        split_names=[split for split, corpus in splits.items() for _ in range(len(corpus))],
         counts=counts,
         terms=terms,
         metadata=_stacked([corpus.metadata for corpus in corpora], [len(corpus) for corpus in corpora], None),
@@ -190,7 +190,7 @@ def _stacked(
 
 
 def _longest(lists: Sequence[Sequence[str]]) -> list[str] | None:
-    """The longest list if every other one is its beginning."""
+    """The longest list if it begins with every other list; None otherwise."""
     longest: list[str] = []
     for names in lists:
         longest = list(names) if len(names) > len(longest) else longest
@@ -202,18 +202,20 @@ def _merged_names(lists: Sequence[Sequence[str]]) -> list[str]:
     return longest if longest is not None else sorted(set(chain.from_iterable(lists)))
 
 
-def _combined_counts(parts: Mapping[str, Corpus]) -> tuple[Csr | None, list[str] | None]:
-    matrices = {name: corpus.counts for name, corpus in parts.items() if corpus.counts is not None}
+def _combined_counts(splits: Mapping[str, Corpus]) -> tuple[Csr | None, list[str] | None]:
+    matrices = {name: corpus.counts for name, corpus in splits.items() if corpus.counts is not None}
     if not matrices:
         return None, None
-    if len(matrices) < len(parts):
-        raise DataError(f"Only {', '.join(matrices)} hold counts, the other splits texts. Give parts of one kind.")
-    lists = [list(corpus.terms or [f"t{j}" for j in range(matrices[name].shape[1])]) for name, corpus in parts.items()]
+    if len(matrices) < len(splits):
+        raise DataError(
+            f"Only {', '.join(matrices)} hold counts, the other splits hold texts. Give splits of one kind."
+        )
+    lists = [list(corpus.terms or [f"t{j}" for j in range(matrices[name].shape[1])]) for name, corpus in splits.items()]
     terms = _longest(lists)
     if terms is None:
         raise DataError(
-            f"The parts {', '.join(parts)} do not have the same terms in the same order.",
-            path=next(iter(parts.values())).source,
+            f"The splits {', '.join(splits)} do not have the same terms in the same order.",
+            path=next(iter(splits.values())).source,
             remedy="Give files made with one vocabulary.",
         )
     wide = [Csr((m.data, m.indices, m.indptr), shape=(m.shape[0], len(terms))) for m in matrices.values()]

@@ -1,4 +1,4 @@
-"""Dates as they are written in data, in a form that sorts by time."""
+"""Dates as they are written in data, converted to values that sort by time."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FORMS = (
     "%a, %d %b %Y %H:%M:%S %z",  # mail
     "%a %b %d %H:%M:%S %z %Y",  # Twitter
 )
-"""What is tried after ISO 8601. Forms with slashes that leave open which is the month are not guessed at."""
+"""The forms tried after ISO 8601. Forms with slashes in which the month is not clear are not guessed."""
 
 
 def read_dates(values: Sequence[Any], what: str = "dates") -> npt.NDArray[Any]:
-    """The dates as numbers or as datetime64, whichever they are; of one kind, so that they can be put in order.
+    """The dates as numbers or as datetime64, all of one kind, so that they can be sorted.
 
-    Understood are numbers (years, seconds), date objects, and text: ISO 8601 (1987-02-26, with or without a time),
+    They may be numbers (years, seconds), date objects, and text: ISO 8601 (1987-02-26, with or without a time),
     1987, or one of `FORMS`. Times with a zone are compared in universal time; those without as they stand.
 
     >>> read_dates(["26-FEB-1987 15:01:01.79", "1-MAR-1987 00:00:00.00"]).astype("datetime64[D]").tolist()
@@ -62,7 +62,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _moment(value: Any, likely: str) -> tuple[datetime.datetime | None, str]:
-    """A moment without a zone, and the form it was written in, which is likely that of the next one."""
+    """A moment without a time zone, and the form it was written in, which is probably that of the next one."""
     if isinstance(value, datetime.datetime):
         return _universal(value), likely
     if isinstance(value, datetime.date):
@@ -71,7 +71,7 @@ def _moment(value: Any, likely: str) -> tuple[datetime.datetime | None, str]:
         value = str(value)
     if not isinstance(value, str):
         return None, likely
-    # dates of Reuters-21578 carry rubbish such as "27-MAR-1987 00:03:35.68&#5;&#5;&#5;F"
+    # dates of Reuters-21578 end in garbage such as "27-MAR-1987 00:03:35.68&#5;&#5;&#5;F"
     text = re.split(r"&#|[\x00-\x1f]", value.strip())[0].strip()
     try:
         return _universal(datetime.datetime.fromisoformat(text)), likely

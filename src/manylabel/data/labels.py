@@ -25,7 +25,7 @@ def label_names(label_sets: Iterable[Iterable[str]]) -> list[str]:
 
 
 def label_matrix(label_sets: LabelSets, names: Sequence[str]) -> Csr:
-    """Y: documents × labels, 1 where the document has the label. Names not in `names` are left out.
+    """Y: documents × labels, 1 where the document has the label. Other names than `names` are left out.
 
     >>> label_matrix([["b"], [], ["a", "b", "other"]], ["a", "b"]).toarray().tolist()
     [[0, 1], [0, 0], [1, 1]]
@@ -52,7 +52,7 @@ def label_sets(Y: Csr, names: Sequence[str]) -> list[list[str]]:
 
 
 def stack(batches: Sequence[Csr], n_labels: int) -> Csr:
-    """Batches of label sets below each other, widened with empty columns to `n_labels`.
+    """One matrix of several batches of rows, widened with empty columns to `n_labels`.
 
     >>> stack([label_matrix([["a"]], ["a"]), label_matrix([[]], ["a"])], n_labels=2).toarray().tolist()
     [[1, 0], [0, 0]]
@@ -71,17 +71,19 @@ def as_matrix(documents: Any) -> Csr | None:
 
 
 def length_of(documents: Any) -> int:
-    """How many documents there are."""
-    return int(documents.shape[0]) if hasattr(documents, "shape") else len(documents)
+    """The number of documents of a matrix or a sequence."""
+    return int(cast(Any, documents).shape[0]) if sparse.issparse(documents) else len(documents)
 
 
 def rows_of(documents: Any, rows: Ints) -> Any:
-    """Some of the documents, in the form they came in."""
-    return documents[rows] if hasattr(documents, "shape") else [documents[row] for row in rows.tolist()]
+    """The documents of some rows, in the form they came in."""
+    if sparse.issparse(documents) or isinstance(documents, np.ndarray):
+        return cast(Any, documents)[rows]
+    return [documents[row] for row in rows.tolist()]
 
 
 def read_labels(labels: Any, known: Sequence[str] | None) -> tuple[list[str], Csr, str]:
-    """Label names, Y, and the form the labels came in: sets of names, one name each, or a matrix."""
+    """Label names, Y, and the form of the labels: ``sets`` of names, one of the ``names`` each, or a ``matrix``."""
     matrix = as_matrix(labels)
     if matrix is not None:
         Y = matrix.astype(np.int8)
@@ -96,21 +98,21 @@ def read_labels(labels: Any, known: Sequence[str] | None) -> tuple[list[str], Cs
     else:
         form, sets = "sets", given
         if str in set(map(type, given)) or {type(name) for names in given for name in names} - {str}:
-            _complain_of_labels(given)
+            _raise_for_labels(given)
     names_used = list(known) if known is not None else label_names(sets)
     if not names_used:
         raise DataError("No document has a label, so there is nothing to learn.")
     return names_used, label_matrix(sets, names_used), form
 
 
-def _complain_of_labels(given: list[Any]) -> None:
+def _raise_for_labels(given: list[Any]) -> None:
     for row, names in enumerate(given):
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
             raise DataError(f"Labels must be lists of names; document {row} has {names!r}.")
 
 
 def check_same_length(documents: Any, Y: Csr) -> None:
-    """Refuse documents and labels that do not belong together."""
+    """Raise an error unless there is one label set per document, and at least one document."""
     count = length_of(documents)
     if count != Y.shape[0]:
         raise ParameterError(f"There are {count} documents but labels for {Y.shape[0]}.")

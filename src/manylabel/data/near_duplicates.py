@@ -1,4 +1,4 @@
-"""Near-duplicates: documents that share nearly all their words, and those of them on both sides of a split."""
+"""Near-duplicates: documents that share nearly all their words, and test documents with one in training."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels import text as kernels
 
 WORDS = 5
-"""How many words in a row are compared; a shorter text is compared as a whole."""
+"""How many consecutive words are compared; a shorter text is compared as a whole."""
 LEAST = 0.8
-"""The Jaccard similarity of runs of words from which texts are near-duplicates: two words changed in a hundred pass."""
+"""The Jaccard similarity of runs of words from which texts are near-duplicates: two changed words in a hundred are allowed."""
 LEAST_OF_TERMS = 0.9
 """The same for ready-made counts, where a changed word changes one term and not five runs of words."""
 
@@ -27,7 +27,7 @@ class NearDuplicates:
     """Which documents are near-duplicates of which.
 
     Documents with the very same runs of words count as one: `kind_of` numbers the different ones, `first` and `second`
-    are pairs of different ones that are near-duplicates, `similarity` says how near.
+    are pairs of different ones that are near-duplicates, `similarity` is their Jaccard similarity.
     """
 
     kind_of: Ints
@@ -37,13 +37,13 @@ class NearDuplicates:
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs of documents are near-duplicates; copies of the same text are pairs too."""
+        """The number of pairs of documents that are near-duplicates, copies of the same text included."""
         sizes = self._sizes()
         return int((sizes * (sizes - 1) // 2).sum() + (sizes[self.first] * sizes[self.second]).sum())
 
     @property
     def n_documents(self) -> int:
-        """How many documents are a near-duplicate of some other."""
+        """The number of documents that are a near-duplicate of another one."""
         sizes = self._sizes()
         touched = sizes > 1
         touched[self.first] = touched[self.second] = True
@@ -78,13 +78,13 @@ def near_duplicates(documents: Any, *, words: int = WORDS, least: float | None =
     """All pairs of documents whose sets of runs of `words` words have a similarity of `least` or more.
 
     The similarity is Jaccard's, |A ∩ B| / |A ∪ B|. Of ready-made counts, the sets of terms are compared. Documents
-    without a word are like no other.
+    without words are near-duplicates of none.
 
     Nothing is sampled or missed: two sets that similar share one of the |A| − ⌈least · |A|⌉ + 1 rarest members of each,
     so only documents that do are compared. Most runs of words occur once, which makes the cost nearly linear.
 
     Source: the prefix filter of Chaudhuri, Ganti & Kaushik 2006 and Bayardo, Ma & Srikant 2007, section 3; shingles
-    and their resemblance: Broder 1997. Min-wise hashing, Broder's, was left aside since it would miss some pairs.
+    and their resemblance: Broder 1997. Broder's min-wise hashing is not used because it misses some pairs.
 
     >>> texts = ["the bus was late again on monday", "a hole in the road", "The bus was late again on Monday!"]
     >>> found = near_duplicates(texts)
@@ -114,7 +114,7 @@ def straddling(train: Any, test: Any, *, words: int = WORDS, least: float | None
     nobody = found.kind_of.size
     trained = np.full(kinds, nobody)
     np.minimum.at(trained, found.kind_of[:n_train], np.arange(n_train))
-    # every kind is also as similar as can be to itself
+    # every kind has similarity 1 to itself
     here = np.concatenate([np.arange(kinds), found.first, found.second])
     there = np.concatenate([np.arange(kinds), found.second, found.first])
     similarity = np.concatenate([np.ones(kinds), found.similarity, found.similarity])
@@ -130,7 +130,7 @@ def straddling(train: Any, test: Any, *, words: int = WORDS, least: float | None
 
 
 PIECE = 1 << 22
-"""How many numbers are worked on at a time, so that memory stays bounded."""
+"""How many numbers are processed at a time, so that memory stays bounded."""
 ROUNDING = 1e-9
 
 Marks = npt.NDArray[np.uint64]
@@ -138,7 +138,7 @@ Marks = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets:
-    """One set a document: `shared` has the members that others may have too, as ones; `alone` counts the others."""
+    """One set per document: `shared` has the members that others may have too, as ones; `alone` counts the others."""
 
     shared: Csr
     alone: Ints
@@ -170,8 +170,8 @@ def run_sets(texts: Sequence[Any], words: int) -> Sets:
     """The runs of so many words in each text; a shorter text is one run, an empty one has none.
 
     A run is known by 64 bits, a polynomial in random marks of its words: in ten million different runs, the chance that
-    any two are taken for one is one in 400,000. A run whose leading bits occur once is nobody else's; most are, and
-    need not be sorted.
+    any two are taken for one is one in 400,000. A run whose leading bits occur once is in no other text; most runs
+    are, and need not be sorted.
 
     >>> run_sets(["to be or not to be", "Or not", ""], words=2).sizes.tolist()
     [4, 1, 0]
@@ -213,8 +213,8 @@ def _run_marks(ids: npt.NDArray[np.int32], begins: Ints, words: int) -> tuple[In
 def different_sets(sets: Sets) -> tuple[Ints, Sets]:
     """The number of each document's set among the different ones, in order of first occurrence, and these.
 
-    Equal sets are found by two sums of random marks of their members. A set with a member of its own is like no other,
-    and so is every empty one: nothing is known of it.
+    Equal sets are found by two sums of random marks of their members. A set with a member of its own equals no other,
+    and an empty set is not equal to another empty one, since nothing is known about it.
     """
     matrix, n = sets.shared, sets.shared.shape[0]
     marks = np.random.default_rng(0).integers(0, 2**63, size=(2, matrix.shape[1]), dtype=np.uint64)
@@ -235,7 +235,7 @@ def different_sets(sets: Sets) -> tuple[Ints, Sets]:
 
 
 def similar_sets(sets: Sets, least: float) -> tuple[Ints, Ints, Floats]:
-    """All pairs of sets with a Jaccard similarity |A ∩ B| / |A ∪ B| of at least `least`, and it.
+    """All pairs of sets with a Jaccard similarity |A ∩ B| / |A ∪ B| of at least `least`, and that similarity.
 
     Two sets that similar share one of the |A| − ⌈least · |A|⌉ + 1 rarest members of each: only those are compared.
 
@@ -263,13 +263,13 @@ def similar_sets(sets: Sets, least: float) -> tuple[Ints, Ints, Floats]:
 
 
 def _rarest(sets: Sets, least: float) -> Csr:
-    """Of each set the |A| − ⌈least · |A|⌉ + 1 members that the fewest sets have; those nobody else has left out."""
+    """Of each set the |A| − ⌈least · |A|⌉ + 1 members that the fewest sets have; those that no other set has are left out."""
     matrix, sizes = sets.shared, sets.sizes
     having = np.bincount(matrix.indices, minlength=matrix.shape[1])
     row = np.repeat(np.arange(sizes.size), np.diff(matrix.indptr))
     prefix = sizes - np.ceil(least * sizes - ROUNDING).astype(np.int64) + 1
     alone = sets.alone + np.bincount(row[having[matrix.indices] == 1], minlength=sizes.size)
-    # a prefix made of members nobody else has meets no other
+    # a prefix of members that no other set has matches no other prefix
     alive = (alone < prefix)[row] & (having[matrix.indices] > 1)
     row, column = row[alive], matrix.indices[alive]
     order = np.lexsort((column, having[column], row))
@@ -281,7 +281,7 @@ def _rarest(sets: Sets, least: float) -> Csr:
 
 
 def _verified(sets: Sets, one: Ints, other: Ints, least: float) -> tuple[Ints, Ints, Floats]:
-    """Those of the pairs that are as similar as they must be, and how similar they are."""
+    """The pairs with a similarity of at least `least`, and their similarity."""
     sizes, matrix = sets.sizes, sets.shared
     similarity = np.zeros(one.size)
     step = max(PIECE // max(int(sizes.max(initial=1)), 1), 1)

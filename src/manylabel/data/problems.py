@@ -1,4 +1,4 @@
-"""What a reader does with a line it cannot read: stop with one sentence, or skip the line and remember it."""
+"""What a reader does with a line it cannot read: raise an error, or skip the line and record it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 ModApte (Vilar, Castro & Sanchis 2004, Table 1): train are the records with LEWISSPLIT="TRAIN" and
 TOPICS="YES", test those with LEWISSPLIT="TEST" and TOPICS="YES", all others are unused. Test document 19918
-carries the tag "trade" twice, which that table counts as several labels; ``dedupe_labels=False`` keeps such
+has the topic "trade" twice, which that table counts as several labels; ``dedupe_labels=False`` keeps such
 repetitions.
 """
 
@@ -44,7 +44,7 @@ class Record(NamedTuple):
     """One story."""
 
     newid: str
-    part: str
+    split: str
     date: str
     topics: list[str]
     title: str
@@ -74,32 +74,32 @@ def read(
     """The stories of Reuters-21578.
 
     `split`: ``modapte``; ``random`` draws `test_share` of the ModApte documents for the test split; ``all``
-    gives every story without a split. `label_set`: ``all135`` (the distribution's list), ``train115``
-    (those of a training document), ``R90`` (of a training and of a test document), ``R10`` (the ten of most
-    training documents), or a list of names; other labels are taken off. Then documents without a label are
-    kept or dropped (`unlabelled_train`, `unlabelled_test`), and ``cardinality="unilabel"`` leaves those
+    returns every story without a split. `label_set`: ``all135`` (the distribution's list), ``train115``
+    (those of a training document), ``R90`` (of a training and of a test document), ``R10`` (the ten with most
+    training documents), or a list of names; other labels are removed. Then documents without a label are
+    kept or dropped (`unlabelled_train`, `unlabelled_test`), and ``cardinality="unilabel"`` keeps those
     with exactly one label.
     """
     fields = (fields,) if isinstance(fields, str) else tuple(fields)
     _check(split, unlabelled_train, unlabelled_test, fields, dedupe_labels, cardinality, unused, test_share, seed)
     listed, records = _load(path, problems)
     names = _label_names(label_set, listed, records)
-    parts = _parts(records, split, test_share, seed)
-    dropped = {part for part, choice in (("train", unlabelled_train), ("test", unlabelled_test)) if choice == "drop"}
+    splits = _splits(records, split, test_share, seed)
+    dropped = {name for name, choice in (("train", unlabelled_train), ("test", unlabelled_test)) if choice == "drop"}
     allowed = frozenset(names)
     kept: list[tuple[Record, str, list[str]]] = []
-    for record, part in zip(records, parts, strict=True):
+    for record, own_split in zip(records, splits, strict=True):
         labels = _labels(record, allowed, dedupe_labels)
-        left_out = (part == "unused" and unused == "drop") or (not labels and part in dropped)
+        left_out = (own_split == "unused" and unused == "drop") or (not labels and own_split in dropped)
         if not left_out and (cardinality == "any" or len(labels) == 1):
-            kept.append((record, part, labels))
+            kept.append((record, own_split, labels))
     stories = [record for record, _, _ in kept]
     return Corpus(
         ids=[record.newid for record in stories],
         fields={name: [getattr(record, name) for record in stories] for name in fields},
         labels=[labels for _, _, labels in kept],
         label_names=names,
-        split_names=None if split == "all" else [part for _, part, _ in kept],
+        split_names=None if split == "all" else [name for _, name, _ in kept],
         metadata={
             "newid": [int(record.newid) for record in stories],
             "date": [record.date for record in stories],
@@ -150,7 +150,7 @@ def _load(path: Path, problems: Problems) -> tuple[list[str] | None, list[Record
             records += _records(text, path if path.is_file() else path / name, name, problems)
     if not records:
         raise DataError(
-            "There is no <REUTERS> record in it.",
+            "The file has no <REUTERS> record.",
             path=path,
             remedy="Give the archive or the folder of reut2-*.sgm.",
         )
@@ -170,7 +170,7 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def archive_members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and bytes of an archive's SGML files and topic list, as they lie. Nothing is unpacked to disk."""
+    """Names and bytes of an archive's SGML files and topic list, in their order. Nothing is written to disk."""
     try:
         with tarfile.open(path) as archive:
             for member in archive:  # in one pass: going back would unpack the archive anew
@@ -197,10 +197,12 @@ def _records(text: str, path: Path, name: str, problems: Problems) -> Iterator[R
         date = _DATE.search(match[2])
         title, body = _title_and_body(content[1], content[2])
         given = attributes.get("TOPICS") == "YES"
-        part = {"TRAIN": "train", "TEST": "test"}.get(attributes.get("LEWISSPLIT", ""), "unused") if given else "unused"
+        split_of_record = (
+            {"TRAIN": "train", "TEST": "test"}.get(attributes.get("LEWISSPLIT", ""), "unused") if given else "unused"
+        )
         yield Record(
             newid=attributes["NEWID"],
-            part=part,
+            split=split_of_record,
             date=date[1].strip() if date else "",
             topics=[_plain(item).strip() for item in _ITEM.findall(topics[1])] if topics else [],
             title=title,
@@ -209,7 +211,7 @@ def _records(text: str, path: Path, name: str, problems: Problems) -> Iterator[R
 
 
 def _title_and_body(attributes: str, content: str) -> tuple[str, str]:
-    """Stories of TYPE="BRIEF" have no body; those of TYPE="UNPROC" have no tags: all they say is the body."""
+    """Stories of TYPE="BRIEF" have no body; those of TYPE="UNPROC" have no tags: the whole content is the body."""
     if "UNPROC" in attributes:
         return "", _plain(content).strip()
     title, body = _TITLE.search(content), _BODY.search(content)
@@ -224,7 +226,7 @@ def _sign(match: re.Match[str]) -> str:
     if match[2]:
         return _SIGNS[match[2]]
     code = int(match[1])
-    # The wire's control signs (&#2; starts a text, &#3; ends it) are no part of it.
+    # The wire's control characters (&#2; starts a text, &#3; ends it) do not belong to the text.
     return chr(code) if 32 <= code < 0x110000 and code != 127 else ""
 
 
@@ -240,20 +242,20 @@ def _label_names(label_set: str | Sequence[str], listed: list[str] | None, recor
         raise UnknownNameError("Reuters label set", label_set, LABEL_SETS)
     if label_set == "all135":
         return known
-    train = Counter(topic for record in records if record.part == "train" for topic in set(record.topics))
-    test = {topic for record in records if record.part == "test" for topic in record.topics}
+    train = Counter(topic for record in records if record.split == "train" for topic in set(record.topics))
+    test = {topic for record in records if record.split == "test" for topic in record.topics}
     if label_set == "R10":
         return sorted(sorted(train, key=lambda topic: (-train[topic], topic))[:10])
     return sorted(train if label_set == "train115" else set(train) & test)
 
 
-def _parts(records: list[Record], split: str, share: float, seed: int) -> list[str]:
-    parts = [record.part for record in records]
+def _splits(records: list[Record], split: str, share: float, seed: int) -> list[str]:
+    splits = [record.split for record in records]
     if split == "all":
-        return ["all"] * len(parts)
+        return ["all"] * len(splits)
     if split == "random":
-        rows = [row for row, part in enumerate(parts) if part != "unused"]
+        rows = [row for row, name in enumerate(splits) if name != "unused"]
         order = np.random.default_rng(seed).permutation(len(rows))
         test = {rows[index] for index in order[: round(share * len(rows))].tolist()}
-        parts = ["test" if row in test else "train" if part != "unused" else part for row, part in enumerate(parts)]
-    return parts
+        splits = ["test" if row in test else "train" if name != "unused" else name for row, name in enumerate(splits)]
+    return splits

@@ -1,9 +1,9 @@
-"""Ways to divide documents into parts: index arrays in, index arrays out.
+"""Ways to split documents for training and testing: index arrays in, index arrays out.
 
-A split is a pair (train, test) of rising row numbers; a division into parts is a list of such arrays. Parts
-are disjoint, none is empty, and the same seed gives the same parts. What is learned from data (vocabulary,
-idf, thresholds) is learned from the training split alone; a held-out split for validation is a further split of
-the training split.
+A `Split` is a pair (train, test) of increasing row numbers; functions that take `shares` return one array of row
+numbers per share. The arrays of one split are disjoint, none is empty, and the same seed gives the same arrays. What
+is learned from data (vocabulary, idf, thresholds) is learned from the training split alone; a held-out split for
+validation is a further split of the training split.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def repeated_random(n: int, train: float, test: float | None, repeats: int, seed
     """Independent random draws of training and test documents, without overlap within a draw.
 
     `train` and `test` are numbers of documents (whole numbers) or shares of n (fractions below 1); with
-    `test` None, all documents not drawn for training are tested. More repeats with the same seed leave the
-    first ones as they were.
+    `test` None, all documents not drawn for training are tested. More repeats with the same seed do not change the
+    first ones.
 
     Source: ten 70-30 splits in Godbole & Sarawagi 2004; five draws of 2000 and 3000 documents in Ueda & Saito
     2002.
@@ -78,12 +78,12 @@ def k_fold(n: int, k: int, seed: int, strata: npt.ArrayLike | None = None) -> li
             raise DataError(f"strata must have one key per document: {n} documents, but {keys.size} keys.")
         order = order[np.argsort(_codes(keys, "strata")[order], kind="stable")]
     fold = np.empty(n, dtype=np.int64)
-    fold[order] = np.arange(n) % k  # dealt like cards, on and on across strata: folds stay even in both ways
+    fold[order] = np.arange(n) % k  # dealt like cards across strata, so that folds are even in size and in strata
     return _as_splits(fold, k)
 
 
 def iterative_stratification(Y: LabelMatrix, k: int, seed: int) -> list[Split]:
-    """The k splits in which each label's documents are spread as evenly as may be.
+    """The k splits in which each label's documents are spread as evenly as possible.
 
     Source: Sechidis, Tsoumakas & Vlahavas 2011. See `iterative_split`.
 
@@ -97,23 +97,22 @@ def iterative_stratification(Y: LabelMatrix, k: int, seed: int) -> list[Split]:
 
 
 def iterative_split(Y: LabelMatrix, shares: Sequence[float] = (0.8, 0.2), seed: int = 0) -> list[Ints]:
-    """Parts of the given shares in each of which every label has about that share of its documents.
+    """One array of rows per share, in which every label has about that share of its documents.
 
-    Take the label with the fewest documents left; give each of them to the part that still wants most of this
-    label, then most documents, then by lot; repeat. Documents without labels go where most documents are
-    wanted.
+    Take the label with the fewest documents left; give each of them to the array that still needs most documents of
+    this label, then most documents, then at random; repeat. Documents without labels go where most documents are
+    needed.
 
-    Source: Sechidis, Tsoumakas & Vlahavas 2011, algorithm 1. Part sizes follow from the labels and may be off
-    by a few documents. Deviation: a part left empty is given one document of the part with the greatest
-    surplus.
+    Source: Sechidis, Tsoumakas & Vlahavas 2011, algorithm 1. Sizes follow from the labels and may be off by a few
+    documents. Deviation: an array left empty gets one document of the array with the greatest surplus.
 
     >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [1, 1], [0, 0], [0, 0]]
-    >>> [part.size for part in iterative_split(Y, (0.75, 0.25), seed=0)]
+    >>> [rows.size for rows in iterative_split(Y, (0.75, 0.25), seed=0)]
     [6, 2]
     """
     matrix = indicator(Y)
     _check_shares(shares, matrix.shape[0], "documents")
-    return _as_parts(stratify(matrix, list(shares), _generator(seed)), len(shares))
+    return _as_rows(stratify(matrix, list(shares), _generator(seed)), len(shares))
 
 
 def group_k_fold(groups: npt.ArrayLike, k: int, seed: int) -> list[Split]:
@@ -134,54 +133,54 @@ def group_k_fold(groups: npt.ArrayLike, k: int, seed: int) -> list[Split]:
 
 
 def group_split(groups: npt.ArrayLike, shares: Sequence[float], seed: int) -> list[Ints]:
-    """Parts of about the given shares of documents, no group in two of them.
+    """One array of rows per share, of about that share of the documents, no group in two of them.
 
-    Groups come in random order, so that any may be tested; each goes to the part that still wants most
-    documents. A part may be off its share by the size of a group.
+    Groups come in random order, so that any may be tested; each goes to the array that still needs most documents. An
+    array may miss its share by the size of a group.
 
-    >>> parts = group_split(["a", "a", "b", "b", "c", "c", "d", "d"], (0.75, 0.25), seed=0)
-    >>> [part.size for part in parts]
+    >>> train, test = group_split(["a", "a", "b", "b", "c", "c", "d", "d"], (0.75, 0.25), seed=0)
+    >>> [train.size, test.size]
     [6, 2]
     """
     codes = _codes(_one_per_document(groups, "groups"), "groups")
     sizes = np.bincount(codes)
     _check_shares(shares, sizes.size, "groups")
     order = _generator(seed).permutation(sizes.size)
-    return _as_parts(_fill(sizes, order, list(shares))[codes], len(shares))
+    return _as_rows(_fill(sizes, order, list(shares))[codes], len(shares))
 
 
 def stratified_group_k_fold(Y: LabelMatrix, groups: npt.ArrayLike, k: int, seed: int) -> list[Split]:
     """The k splits in which no group is in training and test at once and labels are spread as evenly as groups allow.
 
-    Iterative stratification of groups instead of documents: see `stratify`. With one document a group it is
+    Iterative stratification of groups instead of documents: see `stratify`. With one document per group it is
     `iterative_stratification`.
 
     >>> Y, groups = [[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]], ["a", "a", "b", "c", "d", "e"]
     >>> [np.asarray(Y)[test].sum(axis=0).tolist() for _, test in stratified_group_k_fold(Y, groups, 2, seed=0)]
     [[2, 1], [2, 1]]
     """
-    part, counts, sizes = _group_counts(Y, groups)
+    group_of, counts, sizes = _group_counts(Y, groups)
     _check_folds(k, sizes.size, "groups")
-    return _as_splits(stratify(counts, [1 / k] * k, _generator(seed), sizes.tolist())[part], k)
+    return _as_splits(stratify(counts, [1 / k] * k, _generator(seed), sizes.tolist())[group_of], k)
 
 
 def stratified_group_split(Y: LabelMatrix, groups: npt.ArrayLike, shares: Sequence[float], seed: int) -> list[Ints]:
-    """Parts of about the given shares of documents and of every label, no group in two of them.
+    """One array of rows per share, of about that share of the documents and of every label, no group in two of them.
 
     >>> Y, groups = [[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]], ["a", "a", "b", "c", "d", "e"]
-    >>> [np.asarray(Y)[part].sum(axis=0).tolist() for part in stratified_group_split(Y, groups, (0.5, 0.5), seed=0)]
+    >>> [np.asarray(Y)[rows].sum(axis=0).tolist() for rows in stratified_group_split(Y, groups, (0.5, 0.5), seed=0)]
     [[2, 1], [2, 1]]
     """
-    part, counts, sizes = _group_counts(Y, groups)
+    group_of, counts, sizes = _group_counts(Y, groups)
     _check_shares(shares, sizes.size, "groups")
-    return _as_parts(stratify(counts, list(shares), _generator(seed), sizes.tolist())[part], len(shares))
+    return _as_rows(stratify(counts, list(shares), _generator(seed), sizes.tolist())[group_of], len(shares))
 
 
 def time_blocks(dates: npt.ArrayLike, k: int, *, forward: bool = False) -> list[Split]:
-    """The k splits whose test documents are k stretches of time, none of which shares a date with another.
+    """The k splits whose test documents are time-ordered folds, no two of which share a date.
 
-    Each stretch is tested once by what was learned from all the others; with `forward` only from what came before it,
-    as in use, and then the first of k + 1 stretches is never tested. For what dates may be see `by_date`.
+    Each fold is tested once with training on all others; with `forward` with training on earlier folds only, as in
+    use, and then the first of k + 1 folds is never tested. `by_date` explains what dates may be.
 
     >>> [(train.tolist(), test.tolist()) for train, test in time_blocks([4, 1, 2, 3], 2)]
     [([0, 3], [1, 2]), ([1, 2], [0, 3])]
@@ -189,20 +188,20 @@ def time_blocks(dates: npt.ArrayLike, k: int, *, forward: bool = False) -> list[
     [([1], [2]), ([1, 2], [0])]
     """
     array = _one_per_document(dates, "dates")
-    pieces = k + 1 if forward else k
-    _check_folds(pieces, _codes(array, "dates", blank_is_missing=True).max() + 1, "dates")
-    blocks = by_date(array, [1 / pieces] * pieces)
+    n_folds = k + 1 if forward else k
+    _check_folds(n_folds, _codes(array, "dates", blank_is_missing=True).max() + 1, "dates")
+    folds = by_date(array, [1 / n_folds] * n_folds)
     if not forward:
-        return _as_splits(_numbered(blocks), k)
-    return [(np.sort(np.concatenate(blocks[:place])), blocks[place]) for place in range(1, pieces)]
+        return _as_splits(_numbered(folds), k)
+    return [(np.sort(np.concatenate(folds[:fold])), folds[fold]) for fold in range(1, n_folds)]
 
 
 def by_date(dates: npt.ArrayLike, shares: Sequence[float]) -> list[Ints]:
-    """Parts in the order of time: every date in a part is later than all dates in the part before.
+    """One array of rows per share, in the order of time: all its dates are later than those of the array before.
 
-    Documents of one date stay together, so each cut is moved to the nearest change of date (the earlier of
-    two equally near). Dates are anything that sorts by time: datetime64, date objects, numbers, or text such
-    as 1987-02-26.
+    Documents of one date stay together, so each border is moved to the nearest change of date (the earlier of two
+    equally near ones). Dates are anything that sorts by time: datetime64, date objects, numbers, or text such as
+    1987-02-26.
 
     >>> by_date(["1987-03-01", "1987-02-26", "1987-02-27", "1987-04-01"], (0.5, 0.5))
     [array([1, 2]), array([0, 3])]
@@ -211,14 +210,14 @@ def by_date(dates: npt.ArrayLike, shares: Sequence[float]) -> list[Ints]:
     ends = np.cumsum(np.bincount(codes))  # documents up to and including each date
     _check_shares(shares, ends.size, "dates")
     wanted = np.cumsum(shares)[:-1] * codes.size
-    last, cuts = -1, []
-    for place, target in enumerate(wanted):
-        # each later part must keep a date of its own
-        latest = ends.size - (len(shares) - place)
+    last, borders = -1, []
+    for position, target in enumerate(wanted):
+        # each later array must keep a date of its own
+        latest = ends.size - (len(shares) - position)
         candidates = np.arange(last + 1, latest + 1)
         last = int(candidates[np.argmin(np.abs(ends[candidates] - target))])
-        cuts.append(last)
-    return _as_parts(np.searchsorted(cuts, codes, side="left"), len(shares))
+        borders.append(last)
+    return _as_rows(np.searchsorted(borders, codes, side="left"), len(shares))
 
 
 def _group_counts(Y: LabelMatrix, groups: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], Csr, npt.NDArray[np.intp]]:
@@ -226,37 +225,37 @@ def _group_counts(Y: LabelMatrix, groups: npt.ArrayLike) -> tuple[npt.NDArray[np
     matrix = indicator(Y)
     codes = _codes(_one_per_document(groups, "groups"), "groups")
     if codes.size != matrix.shape[0]:
-        raise DataError(f"There are {matrix.shape[0]} documents but {codes.size} groups: give one group a document.")
+        raise DataError(f"There are {matrix.shape[0]} documents but {codes.size} groups: give one group per document.")
     documents = np.arange(codes.size)
     membership = Csr((np.ones(codes.size, dtype=np.int64), (codes, documents)), shape=(codes.max() + 1, codes.size))
     return codes, Csr(membership @ matrix), np.bincount(codes)
 
 
-def _numbered(blocks: Sequence[Ints]) -> Ints:
-    """The number of the block each document is in."""
-    number = np.empty(sum(block.size for block in blocks), dtype=np.int64)
-    for place, block in enumerate(blocks):
-        number[block] = place
-    return number
+def _numbered(folds: Sequence[Ints]) -> Ints:
+    """The number of the fold each document is in."""
+    fold_of = np.empty(sum(rows.size for rows in folds), dtype=np.int64)
+    for number, rows in enumerate(folds):
+        fold_of[rows] = number
+    return fold_of
 
 
 def _fill(sizes: npt.NDArray[np.intp], order: npt.NDArray[np.intp], shares: list[float]) -> Ints:
-    """The part of each group: in the given order, to the part that wants most documents, none left empty."""
+    """The split of each group: in the given order, to the split that needs most documents, none left empty."""
     room = [share * float(sizes.sum()) for share in shares]
     empty = set(range(len(shares)))
-    part = np.empty(sizes.size, dtype=np.int64)
-    for place, group in enumerate(order.tolist()):
-        # the last groups are kept for parts that have none yet
-        open_parts = sorted(empty) if sizes.size - place <= len(empty) else range(len(shares))
-        chosen = max(open_parts, key=room.__getitem__)
-        part[group] = chosen
+    split_of = np.empty(sizes.size, dtype=np.int64)
+    for done, group in enumerate(order.tolist()):
+        # the last groups are kept for splits that have none yet
+        candidates = sorted(empty) if sizes.size - done <= len(empty) else range(len(shares))
+        chosen = max(candidates, key=room.__getitem__)
+        split_of[group] = chosen
         room[chosen] -= float(sizes[group])
         empty.discard(chosen)
-    return part
+    return split_of
 
 
-def _as_parts(part: npt.NDArray[np.integer[Any]], count: int) -> list[Ints]:
-    return [np.flatnonzero(part == number).astype(np.int64) for number in range(count)]
+def _as_rows(split_of: npt.NDArray[np.integer[Any]], count: int) -> list[Ints]:
+    return [np.flatnonzero(split_of == number).astype(np.int64) for number in range(count)]
 
 
 def _as_splits(fold: Ints, k: int) -> list[Split]:
@@ -281,7 +280,7 @@ def _codes(values: npt.NDArray[Any], what: str, *, blank_is_missing: bool = Fals
     try:
         return np.unique(values, return_inverse=True)[1].reshape(-1)
     except TypeError as error:
-        raise DataError(f"{what} must be of one kind, so that they can be put in order ({error}).") from error
+        raise DataError(f"{what} must be of one kind, so that they can be sorted ({error}).") from error
 
 
 def _one_per_document(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
@@ -299,7 +298,7 @@ def _generator(seed: int) -> np.random.Generator:
 def _draws(n: int, train: int, test: int, repeats: int, seed: int) -> list[Split]:
     if min(train, test) < 1 or train + test > n:
         raise ParameterError(
-            f"{n} documents cannot give {train} for training and {test} for testing: each needs one or more, "
+            f"{n} documents cannot give {train} for training and {test} for testing: each needs at least one, "
             f"and both together at most {n}. Change the sizes or shares."
         )
     random = _generator(seed)
@@ -321,7 +320,7 @@ def _size(n: int, size: float, name: str) -> int:
 def _check_folds(k: int, n: int, what: str) -> None:
     check_parameter("split", "k", k, Number(low=2, whole=True))
     if k > n:
-        remedy = f"Take 2 to {n} folds." if n > 1 else "Two are needed at least."
+        remedy = f"Take 2 to {n} folds." if n > 1 else "At least two are needed."
         raise ParameterError(f"{n} {what} cannot make {k} folds: one would be empty. {remedy}")
 
 
@@ -331,4 +330,4 @@ def _check_shares(shares: Sequence[float], n: int, what: str) -> None:
     if len(given) < 2 or not all(positive.allows(share) for share in given) or abs(sum(given) - 1) > 1e-6:
         raise ParameterError(f"shares must be two or more numbers above 0 that add up to 1, not {given!r}.")
     if n < len(given):
-        raise ParameterError(f"{n} {what} cannot make {len(given)} parts: one would be empty. Ask for fewer.")
+        raise ParameterError(f"{n} {what} cannot make {len(given)} splits: one would be empty. Ask for fewer.")

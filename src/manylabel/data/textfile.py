@@ -1,4 +1,4 @@
-"""Text files as numbered lines: packed or not, with or without a byte order mark, broken bytes named."""
+"""Text files as numbered lines: compressed or not, with or without a byte order mark; wrong bytes are reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """The bytes of a file, unpacked if it is gzip-packed, whatever its name says."""
+    """The bytes of a file, decompressed if it is a gzip file, whatever its name."""
     try:
         raw = path.open("rb")
     except FileNotFoundError:
@@ -30,13 +30,13 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def read_bytes(path: Path, limit: int = -1) -> bytes:
-    """The (unpacked) bytes of a file, at most `limit` of them."""
+    """The (decompressed) bytes of a file, at most `limit` of them."""
     with open_bytes(path) as stream:
         return stream.read(limit)
 
 
 class _Unpacked(io.RawIOBase):
-    """A gzip stream whose damage is told as `DataError`."""
+    """A gzip stream that raises `DataError` where it is damaged."""
 
     def __init__(self, path: Path, raw: IO[bytes]) -> None:
         self._path, self._raw, self._stream = path, raw, gzip.GzipFile(fileobj=raw, mode="rb")
@@ -62,7 +62,7 @@ class _Unpacked(io.RawIOBase):
 
 
 class Lines:
-    r"""Iterate over the lines of a text file with their ends; `number` is that of the line last given.
+    r"""Iterates over the lines of a text file with their ends; `number` is that of the last line.
 
     A line with bytes that are not text in `encoding` is a problem: raised, or skipped and recorded. Lines
     end in ``\n`` or ``\r\n``; the byte order mark of UTF-8 is dropped.
@@ -105,15 +105,15 @@ class Lines:
                     f"The file is not {self.encoding} text ({error}).",
                     path=self.path,
                     line=self.number + 1,
-                    remedy="Name its encoding (--encoding).",
+                    remedy="Give its encoding (--encoding).",
                 ) from None
 
     def _report(self, raw: bytes, error: UnicodeDecodeError) -> None:
         self.problems.report(
-            f"Byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line is no {self.encoding}.",
+            f"Byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line is not {self.encoding}.",
             path=self.path,
             line=self.number,
-            remedy="Save the file as UTF-8, or name its encoding, for example --encoding latin-1.",
+            remedy="Save the file as UTF-8, or give its encoding, for example --encoding latin-1.",
         )
 
 
@@ -126,7 +126,7 @@ def numbered_lines(path: Path, problems: Problems, encoding: str = "utf-8") -> I
 
 
 def first_lines(path: Path, limit: int = 65536) -> list[str]:
-    """The first lines of a file, as text whatever their bytes; the last, possibly cut, line is left out."""
+    """The first lines of a file, decoded whatever their bytes; the last line is left out if it may be cut."""
     data = read_bytes(path, limit)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
