@@ -87,7 +87,7 @@ def test_batches_do_not_change_the_answer(metric: Any, case: Any) -> None:
     np.testing.assert_array_equal(np.vstack([rule.decide(row[None], MARGIN).toarray() for row in scores]), together)
     given_memory = seen_sets.BATCH_MEMORY
     try:
-        seen_sets.BATCH_MEMORY = 2 * 24 * SetTable.of(rule.sets_).cells_a_document
+        seen_sets.BATCH_MEMORY = 2 * 24 * SetTable.of(rule.sets_).cells_per_document
         np.testing.assert_array_equal(rule.decide(scores, MARGIN).toarray(), together)
     finally:
         seen_sets.BATCH_MEMORY = given_memory

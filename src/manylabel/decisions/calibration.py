@@ -65,26 +65,26 @@ class Calibration(Estimator):
                 f"Calibration: scores are {' × '.join(map(str, scores.shape))} but Y is "
                 f"{' × '.join(map(str, Y.shape))}. Both must be documents × labels."
             )
-        truth, scores = Y.toarray().astype(np.bool_), _certain_as_highest(scores)
+        Y_true, scores = Y.toarray().astype(np.bool_), _certain_as_highest(scores)
         if self.curve == "logistic":
-            curves = fit_curves(scores, truth, self.shrinkage)
+            curves = fit_curves(scores, Y_true, self.shrinkage)
             self.slopes_, self.intercepts_ = curves.slopes, curves.intercepts
         else:
-            self._fit_isotonic(scores, truth)
+            self._fit_isotonic(scores, Y_true)
         return self
 
-    def _fit_isotonic(self, scores: Floats, truth: Bools) -> None:
+    def _fit_isotonic(self, scores: Floats, Y_true: Bools) -> None:
         usable = np.isfinite(scores)
         n_documents = scores.shape[0]
         nowhere: tuple[Floats, Floats] = (np.zeros(1), np.full(1, 1 / (n_documents + 2)))
-        positives = (truth & usable).sum(axis=0)
+        positives = (Y_true & usable).sum(axis=0)
         curves = [
-            rising_curve(scores[usable[:, label], label], truth[usable[:, label], label]) if n else nowhere
+            rising_curve(scores[usable[:, label], label], Y_true[usable[:, label], label]) if n else nowhere
             for label, n in enumerate(positives.tolist())
         ]
         some = positives > 0
         cells = usable & some
-        curves.append(rising_curve(scores[cells], truth[cells]) if some.any() else nowhere)
+        curves.append(rising_curve(scores[cells], Y_true[cells]) if some.any() else nowhere)
         steps = Steps.of(curves)
         self.corner_scores_, self.corner_heights_, self.corner_starts_ = steps.scores, steps.heights, steps.starts
         self.own_share_ = np.where(some, positives / np.maximum(positives + self.shrinkage, 1e-300), 1.0)
@@ -96,17 +96,17 @@ class Calibration(Estimator):
     def log_odds(self, scores: Any) -> Floats:
         """The log-odds log P/(1 − P), within ±700; −∞ for impossible labels."""
         self.check_fitted()
-        given = np.asarray(scores, dtype=np.float64)
+        values = np.asarray(scores, dtype=np.float64)
         n_labels = len(self.slopes_) if self.curve == "logistic" else len(self.own_share_)
-        if given.ndim != 2 or given.shape[1] != n_labels:
+        if values.ndim != 2 or values.shape[1] != n_labels:
             raise DecisionError(
                 f"Calibration learned {n_labels} labels, so that scores must be documents × {n_labels}, "
-                f"not {' × '.join(map(str, given.shape))}."
+                f"not {' × '.join(map(str, values.shape))}."
             )
-        finite = np.clip(given, -LARGEST, LARGEST)
+        finite = np.clip(values, -LARGEST, LARGEST)
         with np.errstate(over="ignore"):
             found = finite * self.slopes_ + self.intercepts_ if self.curve == "logistic" else self._isotonic(finite)
-        return np.where(np.isneginf(given), -np.inf, np.clip(found, -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT))
+        return np.where(np.isneginf(values), -np.inf, np.clip(found, -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT))
 
     def _isotonic(self, scores: Floats) -> Floats:
         steps = Steps(self.corner_scores_, self.corner_heights_, self.corner_starts_)
@@ -152,7 +152,7 @@ class Around:
     precision: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-def fit_curves(scores: Floats, truth: Bools, shrinkage: float) -> Curves:
+def fit_curves(scores: Floats, Y_true: Bools, shrinkage: float) -> Curves:
     """Platt's curve of each label, drawn towards the curve of all labels pooled.
 
     a, b minimise −Σ_i [t_i log p_i + (1 − t_i) log(1 − p_i)] + ½ (θ − θ₀)ᵀ Λ (θ − θ₀),   p_i = 1/(1 + e^−(a f_i + b)),
@@ -165,14 +165,14 @@ def fit_curves(scores: Floats, truth: Bools, shrinkage: float) -> Curves:
 
     Source: Platt 1999 (targets); Lin, Lin & Weng 2007 (Newton's method with step halving); a ≥ 0 and the pool are ours.
 
-    >>> scores, truth = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([[False], [False], [True], [True]])
-    >>> curves = fit_curves(scores, truth, shrinkage=0)
+    >>> scores, Y_true = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([[False], [False], [True], [True]])
+    >>> curves = fit_curves(scores, Y_true, shrinkage=0)
     >>> (1 / (1 + np.exp(-curves.slopes * scores - curves.intercepts))).round(3).ravel().tolist()
     [0.206, 0.338, 0.662, 0.794]
     """
     usable = np.isfinite(scores)
     n_documents, n_labels = scores.shape
-    positives, negatives = (truth & usable).sum(axis=0), (~truth & usable).sum(axis=0)
+    positives, negatives = (Y_true & usable).sum(axis=0), (~Y_true & usable).sum(axis=0)
     # A label whose documents were all scored by folds that never saw it has no usable positive: it has none.
     target = np.where((positives > 0) & (negatives == 0), n_documents + 1, 1) / (n_documents + 2)
     curves = Curves(np.zeros(n_labels), np.log(target) - np.log1p(-target))
@@ -180,11 +180,11 @@ def fit_curves(scores: Floats, truth: Bools, shrinkage: float) -> Curves:
     if not len(both):
         return curves
     centre, spread = _location(scores, usable, both)
-    around = _pool(scores, truth, both, (centre, spread), shrinkage) if shrinkage else Around()
+    around = _pool(scores, Y_true, both, (centre, spread), shrinkage) if shrinkage else Around()
     step = max(1, CELLS_A_BLOCK // max(n_documents, 1))
     for begin in range(0, len(both), step):
         labels = both[begin : begin + step]
-        block = _Block.of(scores[:, labels], truth[:, labels], (centre, spread), around)
+        block = _Block.of(scores[:, labels], Y_true[:, labels], (centre, spread), around)
         a, b = block.solve()
         curves.slopes[labels] = a / spread
         curves.intercepts[labels] = b - a * centre / spread
@@ -198,13 +198,13 @@ def _location(scores: Floats, usable: Bools, labels: np.ndarray) -> tuple[float,
     return float(values.mean()), spread if spread > 0 else 1.0
 
 
-def _pool(scores: Floats, truth: Bools, labels: np.ndarray, location: tuple[float, float], shrinkage: float) -> Around:
+def _pool(scores: Floats, Y_true: Bools, labels: np.ndarray, location: tuple[float, float], shrinkage: float) -> Around:
     """The curve of all labels together, and the information of `shrinkage` of its positives."""
     column = np.ascontiguousarray(scores[:, labels]).reshape(-1, 1)
-    block = _Block.of(column, np.ascontiguousarray(truth[:, labels]).reshape(-1, 1), location, Around())
+    block = _Block.of(column, np.ascontiguousarray(Y_true[:, labels]).reshape(-1, 1), location, Around())
     a, b = block.solve()
     _, _, (aa, ab, bb) = block.value_and_derivatives(a, b)
-    share = shrinkage / float((truth[:, labels] & np.isfinite(scores[:, labels])).sum())
+    share = shrinkage / float((Y_true[:, labels] & np.isfinite(scores[:, labels])).sum())
     return Around((float(a[0]), float(b[0])), (share * float(aa[0]), share * float(ab[0]), share * float(bb[0])))
 
 
@@ -222,13 +222,13 @@ class _Block:
     around: Around
 
     @classmethod
-    def of(cls, scores: Floats, truth: Bools, location: tuple[float, float], around: Around) -> _Block:
+    def of(cls, scores: Floats, Y_true: Bools, location: tuple[float, float], around: Around) -> _Block:
         usable = np.isfinite(scores)
         centre, spread = location
         standard = np.where(usable, (np.where(usable, scores, centre) - centre) / spread, 0.0)
-        positives, negatives = (truth & usable).sum(axis=0), (~truth & usable).sum(axis=0)
+        positives, negatives = (Y_true & usable).sum(axis=0), (~Y_true & usable).sum(axis=0)
         low, high = 1 / (negatives + 2), (positives + 1) / (positives + 2)
-        of_scores = low * standard.sum(axis=0) + (high - low) * (standard * truth).sum(axis=0)
+        of_scores = low * standard.sum(axis=0) + (high - low) * (standard * Y_true).sum(axis=0)
         of_ones = low * negatives + high * positives
         return cls(standard, None if usable.all() else usable, (of_scores, of_ones), around)
 
@@ -336,7 +336,7 @@ class Steps:
         return np.interp(scores, self.scores[part], self.heights[part])
 
 
-def rising_curve(scores: Floats, truth: Bools) -> tuple[Floats, Floats]:
+def rising_curve(scores: Floats, Y_true: Bools) -> tuple[Floats, Floats]:
     """The corners of the curve g that minimises Σ_i (t_i − g(f_i))² among all that never fall.
 
     t_i = (N₊ + 1)/(N₊ + 2) for positives and 1/(N₋ + 2) for negatives, Platt's targets, so that no probability is 0 or
@@ -349,10 +349,10 @@ def rising_curve(scores: Floats, truth: Bools) -> tuple[Floats, Floats]:
     """
     from scipy.optimize import isotonic_regression
 
-    positives = int(truth.sum())
+    positives = int(Y_true.sum())
     values, number, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    high, low = (positives + 1) / (positives + 2), 1 / (len(truth) - positives + 2)
-    shares = np.bincount(number, weights=truth, minlength=len(values)) / counts
+    high, low = (positives + 1) / (positives + 2), 1 / (len(Y_true) - positives + 2)
+    shares = np.bincount(number, weights=Y_true, minlength=len(values)) / counts
     heights = isotonic_regression(low + (high - low) * shares, weights=counts.astype(np.float64)).x
     level = heights[1:] == heights[:-1]
     corner = ~(np.append(False, level) & np.append(level, False))  # not a corner: a point between two of its own height

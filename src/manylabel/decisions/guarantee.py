@@ -43,7 +43,7 @@ class GuaranteeRecord:
     """A guarantee and what it rests on: the mean loss of held-out documents, and the bound that follows from it.
 
     ``recall``: the mean share of its true labels that a new document with a label gets is at least `level`.
-    ``fdr``: the mean share of wrong labels among those given to a new document is at most `level`.
+    ``fdr``: the mean share of wrong labels among the predicted labels of a new document is at most `level`.
     """
 
     metric: GuaranteedMetric
@@ -89,8 +89,8 @@ class Guarantee(DecisionRule):
     miss the level, which the theorem excludes (labels never seen in training are never predicted), fitting fails.
 
     >>> scores = np.array([[2.0, -2.0], [-1.0, 1.5], [1.0, 0.5], [-2.0, -1.0], [1.0, -1.0], [-1.0, 2.0]])
-    >>> truth = Csr([[1, 0], [0, 1], [1, 1], [0, 1], [1, 0], [0, 1]])
-    >>> rule = Guarantee("recall", 0.7).prepare(scores, truth, ScoreKind.MARGIN).fit(scores, truth, ScoreKind.MARGIN)
+    >>> Y_true = Csr([[1, 0], [0, 1], [1, 1], [0, 1], [1, 0], [0, 1]])
+    >>> rule = Guarantee("recall", 0.7).prepare(scores, Y_true, ScoreKind.MARGIN).fit(scores, Y_true, ScoreKind.MARGIN)
     >>> rule.guarantee().documents, round(rule.guarantee().bound, 3)
     (6, 0.286)
     >>> rule.decide(np.array([[0.5, -3.0]]), ScoreKind.MARGIN).toarray().tolist()
@@ -157,11 +157,11 @@ class Guarantee(DecisionRule):
         """Find the threshold on held-out documents."""
         if not hasattr(self, "calibration_"):
             raise DecisionError("Guarantee: call prepare with out-of-fold scores before fit with held-out ones.")
-        truth = Y.toarray().astype(np.bool_)
-        rows = truth.any(axis=1) if self.metric == "recall" else np.ones(len(truth), dtype=np.bool_)
+        Y_true = Y.toarray().astype(np.bool_)
+        rows = Y_true.any(axis=1) if self.metric == "recall" else np.ones(len(Y_true), dtype=np.bool_)
         keys = self.keys(scores[rows], kind)
         alpha = 1 - self.level if self.metric == "recall" else self.level
-        found = (recall_threshold if self.metric == "recall" else false_discovery_threshold)(keys, truth[rows], alpha)
+        found = (recall_threshold if self.metric == "recall" else false_discovery_threshold)(keys, Y_true[rows], alpha)
         if not len(keys) or found.bound - 1e-12 > alpha or (self.metric == "fdr" and math.isinf(found.threshold)):
             raise DecisionError(self._refusal(found, len(keys)))
         self.n_documents_ = len(keys)
@@ -223,39 +223,39 @@ def bound_of(risk: float, documents: int) -> float:
     return (documents * risk + 1) / (documents + 1)
 
 
-def recall_threshold(keys: Floats, truth: Bools, alpha: float) -> ControlledThreshold:
+def recall_threshold(keys: Floats, Y_true: Bools, alpha: float) -> ControlledThreshold:
     """The highest threshold at which 1 − |S∩T|/|T|, the missed share of a document's labels, is bounded by α.
 
     Documents without a label have no recall and must be left out by the caller. Labels with a key of −∞ are never
     predicted. Where no threshold keeps the bound, the lowest one is returned, its bound above α.
 
     >>> keys = np.array([[0.9, 0.5], [0.8, 0.1], [0.7, 0.2]])
-    >>> truth = np.array([[True, True], [True, False], [False, True]])
-    >>> found = recall_threshold(keys, truth, alpha=0.6)      # at 0.5: (3 · 1/3 + 1)/4
+    >>> Y_true = np.array([[True, True], [True, False], [False, True]])
+    >>> found = recall_threshold(keys, Y_true, alpha=0.6)      # at 0.5: (3 · 1/3 + 1)/4
     >>> round(found.threshold, 3), round(found.risk, 3), found.bound
     (0.35, 0.333, 0.5)
     """
-    rows, columns = np.nonzero(truth & (keys > -math.inf))
-    shares = 1 / truth.sum(axis=1)[rows]
+    rows, columns = np.nonzero(Y_true & (keys > -math.inf))
+    shares = 1 / Y_true.sum(axis=1)[rows]
     levels, missed = _running(keys[rows, columns], -shares / len(keys), 1.0)
     fine = np.flatnonzero(_bounds(missed, len(keys)) <= alpha)
     return _at(int(fine[0]) if len(fine) else len(levels) - 1, levels, missed, 1.0, keys)
 
 
-def false_discovery_threshold(keys: Floats, truth: Bools, alpha: float) -> ControlledThreshold:
+def false_discovery_threshold(keys: Floats, Y_true: Bools, alpha: float) -> ControlledThreshold:
     """The lowest threshold at which |S∖T|/max(|S|, 1), the wrong share of the predicted labels, is bounded by α.
 
     The share falls and rises as labels are added, so that each document counts with the greatest share it had at this
     or any higher threshold: conservative, and monotone. Where no threshold keeps the bound it is +∞: no labels.
 
     >>> keys = np.array([[0.9, 0.5], [0.8, 0.1], [0.7, 0.2]])
-    >>> truth = np.array([[True, True], [True, False], [False, True]])
-    >>> found = false_discovery_threshold(keys, truth, alpha=0.5)      # 0.7 is wrong, and counts 1 from there on
+    >>> Y_true = np.array([[True, True], [True, False], [False, True]])
+    >>> found = false_discovery_threshold(keys, Y_true, alpha=0.5)      # 0.7 is wrong, and counts 1 from there on
     >>> round(found.threshold, 3), round(found.risk, 3), found.bound
     (0.15, 0.333, 0.5)
     """
     order = np.argsort(-keys, axis=1, kind="stable")
-    ranked, wrong = np.take_along_axis(keys, order, 1), ~np.take_along_axis(truth, order, 1)
+    ranked, wrong = np.take_along_axis(keys, order, 1), ~np.take_along_axis(Y_true, order, 1)
     shares = np.cumsum(wrong, axis=1) / np.arange(1, keys.shape[1] + 1)
     # Labels of one key come together: only the share after the last of them is that of a set of the family.
     shares[:, :-1][ranked[:, :-1] == ranked[:, 1:]] = 0

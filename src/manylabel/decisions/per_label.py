@@ -38,8 +38,8 @@ class PerLabelThreshold(DecisionRule):
     Source: Yang 2001 (SCut, SCutFBR); the shrinkage is ours.
 
     >>> scores = np.array([[0.9, 0.2], [0.8, 0.1], [0.3, 0.15]])
-    >>> truth = Csr([[1, 1], [1, 0], [0, 1]])
-    >>> rule = PerLabelThreshold(shrinkage=0).fit(scores, truth, ScoreKind.SIMILARITY)
+    >>> Y_true = Csr([[1, 1], [1, 0], [0, 1]])
+    >>> rule = PerLabelThreshold(shrinkage=0).fit(scores, Y_true, ScoreKind.SIMILARITY)
     >>> rule.shown_thresholds(2, ScoreKind.SIMILARITY).round(6).tolist()
     [0.55, 0.125]
     """

@@ -47,7 +47,7 @@ class SeenSets(DecisionRule):
     Costs grow with the number of seen sets and their lengths, not with pairs of sets: the expectation needs T only
     through its length and labels (the grouping of Dembczyński, Waegeman, Cheng & Hüllermeier 2011, `SetTable`).
 
-    Source: label sets seen in training as the only answers, Vilar, Castro & Sanchis 2004, section 2; the rest is ours.
+    Source: only label sets seen in training are predicted, Vilar, Castro & Sanchis 2004, section 2; the rest is ours.
 
     >>> scores = np.array([[2.0, 1.0, -3.0], [1.0, -0.2, -2.0], [-2.0, -1.0, 2.0], [1.5, 0.4, -1.0], [-1.0, -2.0, 1.0]])
     >>> rule = SeenSets().fit(scores, Csr([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 1]]), ScoreKind.MARGIN)
@@ -107,12 +107,12 @@ class SeenSets(DecisionRule):
 
     def learn_from(self, search: ThresholdSearch) -> Self:
         """Take the curves from a search that rules share, and count the label sets."""
-        truth = canonical(search.Y, np.int8, keep_zeros=False)
-        _, classes, sets = set_classes(truth, self.min_count, "drop", self.allow_empty)
+        Y_true = canonical(search.Y, np.int8, keep_zeros=False)
+        _, classes, sets = set_classes(Y_true, self.min_count, "drop", self.allow_empty)
         counts = np.bincount(classes, minlength=sets.shape[0])
         order = np.argsort(-counts, kind="stable")
         self.sets_ = Csr(sets[order])
-        prior = (np.bincount(truth.indices, minlength=truth.shape[1]) + 0.5) / (truth.shape[0] + 1)
+        prior = (np.bincount(Y_true.indices, minlength=Y_true.shape[1]) + 0.5) / (Y_true.shape[0] + 1)
         by_chance = self.sets_ @ (np.log(prior) - np.log1p(-prior))
         self.log_dependence_ = np.asarray(self.dependence * (np.log(counts[order]) - by_chance), dtype=np.float64)
         self.calibration_ = search.calibration(self.curve, self.shrinkage)
@@ -145,7 +145,7 @@ class SeenSets(DecisionRule):
         """
         if not self.sets_.shape[0]:
             return
-        for rows in row_batches(len(scores), self._sets().cells_a_document, BATCH_MEMORY):
+        for rows in row_batches(len(scores), self._sets().cells_per_document, BATCH_MEMORY):
             log_odds = self.calibration_.log_odds(open_scores(scores[rows], kind))
             yield rows, self._sets().sums(np.ascontiguousarray(log_odds.T)) + self.log_dependence_[:, np.newaxis]
 
@@ -192,7 +192,7 @@ class SetTable:
         return cls(counted, tuple(groups))
 
     @property
-    def cells_a_document(self) -> int:
+    def cells_per_document(self) -> int:
         """How many numbers the tables of one document hold, in thirds: what `row_batches` asks for."""
         return self.sets.shape[0] + (2 * len(self.groups) + 2) * self.sets.shape[1] // 3
 
@@ -229,8 +229,8 @@ class SetTable:
         some = [group for group in self.groups if group.size]
         sizes = np.array([group.size for group in some])[:, np.newaxis, np.newaxis]
         holding = np.empty((len(some), self.sets.shape[1], weights.shape[1]))
-        for place, group in enumerate(some):
-            holding[place] = group.holders @ weights[group.rows]
+        for number, group in enumerate(some):
+            holding[number] = group.holders @ weights[group.rows]
         for group in some:
             found[group.rows] = group.sets @ (holding * (2.0 / (group.size + sizes))).sum(axis=0)
         for empty in (group for group in self.groups if not group.size):

@@ -27,7 +27,7 @@ RULES: Mapping[str, str] = {
 
 
 def find_rule(name: str) -> type[DecisionRule]:
-    """The class of a rule; an unknown name is answered with the nearest one.
+    """The class of a rule; the error about an unknown name suggests the nearest one.
 
     >>> find_rule("top-k")
     <class 'manylabel.decisions.top_k.TopK'>

@@ -32,7 +32,7 @@ NATURAL = {
     ScoreKind.MARGIN: 0.0,
     ScoreKind.SIMILARITY: 0.5,
 }
-"""The threshold of each kind of scores where none is given, in the units people read."""
+"""The threshold of each kind of scores where none is set, in the units people read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,12 @@ def pooled_threshold(scores: Floats, Y: Csr, metric: SearchedMetric, above: floa
     possible = scores > above
     if not possible.any():
         return None
-    truth, attained = Y.toarray().astype(np.bool_), scores[possible]
+    Y_true, attained = Y.toarray().astype(np.bool_), scores[possible]
     if metric != "exact-match":
-        return _counted_threshold(attained, truth[possible], Y.nnz, metric)
+        return _counted_threshold(attained, Y_true[possible], Y.nnz, metric)
     # A document is exact while the threshold is above its best false label and at most its worst true one.
-    start = np.where(possible & ~truth, scores, -math.inf).max(axis=1, initial=-math.inf)
-    end = np.where(truth, np.where(possible, scores, -math.inf), math.inf).min(axis=1, initial=math.inf)
+    start = np.where(possible & ~Y_true, scores, -math.inf).max(axis=1, initial=-math.inf)
+    end = np.where(Y_true, np.where(possible, scores, -math.inf), math.inf).min(axis=1, initial=math.inf)
     found = interval_threshold(start, end, attained, beyond=float(np.nextafter(scores.max(), math.inf)))
     return FoundThreshold(clear_threshold(attained, found.value), found.attained)
 
@@ -176,16 +176,16 @@ def interval_threshold(start: Floats, end: Floats, attained: Floats, beyond: flo
     return FoundThreshold(value, float(holding[best]) / max(len(start), 1))
 
 
-def _counted_threshold(scores: Floats, truth: Bools, n_true: int, metric: SearchedMetric) -> FoundThreshold | None:
-    positive = scores[truth]
+def _counted_threshold(scores: Floats, Y_true: Bools, n_true: int, metric: SearchedMetric) -> FoundThreshold | None:
+    positive = scores[Y_true]
     if not len(positive):
         return None
     attained = scores
     if metric in ("micro-f1", "hamming-loss"):  # below the worst true cell a threshold only adds mistakes
         kept = scores >= positive.min()
-        scores, truth = scores[kept], truth[kept]
+        scores, Y_true = scores[kept], Y_true[kept]
     order = np.argsort(-scores, kind="stable")
-    ordered, tp = scores[order], np.cumsum(truth[order], dtype=np.int64)
+    ordered, tp = scores[order], np.cumsum(Y_true[order], dtype=np.int64)
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     values = _metric_values(tp[last], last + 1, n_true, metric)
     best = len(last) - 1 - int(np.argmax(values[::-1]))  # the smallest of equally good ones
