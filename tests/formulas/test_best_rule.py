@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from manylabel.decisions.auto import AutoModel
-from manylabel.decisions.best_rule import BestRule
+from manylabel.decisions.best_rule import BestRule, candidates, with_fallback
 from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.decisions.calibration import Calibration
-from manylabel.decisions.candidates import candidates, with_fallback
 from manylabel.decisions.natural import Natural
 from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.decisions.threshold_search import pooled_threshold

@@ -45,6 +45,8 @@ class DecisionRule(Estimator):
 
     accepts: ClassVar[frozenset[ScoreKind]] = frozenset(ScoreKind)
     fallback: str = "none"
+    weighs_seen_sets: ClassVar[bool] = False
+    """Whether a decision looks at every label set of the training documents, which takes long where there are many."""
 
     # --- what a rule may implement ------------------------------------------------------------------------
 

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.decisions.base import Choice, DecisionRule
-from manylabel.decisions.candidates import candidates, with_fallback
+from manylabel.decisions.calibrated import CalibratedThreshold
+from manylabel.decisions.natural import Natural
+from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.seen_sets import SeenSets
+from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.decisions.threshold_search import ThresholdSearch
+from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnknownNameError
 from manylabel.models.base import unfitted_copy
@@ -29,6 +34,9 @@ MOST_CELLS_FOR_RARE = 1 << 23
 MOST_SETS = 1 << 23
 """Seen sets × documents beyond which rules that weigh seen sets are left out: they would take longer than the model."""
 
+DEPENDENCE = 0.25
+"""How much the dependence of labels counts in seen sets: 0.25 and 0.5 differ little, and each costs as much again."""
+
 
 def is_target_metric(value: object) -> bool:
     """Whether a value names a metric; see `manylabel.metrics.targets.find_target_metric`."""
@@ -42,7 +50,7 @@ class BestRule(DecisionRule):
     """The rule with the best cross-fitted value of a metric, among those worth trying for it.
 
     The documents, scored by models that did not see them, are divided into `folds` folds by iterative stratification.
-    Every candidate (`decisions/candidates.py`) is learned on all folds but one and decides the documents of that one,
+    Every candidate (`candidates`) is learned on all folds but one and decides the documents of that one,
     in turn; the metric is computed on the decisions of all documents at once. The simplest candidate whose value is
     within `tolerance` of the best one is learned again on everything. No model is fitted for it.
 
@@ -185,7 +193,7 @@ def _decisions(
     search = ThresholdSearch(learned, Y, kind)
     n_sets = len({Y.indices[a:b].tobytes() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)})
     for rule in listed:
-        if isinstance(rule, SeenSets) and n_sets * len(scores) > MOST_SETS:
+        if rule.weighs_seen_sets and n_sets * len(scores) > MOST_SETS:
             continue
         fitted = unfitted_copy(rule)
         fitted.learn_from(search)
@@ -206,3 +214,75 @@ def _target(name: str) -> TargetMetric:
     from manylabel.metrics.targets import find_target_metric
 
     return find_target_metric(name)
+
+
+# ---- the candidates --------------------------------------------------------------------------------------------------
+
+
+def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
+    """The rules worth trying for a metric on scores of a kind, none of them fitted; the simpler of two stands first.
+
+    Each is listed without a fallback; `with_fallback` gives the twin that leaves no document without a label.
+
+    >>> from manylabel.metrics.targets import find_target_metric
+    >>> candidates(find_target_metric("recall@3"), ScoreKind.MARGIN)
+    [TopK(k=3)]
+    >>> candidates(find_target_metric("hamming-loss"), ScoreKind.MARGIN)[:2]
+    [Natural(), GlobalThreshold(metric='hamming-loss')]
+    """
+    if metric.k is not None:
+        return [TopK(metric.k)]
+    listed = [Natural(), *_BY_METRIC[metric.name]()]
+    return [rule for rule in listed if kind in rule.accepts]
+
+
+def with_fallback(rule: DecisionRule) -> DecisionRule | None:
+    """The same rule, never leaving a document without its best label; None where that is another question."""
+    if not rule.takes_fallback:
+        return None
+    return type(rule)(**{**rule.get_params(deep=False), "fallback": "argmax"})
+
+
+def _for_micro_f1() -> list[DecisionRule]:
+    """The best set for F1 per document is often good for F1 over all documents."""
+    return [
+        GlobalThreshold(),
+        CalibratedThreshold(),
+        PerLabelThreshold(20.0),
+        PerLabelThreshold(),
+        AccumulatedPosterior("learn", "micro-f1", log_tail=True),
+        SeenSets("sample-f1", DEPENDENCE),
+    ]
+
+
+def _for_macro_f1() -> list[DecisionRule]:
+    """Every label counts alike, so that thresholds of their own, little held back, pay for rare ones.
+
+    Calibrated probabilities are left out: out of fold, a label with few documents scores lower than it will with all of
+    them, and a curve through such scores guarantees more than it keeps.
+    """
+    drawn = [PerLabelThreshold(shrinkage, floor) for shrinkage in (20.0, 5.0, 1.0) for floor in (0.1, 0.0)]
+    return [GlobalThreshold(), *drawn]
+
+
+def _for_exact_match() -> list[DecisionRule]:
+    return [
+        GlobalThreshold("exact-match"),
+        CalibratedThreshold("exact-match"),
+        AccumulatedPosterior("learn", "exact-match", log_tail=True),
+        SeenSets("exact-match", 0.0),
+        SeenSets("exact-match", DEPENDENCE),
+    ]
+
+
+def _for_hamming_loss() -> list[DecisionRule]:
+    return [GlobalThreshold("hamming-loss"), CalibratedThreshold("hamming-loss"), SeenSets("hamming-loss", DEPENDENCE)]
+
+
+_BY_METRIC = {
+    "micro-f1": _for_micro_f1,
+    "macro-f1": _for_macro_f1,
+    "sample-f1": _for_micro_f1,
+    "exact-match": _for_exact_match,
+    "hamming-loss": _for_hamming_loss,
+}

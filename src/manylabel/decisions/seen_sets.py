@@ -57,6 +57,7 @@ class SeenSets(DecisionRule):
     [[1, 1, 0]]
     """
 
+    weighs_seen_sets = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "metric": OneOf("sample-f1", "exact-match", "hamming-loss"),
         "dependence": Number(low=0),
