@@ -20,7 +20,7 @@ from manylabel.data import Corpus, load
 from manylabel.data.dates import read_dates
 from manylabel.data.splits import by_date
 from manylabel.estimator import Ints
-from manylabel.evaluation.document_statistics import DocumentStatistics
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import folds_of

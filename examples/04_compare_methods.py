@@ -3,7 +3,7 @@
 from manylabel import TextClassifier, load_corpus
 from manylabel.data import label_matrix
 from manylabel.evaluation import interval, paired_difference
-from manylabel.evaluation.document_statistics import document_statistics
+from manylabel.evaluation.statistics import document_statistics
 
 corpus = load_corpus("townhall").corpus
 train, test = corpus.split("train"), corpus.split("test")

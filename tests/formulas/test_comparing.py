@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from manylabel.evaluation.bootstrap import document_statistics, interval, paired_difference, resampled_values
-from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.paired_tests import (
     holm,
     mcnemar,
@@ -17,6 +16,7 @@ from manylabel.evaluation.paired_tests import (
     sign_test_labels,
 )
 from manylabel.evaluation.rank_tests import critical_difference, friedman, undivided_groups, wilcoxon
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import DataError, ParameterError
 
 TRUTH = [[1, 0], [1, 1], [0, 1], [0, 0]]

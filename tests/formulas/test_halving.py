@@ -12,7 +12,7 @@ from manylabel.deadline import Deadline, OutOfTime, seconds_of
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.estimator import Csr
-from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
+from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.models.linear_svm import LinearSVM

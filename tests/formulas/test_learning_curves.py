@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from manylabel.estimator import Csr
-from manylabel.evaluation.document_statistics import document_statistics
 from manylabel.evaluation.learning_trends import fit_power_laws, label_trends
+from manylabel.evaluation.statistics import document_statistics
 from manylabel.exceptions import DataError
 from manylabel.tasks.learning_curve import nested_subsets, step_sizes
 

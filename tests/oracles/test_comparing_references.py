@@ -14,9 +14,9 @@ from manylabel.evaluation.bootstrap import (
     resampled_values,
     resampled_weights,
 )
-from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.paired_tests import holm, mcnemar, permutation_test, sign_test
 from manylabel.evaluation.rank_tests import critical_difference, friedman, wilcoxon
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TARGET_METRICS, find_target_metric
 
 NAMES = [*TARGET_METRICS, "recall@2"]

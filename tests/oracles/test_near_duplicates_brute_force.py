@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manylabel.data.near_duplicates import near_duplicates, straddling
+from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.estimator import Csr
 
 WORDS = ["bus", "late", "road", "hole", "park", "tree"]

@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from manylabel.evaluation.bootstrap import document_statistics, interval, paired_difference
-from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.paired_tests import holm, mcnemar_labels, permutation_test, sign_test_labels
 from manylabel.evaluation.rank_tests import friedman, undivided_groups
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TARGET_METRICS, find_target_metric
 
 NAMES = [*TARGET_METRICS, "recall@1", "recall@3"]

@@ -10,7 +10,6 @@ from scipy.stats import binom
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
 from manylabel.data.labels import label_matrix
-from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
 from manylabel.evaluation.paired_tests import (
     holm,
     mcnemar_exact_match,
@@ -19,6 +18,7 @@ from manylabel.evaluation.paired_tests import (
     sign_test_labels,
 )
 from manylabel.evaluation.rank_tests import friedman, wilcoxon
+from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 
 PAIRS = 300
 LEVEL = 0.05

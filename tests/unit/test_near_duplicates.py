@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manylabel.data import Corpus
-from manylabel.data.near_duplicates import near_duplicates, straddling
+from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.estimator import Csr
 from manylabel.tasks.corpora import Source, drop_straddling, find_straddling, folds_of, load_source, train_and_test
 

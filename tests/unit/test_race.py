@@ -14,7 +14,7 @@ from manylabel.choosing.race import Steward
 from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline
-from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
+from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.tasks.compare import compare

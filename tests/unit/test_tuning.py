@@ -15,7 +15,7 @@ from manylabel.choosing.tuning import Tuned, importances, tune
 from manylabel.data import Corpus
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline
-from manylabel.evaluation.document_statistics import document_statistics
+from manylabel.evaluation.statistics import document_statistics
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.models.linear_svm import LinearSVM

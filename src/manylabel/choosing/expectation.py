@@ -11,7 +11,7 @@ from scipy import special
 
 from manylabel.estimator import Floats
 from manylabel.evaluation.bootstrap import resampled_values
-from manylabel.evaluation.document_statistics import DocumentStatistics
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
 
 RESAMPLES = 500
@@ -68,7 +68,7 @@ def expectation(
 
     >>> truth = [[1, 0], [0, 1], [1, 1], [0, 1]] * 25
     >>> given = [[1, 0], [0, 1], [1, 0], [1, 0]] * 25
-    >>> from manylabel.evaluation.document_statistics import document_statistics
+    >>> from manylabel.evaluation.statistics import document_statistics
     >>> one = document_statistics(truth, given)
     >>> found = expectation([one], [one], TargetMetric("exact-match", "", True), 100, folds_differ=False)
     >>> round(found.value, 2), found.low < 0.5 < found.high, found.optimism

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manylabel.deadline import OutOfTime
-from manylabel.evaluation.document_statistics import DocumentStatistics
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe
 

@@ -25,7 +25,7 @@ from manylabel.choosing.trial import run_trial
 from manylabel.deadline import Deadline, OutOfTime
 from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import paired_difference
-from manylabel.evaluation.document_statistics import DocumentStatistics
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import stage
 

@@ -21,8 +21,8 @@ from manylabel.data.splits import Split, iterative_split
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import Difference, paired_difference
-from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.paired_tests import permutation_test
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import TargetMetric
 from manylabel.models.score_kinds import ManylabelWarning

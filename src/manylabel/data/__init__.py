@@ -8,6 +8,7 @@ Reading and writing
     write    a corpus to a file or folder
     Corpus   documents with their label sets
     Reading  a corpus and the problems found while reading it
+    fetch    download a known data set
     KNOWN    the table of data sets known by name
     FORMATS  the table of file formats
     Problem  one problem found while reading
@@ -18,10 +19,14 @@ Labels and hierarchies
     label_sets      a 0/1 matrix as label sets
     Hierarchy       the parent of each label
     find_hierarchy  the hierarchy of a file or of label names
+    read_parents    a hierarchy from a file of labels and parents
+    read_skos       a hierarchy from a SKOS thesaurus
 
 Description
-    describe        the sizes of a corpus
-    NearDuplicates  groups of nearly equal documents
+    describe         the sizes of a corpus
+    near_duplicates  pairs of nearly equal documents
+    straddling       test documents that nearly equal a training document
+    NearDuplicates   what near_duplicates returns
 
 Splits
     holdout                   one random split
@@ -57,6 +62,7 @@ __all__ = [
     "Reading",
     "by_date",
     "describe",
+    "fetch",
     "find_hierarchy",
     "group_k_fold",
     "group_split",
@@ -68,8 +74,12 @@ __all__ = [
     "label_names",
     "label_sets",
     "load",
+    "near_duplicates",
     "read",
+    "read_parents",
+    "read_skos",
     "repeated_random",
+    "straddling",
     "stratified_group_k_fold",
     "stratified_group_split",
     "time_blocks",
@@ -79,13 +89,14 @@ __all__ = [
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
     from manylabel.data.description import describe
+    from manylabel.data.duplicates import NearDuplicates, near_duplicates, straddling
     from manylabel.data.formats import FORMATS
-    from manylabel.data.hierarchy import Hierarchy, find_hierarchy
-    from manylabel.data.known import KNOWN, load
+    from manylabel.data.hierarchy import Hierarchy, find_hierarchy, read_parents
+    from manylabel.data.known import KNOWN, fetch, load
     from manylabel.data.labels import label_matrix, label_names, label_sets
-    from manylabel.data.near_duplicates import NearDuplicates
     from manylabel.data.problems import Problem
     from manylabel.data.reading import Reading, read, write
+    from manylabel.data.skos import read_skos
     from manylabel.data.splits import (
         by_date,
         group_k_fold,
@@ -105,13 +116,20 @@ else:
         {
             "corpus": ("Corpus",),
             "description": ("describe",),
+            "duplicates": (
+                "NearDuplicates",
+                "near_duplicates",
+                "straddling",
+            ),
             "formats": ("FORMATS",),
             "hierarchy": (
                 "Hierarchy",
                 "find_hierarchy",
+                "read_parents",
             ),
             "known": (
                 "KNOWN",
+                "fetch",
                 "load",
             ),
             "labels": (
@@ -119,13 +137,13 @@ else:
                 "label_names",
                 "label_sets",
             ),
-            "near_duplicates": ("NearDuplicates",),
             "problems": ("Problem",),
             "reading": (
                 "Reading",
                 "read",
                 "write",
             ),
+            "skos": ("read_skos",),
             "splits": (
                 "by_date",
                 "group_k_fold",

@@ -6,9 +6,10 @@ Results
     check_comparable  raise an error if results cannot be compared
 
 Confidence intervals
-    DocumentStatistics  what the metrics are computed from, per document
-    interval            bootstrap interval of a metric
-    paired_difference   bootstrap interval of a difference on the same documents
+    document_statistics  what the metrics are computed from, per document
+    DocumentStatistics   what document_statistics returns
+    interval             bootstrap interval of a metric
+    paired_difference    bootstrap interval of a difference on the same documents
 
 Tests of two methods
     permutation_test  by swapping the predictions of documents
@@ -26,6 +27,7 @@ Several methods on several data sets
 
 Learning curves
     fit_power_laws  the curve through metrics of growing training sets
+    label_trends    the labels that more documents would help
 
 >>> from manylabel.evaluation import holm
 >>> holm([0.01, 0.04]).tolist()
@@ -44,11 +46,13 @@ __all__ = [
     "average_ranks",
     "check_comparable",
     "critical_difference",
+    "document_statistics",
     "evaluate",
     "fit_power_laws",
     "friedman",
     "holm",
     "interval",
+    "label_trends",
     "mcnemar",
     "paired_difference",
     "permutation_test",
@@ -60,12 +64,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from manylabel.evaluation.bootstrap import interval, paired_difference
-    from manylabel.evaluation.document_statistics import DocumentStatistics
     from manylabel.evaluation.experiment import evaluate
-    from manylabel.evaluation.learning_trends import fit_power_laws
+    from manylabel.evaluation.learning_trends import fit_power_laws, label_trends
     from manylabel.evaluation.paired_tests import holm, mcnemar, permutation_test, sign_test, t_test
     from manylabel.evaluation.rank_tests import average_ranks, critical_difference, friedman, ranks, wilcoxon
     from manylabel.evaluation.result import Result, check_comparable
+    from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -74,9 +78,11 @@ else:
                 "interval",
                 "paired_difference",
             ),
-            "document_statistics": ("DocumentStatistics",),
             "experiment": ("evaluate",),
-            "learning_trends": ("fit_power_laws",),
+            "learning_trends": (
+                "fit_power_laws",
+                "label_trends",
+            ),
             "paired_tests": (
                 "holm",
                 "mcnemar",
@@ -94,6 +100,10 @@ else:
             "result": (
                 "Result",
                 "check_comparable",
+            ),
+            "statistics": (
+                "DocumentStatistics",
+                "document_statistics",
             ),
         },
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manylabel.estimator import Floats
-from manylabel.evaluation.document_statistics import DocumentStatistics, check_paired, document_statistics
+from manylabel.evaluation.statistics import DocumentStatistics, check_paired, document_statistics
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import TargetMetric, find_target_metric
 

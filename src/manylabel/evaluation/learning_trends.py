@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import resampled_weights
-from manylabel.evaluation.document_statistics import DocumentStatistics
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import DataError
 
 RATES = np.geomspace(0.05, 2.0, 80)

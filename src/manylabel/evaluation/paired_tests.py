@@ -23,7 +23,7 @@ from scipy import special
 from scipy.special import stdtr, stdtrit
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.evaluation.document_statistics import DocumentStatistics, Fractions, check_paired
+from manylabel.evaluation.statistics import DocumentStatistics, Fractions, check_paired
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics.targets import TargetMetric
 
@@ -94,7 +94,7 @@ def permutation_test(
     Source: Noreen 1989; Yeh 2000 for precision, recall and F1; the 1 above and below: Phipson & Smyth 2010; labels as
     the units of macro F1: Yang & Liu 1999, section 4; the larger p: Berger 1982 (intersection-union tests).
 
-    >>> from manylabel.evaluation.document_statistics import document_statistics
+    >>> from manylabel.evaluation.statistics import document_statistics
     >>> truth = [[1, 0], [0, 1], [1, 1]]
     >>> right, wrong = document_statistics(truth, truth), document_statistics(truth, [[0, 1], [1, 0], [0, 0]])
     >>> found = permutation_test(right, wrong, "exact-match")

@@ -30,8 +30,8 @@ from manylabel.data.problems import Problem
 from manylabel.data.splits import iterative_split
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr
-from manylabel.evaluation.document_statistics import DocumentStatistics, document_statistics
 from manylabel.evaluation.result import SplitCounts, fingerprint
+from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric

@@ -14,8 +14,8 @@ from manylabel.data import Corpus, load
 from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.dates import read_dates
 from manylabel.data.description import DuplicateFacts
+from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.data.hierarchy import find_hierarchy
-from manylabel.data.near_duplicates import near_duplicates, straddling
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
 from manylabel.data.splits import (
@@ -200,7 +200,7 @@ def in_order_of_time(train: Corpus, test: Corpus | None) -> Corpus:
 
 
 def find_straddling(train: Corpus, test: Corpus) -> Straddle:
-    """The test documents that training has seen, or nearly: see `manylabel.data.near_duplicates`."""
+    """The test documents that training has seen, or nearly: see `manylabel.data.duplicates`."""
     with stage("Looking for near-duplicates"):
         found = straddling(documents_of(train), documents_of(test))
     first = (test.ids[found.test[0]], train.ids[found.train[0]]) if found.test.size else None

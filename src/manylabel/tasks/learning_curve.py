@@ -16,8 +16,8 @@ from manylabel.data import Corpus
 from manylabel.data.splits import iterative_split
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import resampled_values
-from manylabel.evaluation.document_statistics import DocumentStatistics
 from manylabel.evaluation.learning_trends import LabelTrend, fit_power_laws, label_trends
+from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.parameters import Number, check_parameter
