@@ -95,8 +95,8 @@ def test_propagation_repairs_blocking() -> None:
     """Share ½, slope 1, thresholds 0, scores as flat and as sibling scores.
 
     P(sport) = σ(−0.2) = 0.450166, P(football | sport) = σ(1) = 0.731059, product 0.329098, log-odds −0.712269; football
-    then has ½ · 1 − ½ · 0.712269 = 0.143865 and is predicted, and sport with it. For elections, σ(−1) σ(0.1) = 0.141189,
-    log-odds −1.805452, and ½ · 0.1 − ½ · 1.805452 is far below 0: politics held it back.
+    then has ½ · 1 − ½ · 0.712269 = 0.143865 and is predicted, and sport with it. For elections, σ(−1) σ(0.1) =
+    0.141189, log-odds −1.805452, and ½ · 0.1 − ½ · 1.805452 is far below 0: politics held it back.
     """
     path = path_log_odds(MISSED, PARENTS, slope=1.0)
     assert path[0].round(6).tolist() == [-0.2, -0.712269, -1.818925, -1.0, -1.805452]

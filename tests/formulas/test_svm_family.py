@@ -181,7 +181,9 @@ def test_confusions_in_percent() -> None:
 
 
 def test_confusions_of_label_sets() -> None:
-    """F-4, `multi`: every wrongly predicted label counts. {0} predicted as {0, 1, 2}: both; a label without documents: row 0."""
+    """F-4, `multi`: every wrongly predicted label counts: {0} predicted as {0, 1, 2} counts for both; a label without
+    documents has row 0.
+    """
     M = confusion_percent(Csr(np.array([[1, 0, 0]])), Csr(np.array([[1, 1, 1]])))
     assert M.toarray().tolist() == [[0, 100, 100], [0, 0, 0], [0, 0, 0]]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from manylabel.catalog import find_method
 from manylabel.catalog.ranges import Search
+from manylabel.estimator import Estimator
 from manylabel.exceptions import ParameterError
 from manylabel.recipe import Recipe
 
@@ -106,7 +107,8 @@ def defaults(recipe: Recipe, section: str) -> dict[str, Any]:
     if section == "model":
         built = recipe.build_model()
         own = built.get_params(deep=False)
-        return {**(own["model"].get_params(deep=False) if hasattr(own.get("model"), "get_params") else {}), **own}
+        inner = own.get("model")
+        return {**(inner.get_params(deep=False) if isinstance(inner, Estimator) else {}), **own}
     if section == "decision":
         rule = recipe.build_rule()
         return {} if rule is None else dict(rule.get_params(deep=False))

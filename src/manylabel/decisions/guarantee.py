@@ -155,7 +155,7 @@ class Guarantee(DecisionRule):
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Find the threshold on held-out documents."""
-        if not hasattr(self, "calibration_"):
+        if not self.is_fitted:
             raise DecisionError("Guarantee: call prepare with out-of-fold scores before fit with held-out ones.")
         Y_true = Y.toarray().astype(np.bool_)
         rows = Y_true.any(axis=1) if self.metric == "recall" else np.ones(len(Y_true), dtype=np.bool_)
