@@ -17,7 +17,7 @@ from manylabel.kernels import text as kernels
 WORDS = 5
 """How many consecutive words are compared; a shorter text is compared as a whole."""
 LEAST = 0.8
-"""The Jaccard similarity of runs of words from which texts are near-duplicates: two changed words in a hundred are allowed."""
+"""The least Jaccard similarity of near-duplicate texts; two changed words in a hundred are allowed."""
 LEAST_OF_TERMS = 0.9
 """The same for ready-made counts, where a changed word changes one term and not five runs of words."""
 
@@ -263,7 +263,7 @@ def similar_sets(sets: Sets, least: float) -> tuple[Ints, Ints, Floats]:
 
 
 def _rarest(sets: Sets, least: float) -> Csr:
-    """Of each set the |A| − ⌈least · |A|⌉ + 1 members that the fewest sets have; those that no other set has are left out."""
+    """The |A| − ⌈least · |A|⌉ + 1 rarest members of each set, without those that no other set has."""
     matrix, sizes = sets.shared, sets.sizes
     having = np.bincount(matrix.indices, minlength=matrix.shape[1])
     row = np.repeat(np.arange(sizes.size), np.diff(matrix.indptr))
