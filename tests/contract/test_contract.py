@@ -52,6 +52,16 @@ ESTIMATORS: list[Any] = [
 NEGATIVE_DATA = "the check fits on data with negative values, which the tag positive_only says are refused"
 EXPECTED_FAILURES = {"check_decision_proba_consistency": NEGATIVE_DATA}  # of estimators that need counts
 
+# `check_estimator` fits about a hundred times. Smaller searches and ensembles run the same code; the other tests of the
+# contract keep the defaults.
+SMALLER = {
+    "BandSVM": {"grid": (0.0, 0.1)},
+    "ChainEnsemble": {"n_chains": 2},
+    "CoTraining": {"folds": 2},
+    "ConfMat": {"grid": (5.0, 100.0), "confusion": 2, "validation": 2},
+    "TunedSVM": {"grid_C": (0.3, 1.0), "grid_J": (1.0,), "validation": 2},
+}
+
 pytestmark = [
     pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning"),
     pytest.mark.filterwarnings("ignore::manylabel.models.score_kinds.SingleLabelWarning"),
@@ -245,6 +255,11 @@ def test_before_fit_and_wrong_inputs(estimator: Any, X: np.ndarray, Y: np.ndarra
 @each
 def test_scikit_learn_checks(estimator: Any) -> None:
     """scikit-learn's own suite, `check_estimator`."""
+    if isinstance(estimator, DecidedModel):
+        inner = type(estimator.model).__name__
+        estimator = clone(estimator).set_params(
+            **{f"model__{name}": value for name, value in SMALLER.get(inner, {}).items()}
+        )
     known = EXPECTED_FAILURES if estimator.needs_counts and estimator.score_kind.is_probability else {}
     results = check_estimator(estimator, expected_failed_checks=known, on_fail=None, on_skip=None)
     failed = {result["check_name"]: repr(result["exception"]) for result in results if result["status"] == "failed"}
