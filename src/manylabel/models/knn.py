@@ -100,7 +100,7 @@ class NearestNeighbours(NeighbourModel):
         A neighbour's vote is divided among the terms that make it similar, so the row of a label adds up to its score.
         """
         document, wanted = asked_for(self, x, labels)
-        parts, sets = self.votes_by_word(document, self._vote_weights(self.neighbours(document)))
+        parts, sets = self.votes_by_term(document, self._vote_weights(self.neighbours(document)))
         return Csr(sets.T.tocsr()[wanted] @ parts)
 
     def _vote_weights(self, found: Neighbours) -> Floats:

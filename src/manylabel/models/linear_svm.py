@@ -150,7 +150,7 @@ class LinearSVM(MultiLabelModel):
         self._learn(X, Y, None, None, None)
 
     def fit_after(self, other: LinearSVM | None, X: Csr, Y: Csr, **facts: Any) -> Self:
-        """Learn from the dual solution of another `LinearSVM`; that of this one is kept for the next."""
+        """Learn, starting from the dual solution of another `LinearSVM`; the own one is kept for the next."""
         self.keep_dual = True
         return self.fit(X, Y, initial=None if other is None else other.dual_coef_, **facts)
 
@@ -186,7 +186,7 @@ class LinearSVM(MultiLabelModel):
         return scores
 
     def document_scorer(self) -> DocumentScorer:
-        """Gather the rows of the document's terms from the stacked weights; the sums are those of `score_batch`."""
+        """A scorer that reads the weights of the document's terms only; the sums are those of `score_batch`."""
         weights, intercept = self.weights_, self.intercept_
         table: tuple[Any, Any, Any] = (None, None, weights)
         if not isinstance(weights, np.ndarray):
@@ -211,7 +211,7 @@ class LinearSVM(MultiLabelModel):
 
     @property
     def coef_(self) -> Csr | npt.NDArray[Any]:
-        """The weights as scikit-learn lays them out, labels × terms."""
+        """The weights in the layout of scikit-learn, labels × terms."""
         self.check_fitted()
         if isinstance(self.weights_, np.ndarray):
             return self.weights_.T
@@ -224,7 +224,7 @@ def _shape(table: Any) -> tuple[int, int]:
 
 
 def _fits(table: object, shape: tuple[int, int]) -> bool:
-    """Whether a table of a former fit has the same labels and no more documents."""
+    """Whether a table of an earlier fit has the same labels and no more documents."""
     n_documents, n_labels = _shape(table)
     return 0 <= n_documents <= shape[0] and n_labels == shape[1]
 

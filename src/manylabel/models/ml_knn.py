@@ -79,7 +79,7 @@ class MLkNN(NeighbourModel):
         among them and then among the terms that make each similar.
         """
         document, wanted = asked_for(self, x, labels)
-        parts, sets = self.votes_by_word(document, np.ones(self.k))
+        parts, sets = self.votes_by_term(document, np.ones(self.k))
         carriers = np.asarray(sets.sum(axis=0)).astype(np.int64)
         none, some = self.count_log_odds_[:, 0], self.count_log_odds_[np.arange(self.n_labels_), carriers]
         finite = np.isfinite(none)
@@ -113,7 +113,7 @@ def neighbour_tables(counts: Csr, Y: Csr, k: int) -> tuple[Ints, Ints]:
 
 
 def _lookup(Y: Csr, rows: Ints, columns: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
-    """Whether Y holds each of some cells."""
+    """Whether Y has an entry at each of some (row, column) cells."""
     known = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * Y.shape[1] + Y.indices
     return np.isin(rows.astype(np.int64) * Y.shape[1] + columns, known)
 

@@ -102,7 +102,7 @@ class MultinomialNaiveBayes(CountModel):
     # --- the formula --------------------------------------------------------------------------------------
 
     def formula(self, table: LabelTermCounts) -> LinearScores:
-        """The joint log p(c) + Σ_w x_w log p(w|c) as background plus sparse difference."""
+        """The joint score log p(c) + Σ_w x_w log p(w|c) as background plus sparse difference."""
         unigram = self._unigram_counts(table)
         if self.no_class:
             table = table.with_unlabelled_class()
@@ -138,7 +138,7 @@ class MultinomialNaiveBayes(CountModel):
 
 
 def _absolute(counts: Csr, log_prior: Floats, unigram_counts: Floats, b: float) -> LinearScores:
-    """Absolute discounting, as background plus sparse difference.
+    """Linear scores under absolute discounting, as background plus sparse difference.
 
     log p(w|c) = log p(w) + log M_c + log(1 + (N_cw − b)⁺ / (N_c+ p(w) M_c)), the last term only where N_cw >
     0
@@ -159,7 +159,7 @@ def _absolute(counts: Csr, log_prior: Floats, unigram_counts: Floats, b: float) 
 
 
 def _lidstone(counts: Csr, log_prior: Floats, alpha: float) -> LinearScores:
-    """Lidstone smoothing, as background plus sparse difference.
+    """Linear scores under Lidstone smoothing, as background plus sparse difference.
 
     log p(w|c) = log α/(N_c+ + αV) + log(1 + N_cw/α), the last term only where N_cw > 0
     """

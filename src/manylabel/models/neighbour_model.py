@@ -34,7 +34,7 @@ class NeighbourModel(MultiLabelModel):
     _index: NearestIndex | None = None
 
     def keep(self, X: Csr, Y: Csr) -> None:
-        """Store the training documents."""
+        """Store the training documents and their label sets, and build the index."""
         self.documents_, self.label_sets_ = unit_vectors(X), Y
         self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
         self._index = nearest_index(self.documents_)
@@ -55,7 +55,7 @@ class NeighbourModel(MultiLabelModel):
         """The k nearest training documents of each document, without the one training document in `skip` for each."""
         return nearest(self.index, unit_vectors(X), self.k, skip=skip, n_jobs=self.n_jobs)
 
-    def votes_by_word(self, document: Csr, weights: Floats) -> tuple[Csr, Csr]:
+    def votes_by_term(self, document: Csr, weights: Floats) -> tuple[Csr, Csr]:
         """The vote of each neighbour, divided among terms (neighbours × terms), and the neighbours' label sets.
 
         The similarity of neighbour j is Σ_t q_t v_jt, so its vote w_j is divided among the terms in the ratio q_t v_jt.

@@ -1,4 +1,4 @@
-"""A neural network of one hidden layer that reads a bag of words and gives all labels at once."""
+"""A neural network of one hidden layer, with the terms of a document as inputs and one output per label."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class UnsettledNetworkWarning(ManylabelWarning):
 
 
 class NeuralNetwork(MultiLabelModel):
-    """The log-odds of each label from a network of V inputs, one layer of hidden units and one output a label.
+    """The log-odds of each label from a network of V inputs, one layer of hidden units and one output per label.
 
     z = activation(x W₁ + b₁),   log P_l/(1 − P_l) = z · w_l + b_l
 
@@ -37,8 +37,8 @@ class NeuralNetwork(MultiLabelModel):
     best epoch. The loss is that of the share `validation` of the documents, held out; where that is fewer than 20
     documents it is that of training.
 
-    A label without documents has log-odds −∞, one of all documents +∞. With one class a document the outputs are those
-    of a softmax (of one sigmoid for two classes), given as log-odds.
+    A label without documents has log-odds −∞, one of all documents +∞. With one class per document the outputs are
+    those of a softmax (of one sigmoid for two classes), given as log-odds.
 
     >>> X, Y = np.array([[2, 0], [1, 0], [0, 1], [0, 3], [1, 1]]), np.array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1]])
     >>> NeuralNetwork(hidden=5).fit(X, Y).predict([[4, 0], [0, 2]]).tolist()
@@ -90,7 +90,7 @@ class NeuralNetwork(MultiLabelModel):
     # --- learning ---------------------------------------------------------------------------------------------
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Train on the labels that some documents have and some have not."""
+        """Train on the labels that some documents have and others do not."""
         n_l = np.bincount(Y.indices, minlength=Y.shape[1])
         labels = np.flatnonzero((n_l > 0) & (n_l < X.shape[0]))
         self.hidden_weights_ = np.zeros((X.shape[1], self.hidden), dtype=np.float32)
@@ -123,7 +123,7 @@ class NeuralNetwork(MultiLabelModel):
         return found
 
     def _keep(self, found: Network, labels: Ints) -> None:
-        """The network's outputs in the columns of their labels; the one output of two classes speaks for both."""
+        """The network's outputs in the columns of their labels; the one output of two classes is used for both."""
         self.hidden_weights_, self.hidden_intercept_ = found.hidden_weights, found.hidden_intercept
         weights, intercept = found.output_weights, found.output_intercept
         if len(labels) == 2 and weights.shape[1] == 1:
@@ -150,7 +150,7 @@ class NeuralNetwork(MultiLabelModel):
         return np.asarray(np.tanh(sums) if self.activation == "tanh" else expit(sums))
 
     def score_batch(self, X: Csr) -> Floats:
-        """Log-odds of the labels."""
+        """The log-odds of the labels, documents × labels."""
         return self._outputs(batch_scores(X, self.hidden_weights_))
 
     def _outputs(self, sums: Floats) -> Floats:
@@ -162,7 +162,7 @@ class NeuralNetwork(MultiLabelModel):
         return np.asarray(outputs, dtype=np.float64)
 
     def document_scorer(self) -> DocumentScorer:
-        """Gather the weights of the document's terms."""
+        """A scorer that reads the weights of the document's terms only."""
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
             sums = np.zeros((1, self.hidden))

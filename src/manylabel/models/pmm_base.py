@@ -32,7 +32,7 @@ class UnlabelledDocumentsWarning(ManylabelWarning):
 
 
 class ParametricMixture(MultiLabelModel):
-    """A document with labels S has the words of a mixture φ(S) = Σ_{l in S} e_l θ_l of its labels' words.
+    """The words of a document with labels S are drawn from φ(S) = Σ_{l in S} e_l θ_l, a mixture of its labels.
 
     Subclasses implement `learn_mixture`: how θ (and α) are learned from counts grouped by label set.
     """
@@ -52,15 +52,15 @@ class ParametricMixture(MultiLabelModel):
     }
 
     theta_: Csr
-    """θ, terms × labels, where the label was seen with the term."""
+    """θ, terms × labels, where the term occurs with the label."""
     background_: Floats
-    """θ of each label for every other term."""
+    """θ of each label for every term that does not occur with it."""
     label_documents_: Ints
-    """Training documents with the label."""
+    """The number of training documents with the label."""
     size_documents_: Ints
-    """Training documents by the number of their labels, from 0."""
+    """The number of training documents with 0, 1, 2 … labels."""
     mean_length_: float
-    """Words of a training document, on average."""
+    """The mean number of words per training document."""
     objective_: Floats
     """J at the start and after each step."""
     n_iter_: int
