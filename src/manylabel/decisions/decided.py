@@ -237,6 +237,7 @@ class DecidedModel(MultiLabelModel):
 
     def decision_function(self, X: object) -> Floats:
         """The model's decision function."""
+        self.check_fitted()
         return self.model_.decision_function(self.features(X))
 
     @property
