@@ -36,7 +36,7 @@ def test_the_same_documents_under_other_methods_may_stand_together(result: Resul
     ("change", "said"),
     [
         ({"split": "all"}, "the split 'test', the other of 'all'"),
-        ({"gold_sha256": 64 * "0"}, "true labels differ .*truth 000000000000"),
+        ({"true_labels_sha256": 64 * "0"}, "true labels differ .*hash 000000000000"),
         ({"conventions": {"micro-f1": "per fold, then the mean"}}, "convention of micro-f1 differs: .*per fold"),
         ({"labels": []}, "one counts 2 labels, the other 0 .'buses' is only in one"),
     ],
@@ -92,8 +92,8 @@ def test_json_of_an_older_version_can_be_read_and_other_json_is_refused(result: 
     plain = result.as_dict()
     older = {name: value for name, value in plain.items() if name not in ("train_sha256", "remarks")}
     assert Result.from_dict({**older, "later": 1}).train_sha256 is None
-    with pytest.raises(DataError, match="lacks 'gold_sha256'"):
-        Result.from_dict({name: value for name, value in plain.items() if name != "gold_sha256"})
+    with pytest.raises(DataError, match="lacks 'true_labels_sha256'"):
+        Result.from_dict({name: value for name, value in plain.items() if name != "true_labels_sha256"})
     with pytest.raises(DataError, match="another version"):
         Result.from_dict({**plain, "labels": [{"name": "buses"}]})
 

@@ -69,7 +69,7 @@ _OVER_SVM: Mapping[str, Any] = {
     "inner": "manylabel.models.linear_svm:LinearSVM",
     "weighting": TFIDF,
     "decision": "natural",
-    "needs": ("hierarchy",),
+    "requires": ("hierarchy",),
 }
 _THRESHOLDS: Search = {
     **LINEAR,
@@ -80,7 +80,7 @@ _THRESHOLDS: Search = {
 HIERARCHIES: tuple[Method, ...] = (
     Method(
         "svm-closed",
-        "One linear support vector machine per label, a learned threshold for each; with a label come its ancestors",
+        "One linear SVM per label, a learned threshold for each; with a label come its ancestors",
         "manylabel.strategies.hierarchies:ClosedLabels",
         "manylabel",
         cost=Cost(words=2.1, cells=1.6, work=0.34),
@@ -89,7 +89,7 @@ HIERARCHIES: tuple[Method, ...] = (
     ),
     Method(
         "svm-top-down",
-        "Support vector machines among the children of each node; documents go down where a threshold is passed",
+        "Linear SVMs among the children of each node; documents go down where a threshold is passed",
         "manylabel.strategies.hierarchies:TopDown",
         "Koller & Sahami 1997; Sun & Lim 2001",
         cost=Cost(start=0.19, words=3.4),
@@ -98,7 +98,7 @@ HIERARCHIES: tuple[Method, ...] = (
     ),
     Method(
         "svm-propagated",
-        "Flat and top-down support vector machines weighed together, so that no ancestor can block a label",
+        "Flat and top-down linear SVMs averaged, so that no ancestor can block a label",
         "manylabel.strategies.hierarchies:Propagated",
         "manylabel",
         cost=Cost(start=0.1, words=6),
@@ -130,7 +130,7 @@ COMBINED: tuple[Method, ...] = (
     ),
     Method(
         "one-vs-one",
-        "A linear support vector machine for every pair of labels; labels that win more often than a virtual one",
+        "A linear SVM for every pair of labels; labels that win more often than a virtual one",
         "manylabel.strategies.one_vs_one:OneVsOne",
         "Fürnkranz, Hüllermeier, Loza Mencía & Brinker 2008",
         cost=Cost(cells=63),
@@ -151,7 +151,7 @@ COMBINED: tuple[Method, ...] = (
     ),
     Method(
         "ensemble-votes",
-        "Several methods together: labels that more than half of them give",
+        "Several methods together: labels that more than half of them predict",
         _ENSEMBLE,
         "Sebastiani 2002, section 6.11",
         cost=Cost(words=1.4, cells=3.8, work=1.8),
@@ -172,7 +172,7 @@ COMBINED: tuple[Method, ...] = (
     ),
     Method(
         "rules",
-        "Keyword rules alone: the hand-written ones of --rules, or up to six words a label found in the training split",
+        "Keyword rules alone: those of --rules, or up to six words per label found in the training split",
         "manylabel.models.keyword_rules:KeywordRules",
         f"{MANNING}, chapter 13",
         cost=Cost(start=0.057, words=0.17, cells=0.071),

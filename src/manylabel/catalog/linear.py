@@ -11,7 +11,7 @@ _FORCED: Settings = {"decision": "natural", "decision_settings": {"fallback": "a
 ROWS = (
     Method(
         "svm",
-        "One linear support vector machine per label on tf-idf, a learned threshold for each label",
+        "One linear SVM per label on tf-idf, a learned threshold for each label",
         _SVM,
         "manylabel",
         cost=Cost(start=0.0012, words=0.39, cells=0.57),
@@ -21,7 +21,7 @@ ROWS = (
     ),
     Method(
         "svm-zero",
-        "One linear support vector machine per label on tf-idf: every score above 0, or else the best one",
+        "One linear SVM per label on tf-idf: every score above 0, or else the best one",
         _SVM,
         f"{GODBOLE}, section 2.1",
         cost=Cost(start=0.017, words=0.46, cells=0.37),
@@ -31,7 +31,7 @@ ROWS = (
     ),
     Method(
         "svm-hf",
-        "SVM-HF: support vector machines on words and on the labels that a first machine gave, their balance tuned",
+        "SVM-HF: linear SVMs on words and on the labels that first SVMs predicted, their balance tuned",
         "manylabel.strategies.svm_hf:SVMHF",
         f"{GODBOLE}, section 3.1",
         cost=Cost(start=0.46, cells=1.9, work=6.6),
@@ -42,7 +42,7 @@ ROWS = (
     ),
     Method(
         "band-svm",
-        "BandSVM: support vector machines trained again without the negatives near their boundary, the band tuned",
+        "BandSVM: linear SVMs trained again without the negatives near their boundary, the band tuned",
         "manylabel.strategies.band_svm:BandSVM",
         f"{GODBOLE}, section 4.1",
         cost=Cost(start=0.18, cells=1.7, work=3.7),
@@ -53,7 +53,7 @@ ROWS = (
     ),
     Method(
         "confmat",
-        "ConfMat: support vector machines trained without the documents of labels that naive Bayes confuses",
+        "ConfMat: linear SVMs trained without the documents of labels that naive Bayes confuses",
         "manylabel.strategies.conf_mat:ConfMat",
         f"{GODBOLE}, section 4.2",
         cost=Cost(start=0.82, cells=0.11, work=8.6),
@@ -64,7 +64,7 @@ ROWS = (
     ),
     Method(
         "svm-tuned",
-        "One linear support vector machine per label, cost and weight of the positives tuned for each label",
+        "One linear SVM per label, cost and weight of the positives tuned for each label",
         "manylabel.models.tuned_svm:TunedSVM",
         f"{UEDA}, section 4.2",
         cost=Cost(words=6.9, cells=7.6, work=0.15),

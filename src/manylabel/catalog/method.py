@@ -1,4 +1,4 @@
-"""What a row of the catalogue says of a method."""
+"""The class of a row of the catalogue, and the settings that several rows share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Cost:
         seconds = start + words · z/10⁵ + cells · n L/10⁵ + work · z L/10⁷
 
     of n documents with z non-zero counts and L labels. A trial learns in three inner folds and once from all documents,
-    tries a few decision rules and answers. Right within a factor of two or three (docs/comparing-methods.md).
+    tries a few decision rules and predicts. Right within a factor of two or three (docs/comparing-methods.md).
 
     >>> Cost(start=0.1, words=0.5).seconds(documents=1000, nonzeros=50_000, labels=20)
     0.35
@@ -47,7 +47,7 @@ class Method:
     """A method: the class that scores, the features it wants and the rule that decides.
 
     `model` and `inner` (the model inside a strategy) are written ``module:Class``; `members` are the methods that make
-    a ensemble, named as in the catalogue.
+    an ensemble, named as in the catalogue.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Method:
     search: Search = field(default_factory=dict)
     """Which settings are worth a search, and in what range; see `manylabel.catalog.ranges`."""
     cost: Cost = field(default_factory=Cost)
-    needs: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     """What a corpus must have for the method to make sense: a ``hierarchy`` of labels, ``unlabelled`` documents."""
 
 

@@ -161,7 +161,7 @@ NAIVE_BAYES: tuple[Method, ...] = (
         cost=Cost(start=0.03, words=0.3, work=0.4),
         settings={"alpha": 0.01},
         search={**WORDS, **FEWER_TERMS, "model.alpha": Log(0.001, 1), "model.unlabelled_weight": Uniform(0, 1)},
-        needs=("unlabelled",),
+        requires=("unlabelled",),
         **ACCUMULATED,
     ),
     Method(

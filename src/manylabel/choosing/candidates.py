@@ -75,7 +75,7 @@ class Traits:
         """What the method needs and the documents have not; None where nothing is missing."""
         there = {"hierarchy": self.has_hierarchy, "unlabelled": self.has_unlabelled}
         words = {"hierarchy": "no label hierarchy", "unlabelled": "no document without a label"}
-        return next((words[need] for need in row.needs if not there[need]), None)
+        return next((words[need] for need in row.requires if not there[need]), None)
 
 
 @dataclass(frozen=True, slots=True)

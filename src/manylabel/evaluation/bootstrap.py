@@ -85,7 +85,7 @@ def paired_difference(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Difference:
-    """The difference of two systems that answered the same documents, both resampled alike.
+    """The difference of two methods on the same documents, both resampled alike.
 
     >>> truth = [[1, 0], [1, 1], [0, 1], [1, 0]] * 5
     >>> other = document_statistics(truth, [[1, 0], [1, 0], [0, 1], [0, 1]] * 5)

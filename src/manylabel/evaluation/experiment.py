@@ -49,7 +49,7 @@ class Labeller(Protocol):
         """Predicted label sets, batch by batch, each with a function that gives the scores."""
 
     def remarks(self, documents: Any) -> dict[str, Any]:
-        """What the method has to say of how it came to its answers."""
+        """What the method reports on its predictions."""
 
 
 def evaluate(
@@ -65,7 +65,7 @@ def evaluate(
     hierarchy: Hierarchy | None = None,
     train_sha256: str | None = None,
 ) -> Result:
-    """Predict, compare with the given labels and measure.
+    """Predict, compare with the true labels and measure.
 
     Labels that the documents carry and training never saw cannot be predicted: they are counted as misses and named
     in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical metrics are taken too.
@@ -94,7 +94,7 @@ def evaluate(
         recipe=classifier.recipe.as_dict(),
         seed=classifier.seed,
         seconds=seconds,
-        gold_sha256=fingerprint(ids, label_sets),
+        true_labels_sha256=fingerprint(ids, label_sets),
         train_sha256=train_sha256,
         remarks=with_measured_guarantee(classifier.remarks(documents), T, S),
         versions={"manylabel": __version__, "python": platform.python_version(), "numpy": np.__version__},
@@ -102,18 +102,18 @@ def evaluate(
 
 
 def _answers(classifier: Labeller, documents: Any, T: Csr) -> tuple[Csr, LabelRanks, dict[str, float]]:
-    """The label sets, the ranks of the true labels, and the seconds the answers took (measuring them left out)."""
+    """The label sets, the ranks of the true labels, and the seconds that predicting took (without measuring)."""
     batches: list[Csr] = []
     ranks = [label_ranks(T[:0], np.zeros((0, T.shape[1])))]
     seconds, start = 0.0, 0
-    answers = classifier.iter_decisions(documents)
+    decisions = classifier.iter_decisions(documents)
     while True:
         began = time.perf_counter()
-        answer = next(answers, None)
+        decision = next(decisions, None)
         seconds += time.perf_counter() - began
-        if answer is None:
+        if decision is None:
             break
-        S, scores = answer
+        S, scores = decision
         batches.append(S)
         ranks.append(label_ranks(T[start : start + S.shape[0]], _widened(scores(), T.shape[1])))
         start += S.shape[0]
@@ -129,9 +129,9 @@ def _widened(scores: Floats, n_labels: int) -> Floats:
 def _metrics(T: Csr, S: Csr, ranks: LabelRanks, parents: Ints | None) -> dict[str, dict[str, float]]:
     ranking = metrics_of_ranks(ranks)  # of labelled documents only, so the same in both views
 
-    def measured(truth: Csr, given: Csr) -> dict[str, float]:
-        with_ancestors = {} if parents is None else compute_hierarchical_metrics(truth, given, parents)
-        return {**compute_metrics(truth, given), **ranking, **with_ancestors}
+    def measured(Y_true: Csr, Y_pred: Csr) -> dict[str, float]:
+        with_ancestors = {} if parents is None else compute_hierarchical_metrics(Y_true, Y_pred, parents)
+        return {**compute_metrics(Y_true, Y_pred), **ranking, **with_ancestors}
 
     metrics = {"all": measured(T, S)}
     labelled = np.flatnonzero(np.diff(T.indptr))

@@ -80,9 +80,9 @@ def _line(x: Floats, values: Floats, weights: Floats, best: float) -> tuple[Floa
 
 
 FEWEST = 10
-"""Test documents below which nothing is said of a label."""
+"""Labels with fewer test documents are not judged."""
 LEVEL_BELOW = 0.02
-"""A label is level where a doubling of the documents moves its F1 by less than this, as far as can be told."""
+"""A label is level where a doubling of the documents moves its F1 by less than this."""
 
 ROUNDING = 1e-9
 
@@ -115,17 +115,16 @@ def label_trends(
 ) -> list[LabelTrend]:
     """The trend of every label with a test document over the `last` sizes, in the order of columns.
 
-    `runs` has for each size the answers of each repeat, all to the same documents. The slope is that of the
+    `runs` has for each size the predictions of each repeat, all for the same documents. The slope is that of the
     least-squares line of F1, averaged over repeats, on log₂ of the size; its interval the percentile interval over
     resamples of documents and repeats. Of labels without a trend, half of 1 − `level` look as if they rose.
     """
-    truth = runs[0][0].truth
-    tested = np.asarray(truth.sum(axis=0)).ravel().astype(np.int64)
+    tested = np.asarray(runs[0][0].Y_true.sum(axis=0)).ravel().astype(np.int64)
     columns = np.flatnonzero(tested)
     curves = np.array([[_f1(run, None, columns) for run in step] for step in runs])[:, :, 0, :].mean(axis=1)
-    told = np.flatnonzero(tested >= FEWEST)
-    drawn = _resampled_slopes(sizes[-last:], runs[-last:], told, resamples, seed)
-    slopes = dict(zip(told.tolist(), drawn.T, strict=True))
+    judged = np.flatnonzero(tested >= FEWEST)
+    drawn = _resampled_slopes(sizes[-last:], runs[-last:], judged, resamples, seed)
+    slopes = dict(zip(judged.tolist(), drawn.T, strict=True))
     found = []
     for place, column in enumerate(columns.tolist()):
         slope = float(_slopes(sizes[-last:], curves[-last:, place][:, np.newaxis])[0])
@@ -171,9 +170,11 @@ def _slopes(sizes: Sequence[int], values: Floats) -> Floats:
 
 
 def _f1(run: DocumentStatistics, weights: Floats | None, columns: Ints) -> Floats:
-    """Weights × labels: F1 = 2 · right / (true + given), 0 where a label is neither true nor given."""
+    """Weights × labels: F1 = 2 · right / (true + predicted), 0 where a label is neither true nor predicted."""
     rows = np.ones((1, len(run))) if weights is None else weights
-    right, true, given = (np.asarray(rows @ Csr(matrix[:, columns])) for matrix in (run.right, run.truth, run.given))
-    below = (true + given).astype(np.float64)
+    right, true, predicted = (
+        np.asarray(rows @ Csr(matrix[:, columns])) for matrix in (run.right, run.Y_true, run.Y_pred)
+    )
+    below = (true + predicted).astype(np.float64)
     shares: Floats = np.divide(2.0 * right, below, out=np.zeros(below.shape), where=below > 0)
     return shares

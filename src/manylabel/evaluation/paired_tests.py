@@ -51,7 +51,7 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """How often only the first was right and only the second, and what that says."""
+    """How often only the first was right and only the second, and the p of McNemar's test."""
 
     first_only: int
     second_only: int
@@ -79,17 +79,17 @@ def permutation_test(
     seed: int = 0,
     permutations: int = PERMUTATIONS,
 ) -> PermutationTest:
-    """Approximate randomisation: the two systems' answers to a document are swapped or not, by a coin for each.
+    """Approximate randomisation: the predictions of two methods for a document are swapped or not, by a coin for each.
 
         p = (1 + number of swaps with |difference| ≥ the observed one) / (1 + permutations)
 
-    Only documents whose answers differ in what the metric counts matter. Where these are so few that all swaps can be
-    tried within `permutations`, they are, and p = their share (the answers as they are included).
+    Only documents whose predictions differ in what the metric counts matter. Where these are so few that all swaps can
+    be tried within `permutations`, they are, and p = their share (the predictions as they are included).
 
-    A mean over labels (macro F1) must be told apart in a second way too: with the systems' figures of a label swapped
-    or not, by a coin for each label. A threshold that lies a little elsewhere changes all answers to a rare label at
-    once; to coins thrown for documents that looks like many mistakes of one system, to coins thrown for labels like the
-    one change that it is. The larger p counts, so each kind of chance is held to its level.
+    A mean over labels (macro F1) is tested in a second way too: with the two methods' figures of a label swapped or
+    not, by a coin for each label. A slightly different threshold changes all predictions of a rare label at once; to
+    coins thrown for documents that looks like many mistakes of one method, to coins thrown for labels like the one
+    change that it is. The larger p counts, so each kind of chance is held to its level.
 
     Source: Noreen 1989; Yeh 2000 for precision, recall and F1; the 1 above and below: Phipson & Smyth 2010; labels as
     the units of macro F1: Yang & Liu 1999, section 4; the larger p: Berger 1982 (intersection-union tests).

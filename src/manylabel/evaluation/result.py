@@ -67,12 +67,12 @@ class Result:
     recipe: Mapping[str, Any]
     seed: int
     seconds: Mapping[str, float]
-    gold_sha256: str
+    true_labels_sha256: str
     versions: Mapping[str, str] = field(default_factory=dict)
     remarks: Mapping[str, Any] = field(default_factory=dict)
-    """What a method has to say of how it came to its answers, for example the rounds of co-training."""
+    """What a method reports on its predictions, for example the rounds of co-training."""
     train_sha256: str | None = None
-    """The training documents and their labels, as `gold_sha256` the measured ones; None where they are not known."""
+    """The training documents and their labels, as a hash like `true_labels_sha256`; None where they are not known."""
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Result:
@@ -88,18 +88,18 @@ class Result:
                 f"This is not the result of an evaluation{f': it lacks {lacks[0]!r}' if lacks else ''}.",
                 remedy="Write one with `manylabel evaluate DATA --json`.",
             )
-        given = {name: value for name, value in plain.items() if name in known}
+        values = {name: value for name, value in plain.items() if name in known}
         try:
-            given["test"] = SplitCounts(**plain["test"])
-            given["train"] = None if plain["train"] is None else SplitCounts(**plain["train"])
-            given["labels"] = [LabelRow(**row) for row in plain["labels"]]
+            values["test"] = SplitCounts(**plain["test"])
+            values["train"] = None if plain["train"] is None else SplitCounts(**plain["train"])
+            values["labels"] = [LabelRow(**row) for row in plain["labels"]]
         except TypeError as error:
             raise DataError(f"This result was written by another version of manylabel ({error}).") from None
-        given["metrics"] = {
+        values["metrics"] = {
             view: {name: float("nan") if value is None else value for name, value in measured.items()}
             for view, measured in plain["metrics"].items()
         }
-        return cls(**given)
+        return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain data."""
@@ -111,7 +111,7 @@ SHOWN = 12
 
 
 def fingerprint(ids: Sequence[str], label_sets: Sequence[Sequence[str]]) -> str:
-    """SHA-256 of documents' ids and labels: two results with the same one were measured against the same truth.
+    """SHA-256 of documents' ids and labels: two results with the same one were measured against the same true labels.
 
     >>> fingerprint(["1", "2"], [["a", "b"], []]) == fingerprint(["1", "2"], [["b", "a"], []])
     True
@@ -123,9 +123,9 @@ def fingerprint(ids: Sequence[str], label_sets: Sequence[Sequence[str]]) -> str:
 
 
 def check_comparable(results: Sequence[Result], names: Sequence[str] | None = None) -> None:
-    """Refuse results of one data set that were not measured alike, in a sentence that says what differs.
+    """Refuse results of one data set that were not measured alike, in a sentence that names what differs.
 
-    Alike are: the split measured, the true labels (`gold_sha256`), the labels counted (the denominator of macro
+    Alike are: the split measured, the true labels (`true_labels_sha256`), the labels counted (the denominator of macro
     averages and Hamming loss), and the convention of every metric both have. Methods, recipes, seeds, versions and the
     training documents may differ: they are what is compared.
 
@@ -136,7 +136,7 @@ def check_comparable(results: Sequence[Result], names: Sequence[str] | None = No
         if differing := "; ".join(_unlike(results[0], result)):
             raise ComparisonError(
                 f"{called[0]} and {name} were not measured alike and cannot stand in one table: {differing}. "
-                "Metric both again, on the same documents with the same version of manylabel."
+                "Measure both again, on the same documents with the same version of manylabel."
             )
 
 
@@ -157,11 +157,11 @@ def same_training(results: Sequence[Result]) -> bool:
 def _unlike(one: Result, two: Result) -> Iterator[str]:
     if one.split != two.split:
         yield f"one is of the split {one.split!r}, the other of {two.split!r}"
-    if one.gold_sha256 != two.gold_sha256:
+    if one.true_labels_sha256 != two.true_labels_sha256:
         yield (
-            f"the measured documents or their true labels differ ({one.data}, {one.test.documents:,} documents, truth "
-            f"{one.gold_sha256[:SHOWN]}; {two.data}, {two.test.documents:,} documents, truth "
-            f"{two.gold_sha256[:SHOWN]})"
+            f"the measured documents or their true labels differ ({one.data}, {one.test.documents:,} documents, hash "
+            f"{one.true_labels_sha256[:SHOWN]}; {two.data}, {two.test.documents:,} documents, hash "
+            f"{two.true_labels_sha256[:SHOWN]})"
         )
     labels = [{row.label for row in result.labels} for result in (one, two)]
     if labels[0] != labels[1]:

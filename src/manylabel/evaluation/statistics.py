@@ -19,8 +19,9 @@ from manylabel.metrics.targets import TARGET_METRICS, TargetMetric, find_target_
 class Fractions:
     """A metric as the mean over columns of (Σ_i w_i above_i) / (Σ_i w_i below_i), w_i the weight of document i.
 
-    Every metric has this form: macro F1 with a column for each label, the others with one. So whatever is measured anew
-    under other weights (a resample of the documents, two systems' answers swapped) costs a sparse product and no more.
+    Every metric has this form: macro F1 with a column for each label, the others with one. So measuring it again
+    under other weights (a resample of the documents, the predictions of two methods swapped) costs one sparse
+    product.
     """
 
     above: Csr
@@ -42,7 +43,7 @@ class Fractions:
     @property
     def totals(self) -> tuple[Floats, Floats]:
         """The sums over all documents, each counted once: a row above and a row below."""
-        above, below = (np.asarray(ranks.sum(axis=0), dtype=np.float64) for ranks in (self.above, self.below))
+        above, below = (np.asarray(matrix.sum(axis=0), dtype=np.float64) for matrix in (self.above, self.below))
         return above[np.newaxis], below[np.newaxis]
 
     @property
@@ -57,20 +58,20 @@ class Fractions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentStatistics:
-    """One system's answers to some documents beside the truth; `ranks` are there where it gave scores."""
+    """The true and the predicted labels of some documents; `ranks` is None where the method gave no scores."""
 
-    truth: Csr
-    given: Csr
+    Y_true: Csr
+    Y_pred: Csr
     ranks: LabelRanks | None = None
 
     def __len__(self) -> int:
-        return int(self.truth.shape[0])
+        return int(self.Y_true.shape[0])
 
     @classmethod
     def concatenate(cls, batches: Iterable[DocumentStatistics]) -> DocumentStatistics:
         """The statistics of several batches or folds, one after the other."""
         batches = list(batches)
-        widths = sorted({batch.truth.shape[1] for batch in batches})
+        widths = sorted({batch.Y_true.shape[1] for batch in batches})
         if len(widths) != 1:
             raise DataError(
                 "Statistics of documents can be put together where they have the same labels, "
@@ -78,34 +79,34 @@ class DocumentStatistics:
             )
         ranks = [batch.ranks for batch in batches if batch.ranks is not None]
         return cls(
-            stack([batch.truth for batch in batches], widths[0]),
-            stack([batch.given for batch in batches], widths[0]),
+            stack([batch.Y_true for batch in batches], widths[0]),
+            stack([batch.Y_pred for batch in batches], widths[0]),
             LabelRanks.concatenate(ranks) if len(ranks) == len(batches) else None,
         )
 
     @property
     def right(self) -> Csr:
-        """The labels that are both true and given."""
-        return Csr(self.truth.multiply(self.given))
+        """The labels that are both true and predicted."""
+        return Csr(self.Y_true.multiply(self.Y_pred))
 
     @property
     def wrong(self) -> Csr:
-        """The labels that are true or given, but not both."""
-        differing = Csr(abs(self.truth - self.given))
+        """The labels that are true or predicted, but not both."""
+        differing = Csr(abs(self.Y_true - self.Y_pred))
         differing.eliminate_zeros()
         return differing
 
     @property
     def label_f1(self) -> Floats:
-        """The F1 of each label; 0 for a label that is neither true nor given."""
+        """The F1 of each label; 0 for a label that is neither true nor predicted."""
         of_labels = _macro(self)
         f1: Floats = of_labels.shares(*of_labels.totals)[0]
         return f1
 
     @property
     def counts(self) -> DocumentCounts:
-        """How many labels of each document are right, true and given."""
-        return document_counts(self.truth, self.given)
+        """How many labels of each document are right, true and predicted."""
+        return document_counts(self.Y_true, self.Y_pred)
 
     def fractions(self, metric: TargetMetric | str) -> Fractions:
         """The sums a metric is made of."""
@@ -122,9 +123,9 @@ class DocumentStatistics:
 
 
 def document_statistics(
-    truth: LabelMatrix, given: LabelMatrix, scores: npt.ArrayLike | None = None
+    Y_true: LabelMatrix, Y_pred: LabelMatrix, scores: npt.ArrayLike | None = None
 ) -> DocumentStatistics:
-    """What one system answered, ready for intervals and tests; `scores` are needed for recall@k only.
+    """The predictions of one method, ready for intervals and tests; `scores` are for recall@k only.
 
     Large corpora come in batches: `DocumentStatistics.concatenate` puts them together.
 
@@ -132,10 +133,10 @@ def document_statistics(
     >>> round(statistics.value("micro-f1"), 4), round(statistics.value("macro-f1"), 4)
     (0.6667, 0.5556)
     """
-    T, S = indicator(truth, "The truth"), indicator(given, "The answers")
+    T, S = indicator(Y_true, "Y_true"), indicator(Y_pred, "Y_pred")
     if T.shape != S.shape:
         raise DataError(
-            f"Truth and answers must have the same documents and labels, but have shapes {T.shape} and {S.shape}."
+            f"Y_true and Y_pred must have the same documents and labels, but have shapes {T.shape} and {S.shape}."
         )
     if not T.shape[0]:
         raise DataError("There are no documents to measure.", remedy="Intervals and tests need at least one.")
@@ -143,16 +144,16 @@ def document_statistics(
 
 
 def check_paired(first: DocumentStatistics, second: DocumentStatistics) -> None:
-    """Refuse two systems that did not answer the same documents with the same true labels."""
-    one, two = first.truth, second.truth
+    """Refuse predictions of two methods that are not for the same documents with the same true labels."""
+    one, two = first.Y_true, second.Y_true
     if one.shape != two.shape:
         raise DataError(
-            "Two systems can be compared document by document where both answered the same ones, "
+            "Two methods can be compared document by document only on the same documents, "
             f"but they have {one.shape[0]} documents × {one.shape[1]} labels and {two.shape[0]} × {two.shape[1]}."
         )
     if not (np.array_equal(one.indptr, two.indptr) and np.array_equal(one.indices, two.indices)):
         raise DataError(
-            "The two systems were measured against different true labels.",
+            "The two methods were measured against different true labels.",
             remedy="Give both the same documents, in the same order, with the same order of labels.",
         )
 
@@ -166,8 +167,8 @@ def _micro(statistics: DocumentStatistics) -> Fractions:
 
 
 def _macro(statistics: DocumentStatistics) -> Fractions:
-    """Over all labels, as the metric ``macro-f1``: a label that is neither true nor given counts 0."""
-    below = statistics.truth.astype(np.float64) + statistics.given.astype(np.float64)
+    """Over all labels, as the metric ``macro-f1``: a label that is neither true nor predicted counts 0."""
+    below = statistics.Y_true.astype(np.float64) + statistics.Y_pred.astype(np.float64)
     return Fractions(Csr(2.0 * statistics.right.astype(np.float64)), Csr(below), 0.0)
 
 
@@ -182,7 +183,7 @@ def _exact(statistics: DocumentStatistics) -> Fractions:
 
 
 def _hamming(statistics: DocumentStatistics) -> Fractions:
-    labels = np.full(len(statistics), max(statistics.truth.shape[1], 1))
+    labels = np.full(len(statistics), max(statistics.Y_true.shape[1], 1))
     return Fractions(_column(np.diff(statistics.wrong.indptr)), _column(labels), np.nan)
 
 
@@ -191,7 +192,7 @@ def _recall(statistics: DocumentStatistics, metric: TargetMetric) -> Fractions:
     ranks = statistics.ranks
     if ranks is None:
         raise DataError(
-            f"{metric.name} is about the order of labels, but the system gave no scores.",
+            f"{metric.name} is about the order of labels, but the method gave no scores.",
             remedy="Hand the scores to document_statistics.",
         )
     documents = np.repeat(np.arange(len(statistics)), ranks.sizes)

@@ -38,11 +38,11 @@ from manylabel.papers.ueda2002_runs import drawn
 PROBLEMS = ("arts", "business", "education", "health", "reference", "science")
 COSTS = (0.25, 0.5, 1.0, 2.0)
 SECONDS = {"words": 10.0, "stems": 7.0, "words and stems": 16.0}
-"""About how long a reading takes on one stretch of time."""
+"""About how long a reading takes on one time-ordered fold."""
 
 
 def jobs(plan: Plan) -> list[Job]:
-    """Each draw of each Yahoo problem; each reading of Reuters on each stretch of time and on the test split."""
+    """Each draw of each Yahoo problem; each reading of Reuters on each time-ordered fold and on the test split."""
     yahoo = [
         Job(f"beyond/yahoo/{problem}/{draw}", 6.0, partial(_yahoo, problem, draw, plan))
         for problem, draw in product(PROBLEMS, range(_draws(plan)))
@@ -120,15 +120,15 @@ def _on_reuters(plan: Plan, tried: Sequence[Tried]) -> Experiment:
         f"{len(tried)} recipes of tf-idf support vector machines: features ({'; '.join(_readings(plan))}), title "
         f"words once more as features of their own; rules ({'; '.join(RULES)}), thresholds being means over divisions "
         f"into folds ({repeats(plan)} of them). The test split is later than the training split, so each recipe is "
-        f"validated on {blocks(plan)} stretches of time of the training split, each answered by what was learned from "
+        f"validated on {blocks(plan)} time-ordered folds of the training split, each predicted by a model trained on "
         "the others. For each metric the recipe with the best validated figure is shown; the test figures of all "
         "others are not shown and decide nothing. Macro F1 is the mean over all 90 labels, and its interval leans "
         "low: a label with one test document is missing from a third of the resamples.",
         [
             *(f"{metric}: {one.name}." for metric, one in best.items()),
-            "Validated figures within some tenths of a point are told apart by chance. With four stretches of time in "
+            "Validated figures within some tenths of a point differ by chance. With four time-ordered folds in "
             "place of eight, stems alone were ahead of words and stems in macro F1 by 0.2 points, which would have "
-            "given 61.95 on the test split; the number of stretches was raised after that figure had been seen, so "
+            "given 61.95 on the test split; the number of folds was raised after that figure had been seen, so "
             "that each recipe learns from nearly as many documents as the final one.",
         ],
         [Sheet("Best recipe by validation", ["validated", "test"], rows, printed["source"], digits=2)],
@@ -248,7 +248,7 @@ def parts() -> tuple[Corpus, Corpus]:
 
 
 def blocks(plan: Plan) -> int:
-    """Into how many stretches of time the training split falls."""
+    """The number of time-ordered folds of the training split."""
     return 2 if plan.quick else 8
 
 
@@ -258,7 +258,7 @@ def repeats(plan: Plan) -> int:
 
 
 def run_block(reading: str, block: int, plan: Plan) -> dict[str, Any]:
-    """What every rule gives one stretch of time when it is left out of training, as counts that add up."""
+    """The counts of every rule's predictions for one time-ordered fold, by a model that was not trained on it."""
     train, _ = parts()
     seen, held_out = time_blocks(read_dates(train.metadata["date"]), blocks(plan))[block]
     asked = train.subset(held_out)
@@ -313,7 +313,7 @@ def decided(rule: DecisionRule, divisions: Sequence[Floats], Y: Csr, scores: Flo
     """The label sets of a rule: thresholds are averaged over divisions into folds, all else is learned on the first.
 
     The best threshold of a rare label hangs on which of its few documents fell into one fold. On training documents
-    left out by time (stems, four stretches, one vocabulary for all), averaging over three divisions raised macro F1
+    left out by time (stems, four folds, one vocabulary for all), averaging over three divisions raised macro F1
     from 54.7, the mean of the three, to 55.3; seen sets gained nothing by it.
     """
     kind = LinearSVM().score_kind

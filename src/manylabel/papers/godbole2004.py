@@ -169,7 +169,7 @@ def _thirty(found: Mapping[str, list[Any]]) -> Experiment:
                 "SVM-HF is best in accuracy, 2.23 points above SVM.",
                 Verdict.of([gap > 1.0]),
                 f"{means['SVM-HF'][0]:.2f} against {means['SVM'][0]:.2f} when both are forced and tuned alike: "
-                f"{gap:+.2f}; {means['SVM-HF'][0] - unforced:+.2f} against machines that may leave a document without "
+                f"{gap:+.2f}; {means['SVM-HF'][0] - unforced:+.2f} against SVMs that may leave a document without "
                 "a label.",
                 printed["source"],
                 "SVM-HF copies the forced labels of its first stage: its gain is the forcing.",
@@ -245,9 +245,9 @@ def _tests(found: Mapping[str, list[Any]]) -> Experiment:
                 "SVM-HF is significantly better than SVM: t = 2.07 against 1.73.",
                 Verdict.of([plain.significant]),
                 f"t = {plain.t:.2f} against {plain.critical:.2f} when both are forced; "
-                f"{tests['SVM, not forced'][0].t:.2f} against machines that are not.",
+                f"{tests['SVM, not forced'][0].t:.2f} against SVMs that are not.",
                 printed["source"],
-                "The difference is one of decision rules, not of machines.",
+                "The difference is one of decision rules, not of SVMs.",
             )
         ],
     )
@@ -316,14 +316,14 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
     return Experiment(
         "X-8",
         "Which labels speak for grain",
-        "Weights of the label columns in the machine of grain, second stage of SVM-HF on all classes.",
+        "Weights of the label columns in the SVM of grain, second stage of SVM-HF on all classes.",
         [
             "The size of the weights depends on f and C, which the paper does not give: signs and order are compared, "
             "at a fixed f. Where validation chooses f = 1, the label columns have no weight at all."
         ],
         [
             Sheet(
-                "Weight in the machine of grain",
+                "Weight in the SVM of grain",
                 list(printed),
                 {
                     MIXED: [Entry(ours[name], paper=value) for name, value in printed.items()],

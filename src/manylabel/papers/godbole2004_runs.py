@@ -27,7 +27,7 @@ METHODS = ("SVM", "ConfMat", "BandSVM", "SVM-HF")
 METRICS = ("jaccard", "sample-precision", "sample-recall", "f1-of-means")
 TERMS = 1000
 WEAK_C = 0.35
-"""The cost at which plain machines come nearest to the paper's row for 30 classes."""
+"""The cost at which plain SVMs come nearest to the paper's row for 30 classes."""
 SMALL_BETA = 2.0
 """The share, in percent, at which ConfMat comes nearest to the paper's row for 30 classes."""
 FIXED_F = 0.9
@@ -152,14 +152,14 @@ def scored(method: str, C: float, seed: int, X: Csr, Y: Csr, X_test: Csr) -> tup
 
     ``"ConfMat, beta = 2"`` and ``"SVM-HF, f = 0.9"`` are the methods with a fixed setting in place of a tuned one.
     """
-    machine = LinearSVM(loss="hinge", C=C, seed=seed, max_iter=20_000)
+    svm = LinearSVM(loss="hinge", C=C, seed=seed, max_iter=20_000)
     models: dict[str, Any] = {
-        "SVM": machine,
-        "ConfMat": ConfMat(machine),
-        "BandSVM": BandSVM(machine),
-        "SVM-HF": SVMHF(machine),
-        LOW_BETA: ConfMat(machine, beta=SMALL_BETA),
-        MIXED: SVMHF(machine, f=FIXED_F),
+        "SVM": svm,
+        "ConfMat": ConfMat(svm),
+        "BandSVM": BandSVM(svm),
+        "SVM-HF": SVMHF(svm),
+        LOW_BETA: ConfMat(svm, beta=SMALL_BETA),
+        MIXED: SVMHF(svm, f=FIXED_F),
     }
     model = models[method].fit(X, Y)
     return model.scores(X_test), model
@@ -189,5 +189,5 @@ def _percent(found: Any) -> list[float]:
 
 
 def supporters(coefficients: Floats, names: Sequence[str], label: str) -> dict[str, float]:
-    """The weights of all labels in the machine of one label."""
+    """The weights of all labels in the SVM of one label."""
     return dict(zip(names, coefficients[list(names).index(label)].tolist(), strict=True))

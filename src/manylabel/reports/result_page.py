@@ -183,7 +183,7 @@ def conventions_text(result: Result) -> str:
         f"Conventions: micro pools all decisions over {len(result.labels)} labels; macro F1 is the mean over those "
         f"{len(result.labels)}, or over the {present} with a test document; a label never right counts 0; per "
         f"document, two empty sets count 1 and one empty set 0; rankings (one-error to coverage) are those of "
-        f"documents with a label. True labels {result.gold_sha256[:12]}, seed {result.seed}."
+        f"documents with a label. True labels {result.true_labels_sha256[:12]}, seed {result.seed}."
     )
 
 

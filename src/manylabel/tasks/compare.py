@@ -134,10 +134,10 @@ class Comparison:
 
     def _by_label(self) -> LabelTable:
         leaders = [one.runner for one in self.board.finishers[:SHOWN_LABELS]]
-        truth = leaders[0].pooled().truth
+        Y_true = leaders[0].pooled().Y_true
         return LabelTable(
             labels=self.labels,
-            documents=np.bincount(truth.indices, minlength=truth.shape[1]).tolist(),
+            documents=np.bincount(Y_true.indices, minlength=Y_true.shape[1]).tolist(),
             f1={runner.option.name: runner.pooled().label_f1.tolist() for runner in leaders},
         )
 
@@ -297,14 +297,14 @@ def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, e
     unseen = sorted({label for labels in corpus.label_sets for label in labels} - set(known))
     T = label_matrix(corpus.label_sets, [*known, *unseen])
     measured, start = [], 0
-    for given, scores in classifier.iter_decisions(documents_of(corpus)):
-        truth = Csr(T[start : start + given.shape[0]])
-        wide = Csr((given.data, given.indices, given.indptr), shape=truth.shape)
+    for Y_pred, scores in classifier.iter_decisions(documents_of(corpus)):
+        Y_true = Csr(T[start : start + Y_pred.shape[0]])
+        wide = Csr((Y_pred.data, Y_pred.indices, Y_pred.indptr), shape=Y_true.shape)
         ranked = None
         if metric.k is not None:
             ranked = np.pad(scores(), ((0, 0), (0, len(unseen))), constant_values=-np.inf)
-        measured.append(document_statistics(truth, wide, ranked))
-        start += given.shape[0]
+        measured.append(document_statistics(Y_true, wide, ranked))
+        start += Y_pred.shape[0]
     value = DocumentStatistics.concatenate(measured).value(metric)
     inside = bool(expected.low <= value <= expected.high)
     return TestFigure(len(corpus), value, inside, len(unseen))
