@@ -1,0 +1,102 @@
+"""``manylabel convert``, ``fetch`` and ``reproduce``; what is printed when something fails; progress on a terminal."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from manylabel.cli import run as running
+from manylabel.cli.display import progress
+from manylabel.cli.run import run
+from manylabel.evaluation.findings import Claim, Experiment, Reproduction, Verdict
+from manylabel.progress import stage
+from manylabel.tasks import built_in, data_sets
+
+CSV = "text,labels\nlate bus,buses\nbad road,roads\nlate bus on a bad road,buses;roads\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mail.csv").write_text(CSV)
+    return tmp_path
+
+
+def test_convert_writes_and_describes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["convert", "mail.csv", "mail.jsonl"]) == 0
+    assert "Written to mail.jsonl." in capsys.readouterr().out
+    rows = [json.loads(line) for line in Path("mail.jsonl").read_text().splitlines()]
+    assert [row["labels"] for row in rows] == [["buses"], ["roads"], ["buses", "roads"]]
+    assert run(["convert", "mail.jsonl"]) == 0
+    assert "Written" not in capsys.readouterr().out
+    assert run(["convert", "mail.csv", "mail.xyz"]) == 2
+    assert "'.xyz'" in capsys.readouterr().err
+
+
+def test_fetch_prints_where_the_data_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(data_sets, "fetch", lambda name, source: folder / name)
+    assert run(["fetch", "reuters21578", "--from", "there.tar.gz"]) == 0
+    assert "Next: manylabel evaluate reuters21578" in capsys.readouterr().out
+    assert run(["fetch", "reuters21578", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"name": "reuters21578", "path": str(folder / "reuters21578")}
+
+
+def test_reproduce_writes_every_form(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claim = Claim("a claim", Verdict.REPRODUCED, "seen here")
+    experiment = Experiment("X-0", "a title", "a setting", claims=[claim])
+    found = Reproduction("vilar2004", "a paper", [experiment])
+    monkeypatch.setattr(built_in, "reproduce", lambda papers, **settings: [found])
+    assert run(["reproduce", "vilar2004", "--quick", "--report", "page.html", "--markdown", "page.md"]) == 0
+    assert "a claim" in capsys.readouterr().out
+    assert "manylabel reproduce vilar2004 --quick" in Path("page.md").read_text()
+    assert "a claim" in Path("page.html").read_text()
+    assert run(["reproduce", "vilar2004", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["paper"] == "vilar2004"
+    assert run(["reproduce", "vilar2004", "--report", "nowhere/page.html"]) == 2
+
+
+def failing(error: BaseException) -> object:
+    def raise_it(*_: object, **__: object) -> None:
+        raise error
+
+    return raise_it
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "printed"),
+    [
+        (KeyboardInterrupt(), running.INTERRUPTED, "stopped. Unfinished files were not written."),
+        (PermissionError(13, "Permission denied", "mail.csv"), 2, "mail.csv: Permission denied."),
+        (ZeroDivisionError("why"), 1, "something went wrong inside manylabel (ZeroDivisionError: why)."),
+    ],
+)
+def test_errors_are_one_sentence_and_a_code(
+    error: BaseException,
+    code: int,
+    printed: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(data_sets, "convert", failing(error))
+    assert run(["convert", "mail.csv"]) == code
+    assert printed in capsys.readouterr().err
+    if isinstance(error, Exception):
+        with pytest.raises(type(error)):
+            run(["convert", "mail.csv", "--debug"])
+
+
+def test_progress_is_drawn_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(), stage("Counting", 2) as advance:
+        advance(1)
+        advance(1)
+    assert "Counting" in terminal.getvalue()
