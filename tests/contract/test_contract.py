@@ -54,7 +54,7 @@ EXPECTED_FAILURES = {"check_decision_proba_consistency": NEGATIVE_DATA}  # of es
 
 # `check_estimator` fits about a hundred times. Smaller searches and ensembles run the same code; the other tests of the
 # contract keep the defaults.
-SMALLER = {
+SMALLER: dict[str, dict[str, Any]] = {
     "BandSVM": {"grid": (0.0, 0.1)},
     "ChainEnsemble": {"n_chains": 2},
     "CoTraining": {"folds": 2},
