@@ -271,5 +271,5 @@ def test_out_of_fold_scores_keep_within_memory() -> None:
 
 
 def test_too_few_documents_for_the_folds() -> None:
-    with pytest.raises(DataError, match="on 5 parts of the documents in turn, but there are 3"):
+    with pytest.raises(DataError, match="on 5 folds, but there are only 3 documents"):
         DecidedModel(MultinomialNaiveBayes(), GlobalThreshold()).fit(np.eye(3), np.eye(3, dtype=int))

@@ -106,7 +106,7 @@ def test_mistakes() -> None:
         label_thresholds(np.zeros((2, 1)), np.zeros((3, 1)))
     for kernel in (compiled, reference):
         with pytest.raises(IndexError, match="Labels 0 to 2"):
-            kernel.best_cuts(
+            kernel.best_thresholds(
                 np.zeros((1, 1)), np.array([0, 0]), np.zeros(0), np.array([0]), 0, 2, np.zeros(1), np.zeros(1)
             )
 

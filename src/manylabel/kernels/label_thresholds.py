@@ -50,7 +50,7 @@ def label_thresholds(scores: npt.ArrayLike, Y: Any, *, n_jobs: int | None = None
         end = min(begin + LABELS_A_BLOCK, n_labels)
         for label in range(begin, end):
             positives[starts[label] : starts[label + 1]].sort()
-        _kernel.best_cuts(block, starts, positives, sizes, begin, end, thresholds, attained)
+        _kernel.best_thresholds(block, starts, positives, sizes, begin, end, thresholds, attained)
 
     in_threads(search, range(0, n_labels, LABELS_A_BLOCK), n_jobs)
     return thresholds, attained

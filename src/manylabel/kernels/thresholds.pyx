@@ -1,7 +1,7 @@
-"""Compiled twin of `manylabel.kernels.thresholds_reference`: the cut with the best F1 of each label.
+"""Compiled twin of `manylabel.kernels.thresholds_reference`: the threshold with the best F1 of each label.
 
-Below a positive's score, down to the next one, a lower cut only adds mistakes: the positives' scores are the only
-candidates. Only they are sorted, and each score of the block finds its place among them by bisection, most by one
+Below a positive's score, down to the next one, a lower threshold only adds mistakes: the positives' scores are the only
+candidates. Only they are sorted, and each score of the block is located among them by bisection, most by one
 comparison with the lowest.
 """
 
@@ -15,7 +15,7 @@ ctypedef fused real:
 
 
 cdef inline int64_t last_reached(const real* positives, int64_t first, int64_t last, real score) noexcept nogil:
-    """The last place whose positive is at most the score; the first one is."""
+    """The last position whose positive is at most the score; that of `first` is."""
     cdef int64_t middle
     while first + 1 < last:
         middle = (first + last) // 2
@@ -44,35 +44,35 @@ cdef void tally(
 
 cdef void settle(
     const int64_t* starts, const real* positives, const int64_t* sizes, int64_t begin, int64_t end,
-    const int64_t* reached, double* cuts, double* attained
+    const int64_t* reached, double* thresholds, double* attained
 ) noexcept nogil:
-    cdef int64_t label, j, given
+    cdef int64_t label, j, predicted
     cdef double f1
     for label in range(begin, end):
-        cuts[label] = attained[label] = NAN
-        given = 0
+        thresholds[label] = attained[label] = NAN
+        predicted = 0
         for j in range(starts[label + 1] - 1, starts[label] - 1, -1):
-            given += reached[j - starts[begin]]
+            predicted += reached[j - starts[begin]]
             if j > starts[label] and positives[j - 1] == positives[j]:
                 continue
-            # one division of whole numbers: equal ratios are equal floats, and ties go to the smaller cut
-            f1 = 2.0 * (starts[label + 1] - j) / (given + sizes[label])
+            # one division of whole numbers: equal ratios are equal floats, and ties go to the smaller threshold
+            f1 = 2.0 * (starts[label + 1] - j) / (predicted + sizes[label])
             if not f1 < attained[label]:
                 attained[label] = f1
-                cuts[label] = positives[j]
+                thresholds[label] = positives[j]
 
 
-def best_cuts(
+def best_thresholds(
     const real[:, ::1] scores, const int64_t[::1] starts, const real[::1] positives, const int64_t[::1] sizes,
-    int64_t begin, int64_t end, double[::1] cuts, double[::1] attained
+    int64_t begin, int64_t end, double[::1] thresholds, double[::1] attained
 ):
-    """The best cuts of some labels; see `manylabel.kernels.thresholds_reference.best_cuts`."""
+    """The best thresholds of some labels; see `manylabel.kernels.thresholds_reference.best_thresholds`."""
     cdef int64_t n = scores.shape[0], n_labels = scores.shape[1], n_positives
     cdef real nothing = 0
     cdef int64_t* reached
     if (
         not 0 <= begin <= end <= n_labels or starts.shape[0] != n_labels + 1 or sizes.shape[0] != n_labels
-        or cuts.shape[0] != n_labels or attained.shape[0] != n_labels or starts[end] > positives.shape[0]
+        or thresholds.shape[0] != n_labels or attained.shape[0] != n_labels or starts[end] > positives.shape[0]
     ):
         raise IndexError(f"Labels {begin} to {end} are out of bounds.")
     if begin == end:
@@ -86,6 +86,6 @@ def best_cuts(
             tally(&scores[0, 0], n, n_labels, &starts[0], &positives[0], begin, end, reached)
         settle(
             &starts[0], &positives[0] if positives.shape[0] else &nothing, &sizes[0], begin, end, reached,
-            &cuts[0], &attained[0]
+            &thresholds[0], &attained[0]
         )
     free(reached)
