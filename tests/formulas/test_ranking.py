@@ -29,7 +29,7 @@ def test_ranks_of_true_labels() -> None:
     """B-11: document 0 has its labels at 1 and 3; document 1 at 2, where two labels score as much."""
     ranks = m.label_ranks(T, SCORES)
     assert ranks.sizes.tolist() == [2, 1, 0]
-    assert ranks.place.tolist() == [1, 3, 2]
+    assert ranks.rank.tolist() == [1, 3, 2]
     assert ranks.reach.tolist() == [1, 3, 2]
     assert ranks.right.tolist() == [1, 2, 1]
 
@@ -67,7 +67,7 @@ def test_a_document_with_all_labels() -> None:
 def test_labels_never_seen_rank_last() -> None:
     """−∞ is a score like any other."""
     ranks = m.label_ranks([[0, 0, 1]], [[0.1, -5.0, -math.inf]])
-    assert (ranks.place.tolist(), ranks.reach.tolist()) == ([3], [3])
+    assert (ranks.rank.tolist(), ranks.reach.tolist()) == ([3], [3])
 
 
 def test_every_ranking_metric_states_its_convention() -> None:

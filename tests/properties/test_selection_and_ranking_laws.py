@@ -133,4 +133,4 @@ def test_ranks_are_those_of_the_ranking(ranking) -> None:
     T, scores = ranking
     order = m.label_ranking(scores)
     expected = [np.flatnonzero(order[i] == j)[0] + 1 for i, j in zip(*np.nonzero(T), strict=True)]
-    assert m.label_ranks(T, scores).place.tolist() == expected
+    assert m.label_ranks(T, scores).rank.tolist() == expected

@@ -105,8 +105,8 @@ def test_labels_without_a_training_document_are_never_given_and_rank_last() -> N
     assert work.label_names == ["bus", "road", "tram"]
     assert answers.given.toarray().tolist() == [[1, 0, 0], [1, 0, 0]]
     assert answers.ranks is not None
-    assert answers.ranks.place.tolist() == [1, 3]
-    assert label_ranks(work.Y[rows[:2]], np.array([[2.0, 1, -np.inf], [2, 1, -np.inf]])).place.tolist() == [1, 3]
+    assert answers.ranks.rank.tolist() == [1, 3]
+    assert label_ranks(work.Y[rows[:2]], np.array([[2.0, 1, -np.inf], [2, 1, -np.inf]])).rank.tolist() == [1, 3]
 
 
 def test_ready_made_counts_keep_their_columns(corpus: Corpus) -> None:

@@ -196,7 +196,7 @@ def _recall(statistics: DocumentStatistics, metric: TargetMetric) -> Fractions:
             remedy="Hand the scores to document_statistics.",
         )
     documents = np.repeat(np.arange(len(statistics)), ranks.sizes)
-    hits = np.bincount(documents, weights=ranks.place <= (metric.k or 0), minlength=len(statistics))
+    hits = np.bincount(documents, weights=ranks.rank <= (metric.k or 0), minlength=len(statistics))
     return Fractions(_column(hits / np.maximum(ranks.sizes, 1)), _column(ranks.sizes > 0), np.nan)
 
 

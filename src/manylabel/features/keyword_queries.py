@@ -94,7 +94,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("f(x)*"))
     f\(x\)\*
     """
-    return "".join(f"\\{sign}" if sign in SPECIAL else sign for sign in text)
+    return "".join(f"\\{character}" if character in SPECIAL else character for character in text)
 
 
 def _nested(query: Query, *looser: type) -> str:
@@ -107,15 +107,15 @@ def atoms(query: Query) -> Iterator[Atom]:
         yield atom
 
 
-def signed_atoms(query: Query, sign: bool = True) -> Iterator[tuple[Atom, bool]]:
+def signed_atoms(query: Query, positive: bool = True) -> Iterator[tuple[Atom, bool]]:
     """The atoms of a query, each with True if an even number of NOTs applies to it."""
     if isinstance(query, Not):
-        yield from signed_atoms(query.part, not sign)
+        yield from signed_atoms(query.part, not positive)
     elif isinstance(query, (And, Or)):
         for part in query.parts:
-            yield from signed_atoms(part, sign)
+            yield from signed_atoms(part, positive)
     else:
-        yield query, sign
+        yield query, positive
 
 
 def holds(query: Query, occurs: Callable[[Atom], Bools]) -> Bools:
@@ -175,7 +175,7 @@ def parse_query(text: str, start: int = 0) -> Query:
 
 def query_problem(text: str, position: int, problem: str) -> DataError:
     """A `DataError` that shows the query with a caret under the position."""
-    shown = "".join(" " if sign.isspace() else sign for sign in text)
+    shown = "".join(" " if character.isspace() else character for character in text)
     return DataError(f"{problem}:\n    {shown}\n    {' ' * position}^")
 
 
@@ -184,16 +184,16 @@ def tokens_of(text: str, start: int = 0) -> list[Token]:
     found: list[Token] = []
     at = start
     while at < len(text):
-        sign = text[at]
-        if sign.isspace():
+        character = text[at]
+        if character.isspace():
             at += 1
             continue
-        if sign == "(":
+        if character == "(":
             token = Token("(", at, at + 1)
-        elif sign == ")":
+        elif character == ")":
             token = Token(")", at, at + 1)
         else:
-            token = _quoted(text, at) if sign == '"' else _bare(text, at)
+            token = _quoted(text, at) if character == '"' else _bare(text, at)
         found.append(token)
         at = token.stop
     return [*found, Token("end", len(text), len(text))]
@@ -267,15 +267,15 @@ class _Parser:
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.tokens = tokens_of(text, start)
-        self.place = 0
+        self.position = 0
         self.depth = 0
 
     def next(self) -> Token:
-        return self.tokens[self.place]
+        return self.tokens[self.position]
 
     def take(self) -> Token:
-        self.place += 1
-        return self.tokens[self.place - 1]
+        self.position += 1
+        return self.tokens[self.position - 1]
 
     def query(self) -> Query:
         found = self.alternatives()
@@ -325,8 +325,8 @@ class _Parser:
 
     def complain(self, expected: str) -> NoReturn:
         token = self.next()
-        place = f"at column {token.start + 1}"
+        where = f"at column {token.start + 1}"
         if token.kind == "end":
-            raise query_problem(self.text, token.start, f"The query ends {place} where {expected} was expected")
-        given = self.text[token.start : token.stop]
-        raise query_problem(self.text, token.start, f"There is {given} {place} where {expected} was expected")
+            raise query_problem(self.text, token.start, f"The query ends {where} where {expected} was expected")
+        found = self.text[token.start : token.stop]
+        raise query_problem(self.text, token.start, f"There is {found} {where} where {expected} was expected")

@@ -74,17 +74,17 @@ def written_label(label: str) -> str:
     return label if plain else '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def rules_text(given: Any) -> str:
+def rules_text(rules: Any) -> str:
     """The checked text of rules that are given as the path of a file or as a mapping from labels to queries."""
-    if isinstance(given, Mapping):
+    if isinstance(rules, Mapping):
         lines = [
             (label, query)
-            for label, queries in given.items()
+            for label, queries in rules.items()
             for query in ([queries] if isinstance(queries, str) else _several(label, queries))
         ]
         text, path = "".join(write_rules({label: query}) for label, query in lines), None
-    elif isinstance(given, (str, Path)):
-        path = Path(given)
+    elif isinstance(rules, (str, Path)):
+        path = Path(rules)
         if not path.is_file():
             raise DataError(
                 f"There is no file {str(path)!r} of keyword rules.",
@@ -93,7 +93,7 @@ def rules_text(given: Any) -> str:
         text = _read(path)
     else:
         raise ParameterError(
-            f"Keyword rules are the path of a file, or a mapping from labels to queries, not {type(given).__name__}."
+            f"Keyword rules are the path of a file, or a mapping from labels to queries, not {type(rules).__name__}."
         )
     if not parse_rules(text, path):
         raise DataError(
@@ -203,8 +203,8 @@ def _label(line: str) -> tuple[str, int]:
         at = line.find(":")
         label = line[begin:at].strip() if at >= 0 else ""
     if at < 0 or at >= len(line) or line[at] != ":":
-        place = len(line) if at < 0 else at
-        raise query_problem(line, place, f"A colon was expected at column {place + 1}, after the label")
+        position = len(line) if at < 0 else at
+        raise query_problem(line, position, f"A colon was expected at column {position + 1}, after the label")
     if not label:
         raise query_problem(line, at, f"A label was expected before the colon at column {at + 1}")
     return label, at + 1

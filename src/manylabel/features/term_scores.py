@@ -172,7 +172,7 @@ the gains of the labels add up, and the maximum for the others."""
 
 
 def find_function(name: str) -> TermFunction:
-    """The function of that name; an unknown name is answered with the nearest.
+    """The function with this name; the error for an unknown name suggests the nearest.
 
     >>> find_function("chi")
     Traceback (most recent call last):

@@ -77,15 +77,15 @@ class Terms:
 
     def counts(self, columns: Int32s, n_columns: int) -> Csr:
         """How often each term occurs, documents × columns; ``columns[term]`` is -1 for a term to leave out."""
-        pieces = _in_threads(partial(_count, columns, n_columns), self.batches, self.n_threads, "Counting terms")
-        if len(pieces) == 1:
-            data, indices, indptr = pieces[0]
+        counted = _in_threads(partial(_count, columns, n_columns), self.batches, self.n_threads, "Counting terms")
+        if len(counted) == 1:
+            data, indices, indptr = counted[0]
         else:
-            starts = list(accumulate((len(piece[0]) for piece in pieces), initial=0))
-            data = np.concatenate([piece[0] for piece in pieces])
-            indices = np.concatenate([piece[1] for piece in pieces])
+            starts = list(accumulate((len(one[0]) for one in counted), initial=0))
+            data = np.concatenate([one[0] for one in counted])
+            indices = np.concatenate([one[1] for one in counted])
             indptr = np.concatenate(
-                [np.zeros(1, np.int64)] + [piece[2][1:] + start for piece, start in zip(pieces, starts)]
+                [np.zeros(1, np.int64)] + [one[2][1:] + start for one, start in zip(counted, starts)]
             )
         if len(data) <= np.iinfo(np.int32).max:
             indptr = indptr.astype(np.int32)
@@ -250,16 +250,16 @@ def _word_ngrams(
     starts = np.zeros(len(indptr), dtype=np.int64)
     np.cumsum(sum(runs.values()), out=starts[1:])
     terms = np.empty(starts[-1], dtype=np.int32)
-    grams, names, place, shift = ids, words, np.arange(len(ids)), starts[:-1] - indptr[:-1]
+    grams, names, position, shift = ids, words, np.arange(len(ids)), starts[:-1] - indptr[:-1]
     all_names: list[str] = []
     for n in range(1, n_max + 1):
         if n > 1:
-            inside = indptr[document[place] + 1] - place >= n
-            place = place[inside]
-            grams, left, right = kernels.intern_pairs(grams[inside], ids[place + n - 1])
+            inside = indptr[document[position] + 1] - position >= n
+            position = position[inside]
+            grams, left, right = kernels.intern_pairs(grams[inside], ids[position + n - 1])
             names = [f"{names[a]} {words[b]}" for a, b in zip(left.tolist(), right.tolist())]
         if n >= n_min:
-            terms[place + shift[document[place]]] = grams + np.int32(len(all_names))
+            terms[position + shift[document[position]]] = grams + np.int32(len(all_names))
             shift = shift + runs[n]
             all_names += names
     return [TermBatch(terms, starts)], all_names

@@ -46,16 +46,16 @@ class LabelRanks:
     """The ranks of the true labels of documents; those of several batches can be concatenated.
 
     `sizes` is the number of true labels of each document; the other three arrays have one number per true label,
-    document after document: `place` its rank from 1, equal scores in the order of their index; `reach` the number of
+    document after document: `rank` its rank from 1, equal scores in the order of their index; `reach` the number of
     labels that score at least as much; `right` the number of true labels that do, itself included.
 
     >>> ranks = label_ranks([[1, 0, 1], [0, 0, 0]], [[0.2, 0.9, 0.2], [0.5, 0.1, 0.7]])
-    >>> ranks.sizes.tolist(), ranks.place.tolist(), ranks.reach.tolist(), ranks.right.tolist()
+    >>> ranks.sizes.tolist(), ranks.rank.tolist(), ranks.reach.tolist(), ranks.right.tolist()
     ([2, 0], [2, 3], [3, 3], [2, 2])
     """
 
     sizes: Ints
-    place: Ints
+    rank: Ints
     reach: Ints
     right: Ints
     labels: int
@@ -70,10 +70,10 @@ class LabelRanks:
                 "Batches of ranks must have one number of labels in common, "
                 f"but there are {len(batches)} batches with {widths} labels."
             )
-        sizes, place, reach, right = (
-            np.concatenate([getattr(batch, name) for batch in batches]) for name in ("sizes", "place", "reach", "right")
+        sizes, rank, reach, right = (
+            np.concatenate([getattr(batch, name) for batch in batches]) for name in ("sizes", "rank", "reach", "right")
         )
-        return cls(sizes, place, reach, right, widths[0])
+        return cls(sizes, rank, reach, right, widths[0])
 
     @property
     def documents(self) -> Ints:
@@ -100,8 +100,8 @@ def label_ranks(Y_true: LabelMatrix, scores: npt.ArrayLike) -> LabelRanks:
     if len(labelled) < len(sizes):
         true, table = true[labelled], table[labelled]
     blocks = [_ranks(true[rows], table[rows]) for rows in _blocks(sizes[labelled], table.shape[1])]
-    place, reach, right = (np.concatenate(column) for column in zip(*blocks, strict=True))
-    return LabelRanks(sizes, place, reach, right, int(table.shape[1]))
+    rank, reach, right = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    return LabelRanks(sizes, rank, reach, right, int(table.shape[1]))
 
 
 def one_error(ranks: LabelRanks) -> float:
@@ -119,7 +119,7 @@ def precision_at(ranks: LabelRanks, k: int) -> float:
     >>> precision_at(label_ranks([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]]), 2)
     0.5
     """
-    return ranks.mean(ranks.place <= k, k)
+    return ranks.mean(ranks.rank <= k, k)
 
 
 def recall_at(ranks: LabelRanks, k: int) -> float:
@@ -128,7 +128,7 @@ def recall_at(ranks: LabelRanks, k: int) -> float:
     >>> recall_at(label_ranks([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]]), 2)
     0.75
     """
-    return ranks.mean(ranks.place <= k, _sizes(ranks))
+    return ranks.mean(ranks.rank <= k, _sizes(ranks))
 
 
 def ndcg_at(ranks: LabelRanks, k: int) -> float:
@@ -140,7 +140,7 @@ def ndcg_at(ranks: LabelRanks, k: int) -> float:
     >>> round(ndcg_at(label_ranks([[1, 0, 1]], [[0.2, 0.9, 0.3]]), 3), 6)
     0.693426
     """
-    gains = np.where(ranks.place <= k, 1.0 / np.log2(ranks.place + 1.0), 0.0)
+    gains = np.where(ranks.rank <= k, 1.0 / np.log2(ranks.rank + 1.0), 0.0)
     reachable = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])
     return ranks.mean(gains, reachable[np.minimum(_sizes(ranks), k)])
 
@@ -317,7 +317,7 @@ def _ranks(true: Any, scores: Floats) -> tuple[Ints, Ints, Ints]:
     same = all_scores == own
     earlier = np.arange(scores.shape[1]) < true.indices[:, np.newaxis]
     above = all_scores > own
-    place = 1 + above.sum(axis=1) + (same & earlier).sum(axis=1)
+    rank = 1 + above.sum(axis=1) + (same & earlier).sum(axis=1)
     reached = above | same
     right = (reached & Csr(true).toarray().astype(np.bool_)[rows]).sum(axis=1)
-    return place.astype(np.int64), reached.sum(axis=1).astype(np.int64), right.astype(np.int64)
+    return rank.astype(np.int64), reached.sum(axis=1).astype(np.int64), right.astype(np.int64)
