@@ -80,7 +80,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Metric what is missing, then print the tables."""
+    """Measure what is missing, then print the tables."""
     asked = arguments()
     kept = asked.output / ("defaults_held_out.jsonl" if asked.held_out else "defaults.jsonl")
     known = {(row["set"], row["method"], row["metric"]): row for row in read(kept)}
