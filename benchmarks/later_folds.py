@@ -25,25 +25,25 @@ from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import folds_of
 
-GOAL = find_target_metric("micro-f1")
-STRETCHES = ((0.7, 0.2, 0.1), (0.8, 0.2), (0.9, 0.1))
+METRIC = find_target_metric("micro-f1")
+SHARES = ((0.7, 0.2, 0.1), (0.8, 0.2), (0.9, 0.1))
 
 
-def answers(work: FoldWork, recipe: Recipe, number: int) -> DocumentStatistics:
-    given = run_trial(work, recipe, {"own": recipe.decision}, number)["own"].given
-    return DocumentStatistics(work.Y[work.splits[number][1]], given)
+def predictions(work: FoldWork, recipe: Recipe, number: int) -> DocumentStatistics:
+    Y_pred = run_trial(work, recipe, {"own": recipe.decision}, number)["own"].Y_pred
+    return DocumentStatistics(work.Y[work.splits[number][1]], Y_pred)
 
 
 def later_fold(corpus: Corpus, before: Ints, after: Ints, recipe: Recipe) -> tuple[float, float, float, float]:
     """The expected figure, its interval, and the figure of the later fold."""
     known = replace(corpus.subset(before), split_names=None, split_by="time:date")
     work = FoldWork.of(known, folds_of(known, 5, 0)[0], n_jobs=1)
-    folds = [answers(work, recipe, number) for number in range(5)]
+    folds = [predictions(work, recipe, number) for number in range(5)]
     rows = np.arange(len(before) + len(after))
     split = (rows[: len(before)], rows[len(before) :])
     later = FoldWork.of(corpus.subset(np.concatenate([before, after])), [split], n_jobs=1)
-    found = expectation(folds, [DocumentStatistics.concatenate(folds)], GOAL, len(after), folds_differ=True)
-    return found.value, found.low, found.high, answers(later, recipe, 0).value(GOAL)
+    found = expectation(folds, [DocumentStatistics.concatenate(folds)], METRIC, len(after), folds_differ=True)
+    return found.value, found.low, found.high, predictions(later, recipe, 0).value(METRIC)
 
 
 def main(data: str, pipelines: str) -> None:
@@ -51,7 +51,7 @@ def main(data: str, pipelines: str) -> None:
     corpus = load(data).corpus.split("train")
     dates = read_dates(corpus.metadata["date"], "date")
     inside, shifts = [], []
-    for shares in STRETCHES:
+    for shares in SHARES:
         before, after, *_ = by_date(dates, shares)
         for pipeline in pipelines.split(","):
             method, _, stems = pipeline.partition("+")

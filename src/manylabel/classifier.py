@@ -1,4 +1,4 @@
-"""`TextClassifier`: texts in, label names out. The object users hold."""
+"""`TextClassifier`, the main class of the library: texts in, label names out."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ __all__ = ["Documents", "Prediction", "TextClassifier"]
 
 BATCH_BYTES = 64 << 20
 SHORT_WAY = 16
-"""Up to so many documents are answered one by one, which costs less than building matrices for them."""
+"""Up to this many documents are classified one by one, which costs less than building matrices for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The answer for one document."""
+    """The predicted labels of one document, its scores and the thresholds of the labels."""
 
     labels: list[str]
     scores: Floats
@@ -56,14 +56,14 @@ class Prediction:
 class TextClassifier(Estimator):
     """A whole pipeline: text → counts → weights → scores → label sets.
 
-    `method` is a row of the catalogue (``manylabel methods`` lists them); `features`, `selection`, `weighting`, `model`
+    `method` is a name in the catalogue (``manylabel methods`` prints it); `features`, `selection`, `weighting`, `model`
     and `decision` change single settings of it, for example ``decision={"rule": "top-k", "k": 3}`` or
     ``selection={"function": "chi2", "k": 1000}`` to learn from the thousand best terms. Decision rules that
     learn a threshold do so on out-of-fold scores (`folds`), never on scores of the documents they were trained on.
     `metric` is the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
     decision rule is chosen for it.
 
-    Documents are strings, mappings from field to string (title and body, say), or a ready-made count matrix.
+    Documents are strings, mappings from field to string (such as title and body), or a ready-made count matrix.
 
     >>> texts = ["the bus was late again", "a deep hole in the road", "no bus, and holes in the road", "late bus"]
     >>> labels = [["buses"], ["roads"], ["buses", "roads"], ["buses"]]
@@ -76,13 +76,13 @@ class TextClassifier(Estimator):
     decided_: DecidedModel
     labels_: list[str]
     label_form_: str
-    """What `fit` was given: "sets" of names, one of the "names" per document, or a "matrix"."""
+    """The form of the labels in `fit`: "sets" (lists of names), "names" (one name per document) or "matrix"."""
     label_counts_: Ints
     n_documents_: int
     nodes_: list[str] | None
     """The nodes of the label hierarchy that are labels or above a label; None without a hierarchy."""
     parents_: Ints | None
-    """The place of each node's parent in `nodes_`, −1 for a root."""
+    """The index of each node's parent in `nodes_`, −1 for a root."""
     _short_way: Callable[[Text], list[int]] | None = None
     _short_way_is_known: bool = False
 
@@ -113,7 +113,7 @@ class TextClassifier(Estimator):
 
     @classmethod
     def from_recipe(cls, recipe: Recipe, **training: Any) -> Self:
-        """The classifier a recipe describes, not yet fitted."""
+        """The unfitted classifier of a recipe; `training` are further arguments, such as `folds` and `seed`."""
         sections = recipe.as_dict()
         return cls(sections.pop("method"), **sections, **training)
 
@@ -139,11 +139,11 @@ class TextClassifier(Estimator):
     ) -> Self:
         """Learn from documents and their labels.
 
-        `labels` are lists of names, one list a document (an empty one is a document without a label); or one name a
-        document, and then `predict` answers one name a document too; or a 0/1 matrix, and then it answers a matrix.
-        `terms` names the columns of ready-made counts, where keyword rules are to be looked up in them. `hierarchy`
-        says which label lies under which (a mapping from child to parent will do): every model keeps it, and methods
-        for hierarchies learn from it.
+        `labels` are lists of names, one list per document (an empty one is a document without a label); or one name per
+        document, and then `predict` returns one name per document too; or a 0/1 matrix, and then it returns a matrix.
+        `terms` names the columns of ready-made counts, so that keyword rules can be looked up in them. `hierarchy` maps
+        each child label to its parent (a mapping or a `Hierarchy`): every model keeps it, and methods for hierarchies
+        learn from it.
         """
         recipe = self.recipe
         names, Y, form = read_labels(labels, label_names)
@@ -157,7 +157,7 @@ class TextClassifier(Estimator):
         decided = recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         given, given_Y, divided = documents, Y, decided.divide(Y)
         if divided is not None:
-            # Terms and weights come from the others alone, so that the held-out documents are as new as later ones.
+            # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
             given, given_Y = rows_of(documents, divided[0]), Csr(Y[divided[0]])
         pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, self.n_jobs)
         learned = pipeline.fit_transform(given, given_Y, rules=rules, labels=names, terms=terms)
@@ -172,7 +172,7 @@ class TextClassifier(Estimator):
             held_out = pipeline.transform(rows_of(documents, divided[1])), Csr(Y[divided[1]])
         with stage("Learning"):
             decided.fit(learned.X, given_Y, held_out=held_out, **decided.wanted(facts))
-        # Nothing is kept before everything is learned: an interrupted fit leaves the classifier as it was.
+        # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
         self.features_, self.decided_ = pipeline, decided
         self.labels_, self.label_form_ = names, form
         self.nodes_, self.parents_ = nodes, parents
@@ -182,12 +182,12 @@ class TextClassifier(Estimator):
         return self
 
     def partial_fit(self, documents: Documents, labels: Any, *, label_names: Sequence[str] | None = None) -> Self:
-        """Learn from more documents; pieces of a corpus teach the model what `fit` on all of them would.
+        """Learn from more documents; batches of a corpus give the same model as `fit` on all of them.
 
         The method must be a model of counts (`nb` and its relatives, `rocchio`) with a decision rule that learns
-        nothing, for example ``decision={"rule": "threshold", "value": 0.5}``. The first piece fixes what is not
-        learned in pieces: the labels (name all of them in `label_names`), the terms (or hash them:
-        ``features={"n_hashes": 2**18}``) and their weights. Later terms are left out, later labels refused.
+        nothing, for example ``decision={"rule": "threshold", "value": 0.5}``. The first batch fixes the labels (name
+        all of them in `label_names`), the terms (or hash them: ``features={"n_hashes": 2**18}``) and their weights.
+        Terms that appear later are ignored; labels that appear later are an error.
 
         >>> model = TextClassifier("nb-binary")
         >>> names = ["buses", "roads"]
@@ -198,14 +198,14 @@ class TextClassifier(Estimator):
         recipe = self.recipe
         if not recipe.build().is_additive or recipe.read_rules() is not None:
             raise ParameterError(
-                f"{self.method} with the rule {recipe.decision['rule']!r} cannot learn in pieces. Take a model of "
+                f"{self.method} with the rule {recipe.decision['rule']!r} cannot learn in batches. Use a model of "
                 "counts with a decision rule that learns nothing, for example nb-binary, or use fit."
             )
         if not self.is_fitted:
             return self.fit(documents, labels, label_names=label_names)
         used, Y, form = read_labels(labels, None)
         if form != "matrix" and (new := sorted(set(used) - set(self.labels_))):
-            raise UnknownNameError("label in the first piece", new[0], self.labels_)
+            raise UnknownNameError("label in the first batch", new[0], self.labels_)
         _, Y, _ = read_labels(labels, self.labels_)
         check_same_length(documents, Y)
         cast(AdditiveModel, self.decided_.model_).partial_fit(self.transform(documents), Y)
@@ -215,9 +215,9 @@ class TextClassifier(Estimator):
         return self
 
     def merge(self, other: Self) -> Self:
-        """A new classifier that knows what both know, as if it had been fitted on the documents of both.
+        """A new classifier, the same as one fitted on the documents of both.
 
-        Both have the same settings, labels and terms, and a method that can learn in pieces: see `partial_fit`.
+        Both must have the same settings, labels and terms, and a method that can learn in batches: see `partial_fit`.
         """
         self.check_fitted()
         other.check_fitted()
@@ -240,22 +240,22 @@ class TextClassifier(Estimator):
 
     @property
     def hierarchy(self) -> Hierarchy | None:
-        """Which label lies under which, as far as `fit` was told."""
+        """The label hierarchy given to `fit`, or None."""
         if self.nodes_ is None or self.parents_ is None:
             return None
         pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
         return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
 
-    # ---- answering ---------------------------------------------------------------------------------------------------
+    # ---- predicting --------------------------------------------------------------------------------------------------
 
     def predict(self, documents: Documents) -> Any:
-        """The labels of each document, in the form they were given to `fit`: lists of names by default."""
+        """The predicted labels of each document, in the form of the labels in `fit`: lists of names by default."""
         if as_matrix(documents) is None and len(texts := cast(Sequence[Text], documents)) <= SHORT_WAY:
             label_columns = self.short_way()
             if label_columns is not None:
                 return [[self.labels_[column] for column in label_columns(text)] for text in texts]
-        parts = [S for S, _ in self.iter_decisions(documents)]
-        S = stack(parts, len(self.labels_))
+        batches = [S for S, _ in self.iter_decisions(documents)]
+        S = stack(batches, len(self.labels_))
         if self.label_form_ == "matrix":
             return S
         sets = label_sets(S, self.labels_)
@@ -264,35 +264,39 @@ class TextClassifier(Estimator):
         return sets
 
     def predict_scores(self, documents: Documents) -> Floats:
-        """Documents × labels: probabilities where the method has them or they were learned (``probabilities`` of the
-        decision), margins or similarities otherwise.
+        """Scores, documents × labels.
+
+        Probabilities if the method has them or they were learned (``probabilities`` of the decision), margins or
+        similarities otherwise.
         """
         self.check_fitted()
-        parts = [self.decided_.shown(self.decided_.score_batch(X)) for X in self._batches(documents)]
-        return np.vstack(parts) if parts else np.zeros((0, len(self.labels_)))
+        batches = [self.decided_.shown(self.decided_.score_batch(X)) for X in self._batches(documents)]
+        return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
 
     @property
     def predict_proba(self) -> Callable[[Documents], Floats]:
-        """``predict_proba(documents)``: `predict_scores`, where these are probabilities."""
+        """``predict_proba(documents)`` is `predict_scores`; an AttributeError if the scores are not probabilities."""
         if not self.scores_are_probabilities:
             raise AttributeError(
-                f"{self.method} gives no probabilities by itself. Train it with "
+                f"{self.method} does not yield probabilities by itself. Train it with "
                 "decision={'probabilities': 'logistic'} (--probabilities logistic)."
             )
         return self.predict_scores
 
     def decide(self, scores: Floats) -> list[list[str]]:
-        """The label sets the model's rule makes of scores that `predict_scores` gave."""
+        """The label sets that the model's rule decides from scores of `predict_scores`."""
         self.check_fitted()
         rule, kind = self.decided_.rule_, self.decided_.score_kind
         if rule is None:
-            raise DecisionError(f"{self.method} decides by itself; label sets cannot be made of its scores per label.")
+            raise DecisionError(f"{self.method} decides by itself, not from its scores per label. Use predict.")
         if self.decided_.calibration_ is not None:
-            raise DecisionError("The rule reads scores, and calibrated probabilities do not tell them. Use predict.")
+            raise DecisionError(
+                "The rule reads raw scores, which cannot be recovered from calibrated probabilities. Use predict."
+            )
         return label_sets(rule.decide(undisplay(np.asarray(scores, dtype=np.float64), kind), kind), self.labels_)
 
     def iter_predictions(self, documents: Documents) -> Iterator[Prediction]:
-        """The answers one by one, computed in batches bounded in memory."""
+        """Yield one `Prediction` per document, computed in batches of bounded memory."""
         self.check_fitted()
         thresholds = self.decided_.thresholds()
         for X in self._batches(documents):
@@ -302,9 +306,9 @@ class TextClassifier(Estimator):
                 yield Prediction(names, row, thresholds)
 
     def short_way(self) -> Callable[[Text], list[int]] | None:
-        """A function that gives the columns of one text's labels without building matrices; None where there is none.
+        """A function that predicts one text, as label columns, without building matrices; None if there is none.
 
-        Its predictions are those of the long way. It is made when it is first asked for.
+        Its predictions equal those of `predict`. It is built on first use.
         """
         if not self._short_way_is_known:
             self.check_fitted()
@@ -325,19 +329,19 @@ class TextClassifier(Estimator):
         return label_columns
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy keeps: everything but the short way, which is made again."""
+        """The state for copies and pickles: everything but the short way, which is built again."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def transform(self, documents: Documents) -> Csr:
-        """X: the documents as the model sees them."""
+        """X, the matrix of documents × terms that the model reads."""
         self.check_fitted()
         return self.features_.transform(documents)
 
     def iter_decisions(self, documents: Documents) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
-        """The predicted label sets batch by batch, each with a function that gives the model's scores behind them.
+        """Yield the predicted label sets of each batch, with a function that returns the model's scores for it.
 
-        The scores are not computed twice where a rule has read them, and not at all where a method decides by itself
-        and nobody asks.
+        Scores that a rule has read are not computed again; for a method that decides by itself they are computed only
+        when the function is called.
         """
         self.check_fitted()
         for X in self._batches(documents):
@@ -352,7 +356,7 @@ class TextClassifier(Estimator):
         return decided.rule_.decide(scores, decided.score_kind)
 
     def remarks(self, documents: Documents) -> dict[str, Any]:
-        """What the method has to say of how it came to its answers, mostly nothing: see `remarks_of`."""
+        """The method's remarks on how it made these predictions; empty for most methods, see `remarks_of`."""
         from manylabel.evaluation.remarks import remarks_of
 
         self.check_fitted()
@@ -360,20 +364,20 @@ class TextClassifier(Estimator):
 
     @property
     def thresholds(self) -> dict[str, float] | None:
-        """The least score each label needs, or None for rules without one threshold per label."""
+        """The threshold of each label, or None for rules without one threshold per label."""
         self.check_fitted()
         values = self.decided_.thresholds()
         return None if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
 
     @property
     def scores_are_probabilities(self) -> bool:
-        """Whether `predict_scores` gives probabilities (otherwise margins or similarities)."""
+        """Whether `predict_scores` returns probabilities (otherwise margins or similarities)."""
         self.check_fitted()
         return self.decided_.shows_probabilities
 
     @property
     def guarantee(self) -> GuaranteeRecord | None:
-        """What the model guarantees of new documents (the rule ``guarantee``), or None."""
+        """The guarantee for new documents (of the rule ``guarantee``), or None."""
         self.check_fitted()
         return self.decided_.guarantee()
 
@@ -396,10 +400,10 @@ class TextClassifier(Estimator):
                 yield X
                 advance(X.shape[0])
 
-    # ---- keeping -----------------------------------------------------------------------------------------------------
+    # ---- saving and loading ------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], facts: Mapping[str, Any] | None = None) -> None:
-        """Write the model to one file (beside it, then renamed); `facts` are kept with it and shown by ``inspect``."""
+        """Write the model to one file, atomically; `facts` are stored with it and printed by ``inspect``."""
         self.check_fitted()
         modelfile.save(self, Path(path), {"recipe": self.recipe.as_dict(), **(facts or {})})
 
@@ -426,7 +430,7 @@ class TextClassifier(Estimator):
 def _hierarchy_columns(
     hierarchy: Hierarchy | Mapping[str, str] | None, names: Sequence[str]
 ) -> tuple[list[str] | None, Ints | None]:
-    """The nodes of a hierarchy at or above the labels, and the place of each node's parent."""
+    """The nodes of a hierarchy at or above the labels, and the index of each node's parent."""
     if hierarchy is None:
         return None, None
     forest = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(dict(hierarchy))

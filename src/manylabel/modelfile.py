@@ -1,11 +1,11 @@
 """Model files: arrays and JSON in one safetensors file, with no code in it.
 
-The file holds a tree of estimators. Plain values (numbers, words, short lists) stand in a JSON header; arrays, sparse
-matrices and long lists of strings stand behind it, each with its SHA-256, and are memory-mapped when the model is
-loaded. An estimator is stored as the *name* of its class, its parameters and what it learned; only the names in
+The file holds a tree of estimators. Plain values (numbers, strings, short lists) are stored in a JSON header; arrays,
+sparse matrices and long lists of strings follow it, each with its SHA-256, and are memory-mapped when the model is
+loaded. An estimator is stored as the *name* of its class, its parameters and its learned state; only the classes in
 `manylabel.catalog.storable_classes` can ever be constructed, so a file can carry wrong numbers but never code.
 
-A file is written beside its destination and renamed, so at any moment there is either the old model or the new one.
+A file is written next to its destination and renamed, so at any moment there is either the old model or the new one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from manylabel.exceptions import MissingDataError, ModelFileError, UnknownNameEr
 
 FORMAT_VERSION = 1
 MACHINE_SETTINGS = ("n_jobs",)
-"""Parameters that belong to the machine a model was trained on, not to the model."""
+"""Parameters that describe the computer a model was trained on, not the model; they are not stored."""
 SHORT_LIST = 16
 MAX_HEADER = 1 << 28
 _DTYPES = {
@@ -68,7 +68,7 @@ def _digest(array: Array) -> str:
 
 
 def _encode(value: Any, name: str, arrays: dict[str, Array]) -> Any:
-    """The JSON form of a value; what does not fit there goes into `arrays` under its place in the tree."""
+    """The JSON form of a value; arrays are added to `arrays`, named by their path in the tree."""
     if isinstance(value, Estimator):
         params = {key: setting for key, setting in value.get_params(deep=False).items() if key not in MACHINE_SETTINGS}
         return {
@@ -114,7 +114,7 @@ def _encode_list(value: list[Any] | tuple[Any, ...], name: str, arrays: dict[str
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """An opened model file: the header is read, arrays are mapped when asked for."""
+    """An opened model file: the header has been read, arrays are memory-mapped on first use."""
 
     path: Path
     header: dict[str, Any]
@@ -149,7 +149,7 @@ class ModelFile:
         return flat.reshape(shape)
 
     def decode(self, value: Any) -> Any:
-        """The value behind its JSON form."""
+        """The value of its JSON form; the inverse of `_encode`."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
@@ -203,7 +203,7 @@ class ModelFile:
 
 
 def open_model(path: str | Path, *, verify: bool = True) -> ModelFile:
-    """Read the header of a model file and check that the file is whole; arrays are not read yet."""
+    """The opened model file: its header is read and its length checked; arrays are not read yet."""
     path = Path(path)
     if not path.is_file():
         raise MissingDataError(
@@ -235,7 +235,7 @@ def _place(entry: Mapping[str, Any], base: int) -> tuple[str, tuple[int, ...], i
     shape = tuple(int(size) for size in entry["shape"])
     start, end = (int(offset) for offset in entry["data_offsets"])
     if min(shape, default=0) < 0 or start < 0 or end - start != math.prod(shape) * np.dtype(dtype).itemsize:
-        raise ValueError("impossible place")
+        raise ValueError("invalid array offsets")
     return dtype, shape, base + start, base + end
 
 

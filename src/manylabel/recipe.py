@@ -1,8 +1,8 @@
-"""A recipe: the whole pipeline as plain settings, and the pipeline it describes.
+"""A recipe: the whole pipeline as plain settings, and the pipeline built from them.
 
 Five sections, each a table of the settings of one class: ``features`` (the vectoriser), ``selection`` (which terms are
-kept; all of them where it is empty), ``weighting``, ``model`` and ``decision``, plus ``method``, the row of the
-catalogue they start from. A key that does not exist is answered with the nearest one that does.
+kept; if empty, all of them), ``weighting``, ``model`` and ``decision``, plus ``method``, the method of the catalogue
+whose settings they change. The error for an unknown key names the nearest known one.
 
     >>> recipe = Recipe.of("nb-binary", {"decision": {"value": 0.9}, "features": {"min_df": 2}})
     >>> recipe.decision
@@ -39,25 +39,25 @@ if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
 
 RULE_SETTINGS = ("rules", "rules_effect")
-"""What [features] says besides the vectoriser's settings: hand-written keyword rules (the path of a file, or a table of
-labels and queries), and whether a rule gives its label or is required for it.
+"""Keys of [features] besides the vectoriser's settings: hand-written keyword rules (the path of a file, or a table of
+labels and queries), and whether a match assigns the label or is required for it.
 """
 DECISION_SETTINGS = ("rule", "probabilities")
-"""What [decision] says besides the rule's settings: its name, and how scores are made probabilities, if they are."""
+"""Keys of [decision] besides the rule's settings: its name, and the calibration of scores as probabilities, if any."""
 BEST_RULE = "best"
 """The rule that is chosen for a metric."""
 INNER = "inner."
-"""Before the name of a setting: it is meant for the model inside a strategy."""
+"""Prefix of settings for the model inside a strategy."""
 BUILT = ("model", "others", "rule", "probabilities")
-"""Parameters of models that other settings describe; [model] does not set them."""
+"""Parameters of models that other sections or keys define; [model] does not set them."""
 PASSED_ON = ("seed", "n_jobs")
-"""Settings of a strategy that the model inside takes over."""
+"""Settings of a strategy that are passed on to the model inside."""
 SECTIONS = ("features", "selection", "weighting", "model", "decision")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The settings of a pipeline, resolved: what is stored in every model and result."""
+    """The resolved settings of a pipeline, stored in every model and result."""
 
     method: str
     features: dict[str, Any]
@@ -98,7 +98,7 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The recipe that `as_dict` gave, or one read from TOML."""
+        """The recipe for data from `as_dict` or from TOML."""
         for key in data:
             if key != "method" and key not in SECTIONS:
                 raise UnknownNameError("key of a recipe", key, ("method", *SECTIONS))
@@ -161,7 +161,7 @@ class Recipe:
             self._check_members(self.model["members"])
 
     def _spell_none(self) -> None:
-        """Take None for the word "none" where a setting knows the word and not the value, and the other way round.
+        """Replace None by the word "none" for settings that allow only the word, and the other way round.
 
         >>> Recipe.of("svm", {"decision": {"fallback": None}}).decision["fallback"]
         'none'
@@ -199,18 +199,18 @@ class Recipe:
 
     @property
     def vectorizer_settings(self) -> dict[str, Any]:
-        """The settings of the vectoriser: the features but for the keyword rules."""
+        """The settings of the vectoriser: [features] without the keyword rules."""
         return {key: value for key, value in self.features.items() if key not in RULE_SETTINGS}
 
     def read_rules(self) -> str | None:
-        """The text of the hand-written keyword rules, checked; None where there are none."""
+        """The text of the hand-written keyword rules, checked; None if there are none."""
         from manylabel.features.keyword_rules import rules_text
 
         given = self.features.get("rules")
         return None if given is None else rules_text(given)
 
     def build(self, *, folds: int = 5, seed: int = 0, n_jobs: int | None = None) -> DecidedModel:
-        """The model with its decision rule, not yet fitted; `folds` and `seed` are those the rule is learned with."""
+        """The model with its decision rule, not yet fitted; the rule will be learned with `folds` and `seed`."""
         from manylabel.decisions.auto import AutoModel
         from manylabel.decisions.decided import DecidedModel
 
@@ -218,7 +218,7 @@ class Recipe:
         if self._is_auto:
             first, *others = (build_member(name) for name in self.model["members"])
             settings = {key: value for key, value in self.model.items() if key != "members"}
-            # A rule stands before one model: it is not averaged.
+            # Keyword rules wrap a single model, so the model is not averaged with others.
             others = [] if self.features.get("rules") is not None else others
             decided: DecidedModel = AutoModel(
                 self._behind_rules(first), tuple(others), self.build_rule(), **{**training, **settings}
@@ -235,7 +235,7 @@ class Recipe:
         return find_class(find_method(self.method).model) is AutoModel
 
     def build_model(self) -> MultiLabelModel:
-        """The model alone, not yet fitted; keyword rules, where there are any, stand before it."""
+        """The model without its decision rule, not yet fitted; wrapped in keyword rules if there are any."""
         row = find_method(self.method)
         outer: Any = find_class(row.model)
         if self._is_auto:
@@ -251,7 +251,7 @@ class Recipe:
         return self._behind_rules(outer(model=inner(**nested), **own))
 
     def _behind_rules(self, model: MultiLabelModel) -> MultiLabelModel:
-        """The model behind the hand-written keyword rules, where there are any."""
+        """The model, wrapped in the hand-written keyword rules if there are any."""
         from manylabel.models.keyword_rules import KeywordRules
 
         if self.features.get("rules") is None or isinstance(model, KeywordRules):
@@ -267,7 +267,7 @@ class Recipe:
         return own, nested | named
 
     def build_rule(self) -> Any:
-        """The decision rule, not yet fitted; None where the model decides by itself."""
+        """The decision rule, not yet fitted; None if the model decides by itself."""
         if self.decision["rule"] == OWN_RULE:
             return None
         settings = {key: value for key, value in self.decision.items() if key not in DECISION_SETTINGS}
@@ -275,14 +275,14 @@ class Recipe:
 
     @property
     def probabilities(self) -> Any:
-        """The curve by which scores are shown as calibrated probabilities; None to show them as they are."""
+        """The curve that turns scores into calibrated probabilities; None to show scores as they are."""
         return self.decision.get("probabilities")
 
 
 def build_member(method: str, with_rule: bool = False) -> MultiLabelModel:
-    """A method as a member of an ensemble: its model, the weighting it wants and, if asked for, its decision rule.
+    """A method as a member of an ensemble: its model, its weighting and, with `with_rule`, its decision rule.
 
-    All members learn from the ensemble's counts, so that a method's own features and selection have no say.
+    All members learn from the ensemble's counts, so a method's own features and selection are ignored.
     """
     from manylabel.decisions.decided import DecidedModel
     from manylabel.features import Weighting
@@ -295,7 +295,7 @@ def build_member(method: str, with_rule: bool = False) -> MultiLabelModel:
 
 
 def _with_tuples(value: Any) -> Any:
-    """TOML's arrays as tuples, which is what settings are made of."""
+    """The value with TOML's arrays as tuples, the form settings take."""
     if isinstance(value, dict):
         return {key: _with_tuples(item) for key, item in value.items()}
     return tuple(_with_tuples(item) for item in value) if isinstance(value, list) else value
@@ -307,7 +307,7 @@ def _toml_key(key: str) -> str:
 
 
 def _toml_value(value: Any) -> str:
-    """A value as TOML writes it. JSON's strings are TOML's but for the sign 127, which must be escaped."""
+    """The value in TOML. Strings are written as in JSON, except for character 127, which TOML escapes."""
     if value is None:
         return '"none"'
     if isinstance(value, Mapping):
@@ -320,16 +320,18 @@ def _toml_value(value: Any) -> str:
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
-    """A recipe file as plain data; what is wrong in it is said with its path."""
+    """The recipe in a file as plain data; errors name the file."""
     try:
         found: dict[str, Any] = _with_tuples(tomllib.loads(path.read_text(encoding="utf-8")))
         return Recipe.from_dict(found).as_dict()
     except FileNotFoundError:
         raise DataError(
-            "There is no such recipe.", path=path, remedy="`compare` and `tune` print one to save."
+            "There is no such recipe file.", path=path, remedy="`compare` and `tune` print one to save."
         ) from None
     except UnicodeDecodeError:
-        raise DataError("This is not a recipe: it is no text.", path=path, remedy="`compare` prints one.") from None
+        raise DataError(
+            "This is not a recipe: the file is not UTF-8 text.", path=path, remedy="`compare` prints one."
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"This is not TOML: {error}.", path=path) from error
     except ManylabelError as error:
@@ -337,7 +339,7 @@ def read_recipe(path: Path) -> dict[str, Any]:
 
 
 def with_metric(overrides: Mapping[str, Mapping[str, Any]], metric: str | None) -> dict[str, dict[str, Any]]:
-    """Settings under which the decision rule, and what else a method leaves open, is chosen for a metric.
+    """The settings, changed so that the decision rule, and other open choices of a method, are made for a metric.
 
     >>> with_metric({"model": {"C": 0.5}}, "macro-f1")
     {'model': {'C': 0.5}, 'decision': {'rule': 'best', 'metric': 'macro-f1'}}
@@ -350,7 +352,8 @@ def with_metric(overrides: Mapping[str, Mapping[str, Any]], metric: str | None) 
     decision = settings.setdefault("decision", {})
     if decision.get("rule", BEST_RULE) != BEST_RULE:
         raise ParameterError(
-            f"What matters ({metric}) decides about the rule: name it or the rule {decision['rule']!r}, not both."
+            f"The metric {metric} already chooses the decision rule. "
+            f"Give the metric or the rule {decision['rule']!r}, not both."
         )
     decision.update({"rule": BEST_RULE, "metric": find_target_metric(metric).name})
     return settings
@@ -375,7 +378,7 @@ def parse_settings(assignments: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def parse_value(text: str) -> Any:
-    """A TOML value; anything that is not one is taken as a string, and a list as a tuple.
+    """The TOML value of a text, with a list as a tuple; anything else is taken as a string.
 
     >>> parse_value("0.5"), parse_value("true"), parse_value("none"), parse_value("top-k")
     (0.5, True, None, 'top-k')

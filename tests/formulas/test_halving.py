@@ -1,4 +1,4 @@
-"""Successive halving on figures that can be followed by hand, and what it says where there is nothing to find."""
+"""Successive halving on figures that can be followed by hand, and its verdict where no setting is better."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -27,14 +27,14 @@ def trials(count: int) -> list[Trial]:
 
 
 def right(share: int) -> DocumentStatistics:
-    """Ten documents of which so many are right."""
-    truth = np.ones((10, 1), dtype=np.int8)
-    given = (np.arange(10) < share).astype(np.int8)[:, np.newaxis]
-    return document_statistics(truth, given)
+    """Ten documents, the first `share` of which are predicted correctly."""
+    Y_true = np.ones((10, 1), dtype=np.int8)
+    Y_pred = (np.arange(10) < share).astype(np.int8)[:, np.newaxis]
+    return document_statistics(Y_true, Y_pred)
 
 
 class Figures:
-    """Runs trials whose numbers of right documents are given, and notes who was run on which rung."""
+    """Runs trials with the given numbers of correct documents, and records which trials ran on which rung."""
 
     def __init__(self, figures: Sequence[int], stop_at: int | None = None) -> None:
         self.figures, self.stop_at = figures, stop_at
@@ -84,7 +84,7 @@ def test_few_documents_are_not_divided_further() -> None:
     assert plan_rungs(27, 3, 100)[0].share == 1
 
 
-def test_a_rung_that_the_clock_cut_short_does_not_count() -> None:
+def test_a_rung_interrupted_by_the_deadline_does_not_count() -> None:
     run = Figures([1, 5, 9, 4, 8, 2, 7, 6, 3], stop_at=11)
     search = halve(trials(9), plan_rungs(9, 3, 6000), run, EXACT)
     assert search.stopped
@@ -92,30 +92,30 @@ def test_a_rung_that_the_clock_cut_short_does_not_count() -> None:
     assert search.best.number == 2
 
 
-def test_on_the_first_rung_what_was_run_counts_once_the_settings_to_beat_were() -> None:
+def test_an_interrupted_first_rung_counts_if_the_settings_to_beat_were_run() -> None:
     run = Figures([1, 5, 9, 4, 8, 2, 7, 6, 3], stop_at=2)
     search = halve(trials(9), plan_rungs(9, 3, 6000), run, EXACT)
     assert [trial.number for trial in search.steps[0].ranking] == [1, 0]
     assert halve(trials(9), plan_rungs(9, 3, 6000), Figures([1] * 9, stop_at=0), EXACT).steps == ()
 
 
-def noisy(random: np.random.Generator, truth: np.ndarray, error: float) -> np.ndarray:
-    return np.where(random.random(truth.shape) < error, 1 - truth, truth)
+def noisy(random: np.random.Generator, Y_true: np.ndarray, error: float) -> np.ndarray:
+    return np.where(random.random(Y_true.shape) < error, 1 - Y_true, Y_true)
 
 
 def one_search(seed: int, errors: Sequence[float]) -> Search:
     """Settings that err at random with the given rates, all measured on the same 90 documents."""
     random = np.random.default_rng(seed)
-    truth = (random.random((90, 4)) < 0.3).astype(np.int8)
-    answers = [document_statistics(truth, noisy(random, truth, error)) for error in errors]
+    Y_true = (random.random((90, 4)) < 0.3).astype(np.int8)
+    predictions = [document_statistics(Y_true, noisy(random, Y_true, error)) for error in errors]
 
     def run(left: Sequence[Trial], rung: Rung) -> Iterator[tuple[Trial, DocumentStatistics]]:
-        return ((trial, answers[trial.number]) for trial in left)
+        return ((trial, predictions[trial.number]) for trial in left)
 
     return halve(trials(len(errors)), [Rung(len(errors), 1.0, 3)], run, find_target_metric("micro-f1"))
 
 
-def test_where_no_setting_is_better_a_gain_is_hardly_ever_shown() -> None:
+def test_a_gain_is_rarely_reported_if_no_setting_is_better() -> None:
     times, plain, corrected = 50, 0, 0
     for seed in range(times):
         verdict = judge(one_search(seed, [0.2] * 27), find_target_metric("micro-f1"), 27, seed)
@@ -126,20 +126,20 @@ def test_where_no_setting_is_better_a_gain_is_hardly_ever_shown() -> None:
     assert plain > allowed  # the best of 27, without the correction
 
 
-def test_a_real_gain_is_shown() -> None:
+def test_a_real_gain_is_reported() -> None:
     verdict = judge(one_search(0, [0.3, 0.3, 0.3, 0.3, 0.1, 0.3, 0.3, 0.3, 0.3]), find_target_metric("micro-f1"), 9, 0)
     assert verdict is not None
     assert verdict.shown
     assert verdict.difference.low > 0
 
 
-def test_nothing_to_judge_where_the_settings_to_beat_are_best() -> None:
+def test_there_is_no_verdict_if_the_settings_to_beat_are_best() -> None:
     step = Step(Rung(3, 1.0, 3), tuple(trials(3)), (0.9, 0.5, 0.5), {0: right(9), 1: right(5), 2: right(5)})
     assert judge(Search((step,), False), EXACT, 3, 0) is None
 
 
 @pytest.mark.parametrize("text", ["abc", "", "2x", "-5", "0", "m2", "2 m 1"])
-def test_a_time_that_is_none_is_refused(text: str) -> None:
+def test_an_invalid_time_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match="90s, 2m"):
         seconds_of(text)
 
@@ -150,4 +150,6 @@ def test_a_deadline_is_checked_before_each_fold() -> None:
     late = Deadline(2, clock=lambda: float(next(ticks)))
     with pytest.raises(OutOfTime):
         DecidedModel(LinearSVM(), GlobalThreshold(), folds=4).fit(X, Y, deadline=late)
-    assert next(ticks) == 4  # when it was set, before the first two folds, and before the third, which was too late
+    assert (
+        next(ticks) == 4
+    )  # read when it was set, before the first two folds, and before the third, which was too late

@@ -74,7 +74,7 @@ def test_scores_thresholds_and_decisions_agree() -> None:
     assert model.decide(scores) == expected
 
 
-def test_a_method_that_decides_by_itself_says_so() -> None:
+def test_decide_is_refused_for_a_method_that_decides_by_itself() -> None:
     model = TextClassifier("nb-powerset").fit(TEXTS, LABELS)
     assert model.thresholds is None
     with pytest.raises(DecisionError, match="decides by itself"):

@@ -1,4 +1,4 @@
-"""Shared work in folds gives what every method by itself would have got."""
+"""Fold matrices and trials that share work give the same results as a classifier trained alone."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def work(corpus: Corpus) -> FoldWork:
 
 
 @pytest.mark.parametrize("features", FEATURES)
-def test_a_fold_is_what_vectorising_its_training_texts_gives(
+def test_a_fold_equals_vectorising_its_training_texts(
     work: FoldWork, corpus: Corpus, features: dict[str, object]
 ) -> None:
     recipe = Recipe.of("nb-app", {"features": {"tokens": "words", **features}})
@@ -51,33 +51,33 @@ def test_a_fold_is_what_vectorising_its_training_texts_gives(
 
 
 @pytest.mark.parametrize("method", ["svm", "svm-zero", "nb-app", "nb", "knn", "pmm", "ml-knn", "svm-closed"])
-def test_a_trial_answers_what_a_classifier_of_its_own_answers(work: FoldWork, corpus: Corpus, method: str) -> None:
+def test_a_trial_predicts_the_labels_of_a_separate_classifier(work: FoldWork, corpus: Corpus, method: str) -> None:
     recipe = Recipe.of(method, {"features": {"min_df": 2}})
     train, test = (corpus.subset(rows) for rows in work.splits[0])
     with pytest.warns() if method == "pmm" else _nothing():
-        answers = run_trial(work, recipe, {"own": recipe.decision}, 0)["own"]
+        predicted = run_trial(work, recipe, {"own": recipe.decision}, 0)["own"]
         classifier = TextClassifier.from_recipe(recipe, folds=3, n_jobs=1)
         used = {name for names in train.label_sets for name in names}
         names = [name for name in corpus.label_names if name in used]
         classifier.fit(train.texts, train.label_sets, label_names=names, hierarchy=train.hierarchy)
-    assert label_sets(answers.given, work.label_names) == [
-        [name for name in work.label_names if name in given] for given in classifier.predict(test.texts)
+    assert label_sets(predicted.Y_pred, work.label_names) == [
+        [name for name in work.label_names if name in labels] for labels in classifier.predict(test.texts)
     ]
-    assert answers.size > 0
+    assert predicted.size > 0
 
 
 def test_a_method_that_chooses_settings_by_its_rule_fits_a_model_of_its_own(work: FoldWork, corpus: Corpus) -> None:
     decision = {"rule": "best", "metric": "macro-f1"}
     recipe = Recipe.of("auto", {"decision": decision, "model": {"costs": (0.1, 1.0)}})
     train, test = (corpus.subset(rows) for rows in work.splits[0])
-    answers = run_trial(work, recipe, {"best": decision, "other": {"rule": "natural"}}, 0)
+    predicted = run_trial(work, recipe, {"best": decision, "other": {"rule": "natural"}}, 0)
     names = [work.label_names[label] for label in work.fold(recipe, 0).labels]
     classifier = TextClassifier.from_recipe(recipe, folds=3, n_jobs=1)
     classifier.fit(train.texts, train.label_sets, label_names=names)
-    assert label_sets(answers["best"].given, work.label_names) == [
-        [name for name in work.label_names if name in given] for given in classifier.predict(test.texts)
+    assert label_sets(predicted["best"].Y_pred, work.label_names) == [
+        [name for name in work.label_names if name in labels] for labels in classifier.predict(test.texts)
     ]
-    assert list(answers) == ["best", "other"]
+    assert list(predicted) == ["best", "other"]
 
 
 def test_rules_share_a_trial_without_changing_each_other(work: FoldWork) -> None:
@@ -86,14 +86,14 @@ def test_rules_share_a_trial_without_changing_each_other(work: FoldWork) -> None
     together = run_trial(work, recipe, rules, 2, with_ranks=True)
     for name, rule in rules.items():
         alone = run_trial(work, recipe, {name: rule}, 2)[name]  # type: ignore[dict-item]
-        assert (alone.given != together[name].given).nnz == 0  # type: ignore[attr-defined]
+        assert (alone.Y_pred != together[name].Y_pred).nnz == 0  # type: ignore[attr-defined]
         assert alone.ranks is None
-    assert len({together[name].given.nnz for name in rules}) > 1
+    assert len({together[name].Y_pred.nnz for name in rules}) > 1
     assert together["a"].ranks is not None
     assert together["a"].ranks.sizes.sum() == work.Y[work.splits[2][1]].nnz
 
 
-def test_labels_without_a_training_document_are_never_given_and_rank_last() -> None:
+def test_labels_without_a_training_document_are_never_predicted_and_rank_last() -> None:
     texts = ["late bus", "late tram", "bad road", "bad hole", "late bus", "bad road"]
     corpus = Corpus(
         ids=list("abcdef"), fields={"text": texts}, labels=[["bus"], ["tram"], ["road"], ["road"], ["bus"], ["road"]]
@@ -101,11 +101,11 @@ def test_labels_without_a_training_document_are_never_given_and_rank_last() -> N
     rows = np.arange(6)
     work = FoldWork.of(corpus, [(rows[2:], rows[:2])], n_jobs=1)
     recipe = Recipe.of("svm-zero")
-    answers = run_trial(work, recipe, {"own": recipe.decision}, 0, with_ranks=True)["own"]
+    predicted = run_trial(work, recipe, {"own": recipe.decision}, 0, with_ranks=True)["own"]
     assert work.label_names == ["bus", "road", "tram"]
-    assert answers.given.toarray().tolist() == [[1, 0, 0], [1, 0, 0]]
-    assert answers.ranks is not None
-    assert answers.ranks.rank.tolist() == [1, 3]
+    assert predicted.Y_pred.toarray().tolist() == [[1, 0, 0], [1, 0, 0]]
+    assert predicted.ranks is not None
+    assert predicted.ranks.rank.tolist() == [1, 3]
     assert label_ranks(work.Y[rows[:2]], np.array([[2.0, 1, -np.inf], [2, 1, -np.inf]])).rank.tolist() == [1, 3]
 
 

@@ -93,7 +93,7 @@ def test_the_recipe_names_metric_and_costs() -> None:
 
 
 def test_a_metric_and_a_rule_contradict_each_other() -> None:
-    with pytest.raises(ParameterError, match="name it or the rule 'top-k', not both"):
+    with pytest.raises(ParameterError, match="Give the metric or the rule 'top-k', not both"):
         with_metric({"decision": {"rule": "top-k"}}, "exact-match")
     with pytest.raises(UnknownNameError, match="Did you mean 'macro-f1'"):
         with_metric({}, "makro-f1")

@@ -1,4 +1,4 @@
-"""A classifier that learns in pieces, or is merged from others, is the one fitted on everything."""
+"""A classifier that learns in batches, or is merged from others, equals one fitted on all documents."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -56,13 +56,13 @@ def test_without_hashes_the_first_piece_fixes_the_terms() -> None:
 
 @pytest.mark.parametrize("method", ["auto", "svm", "nb", "knn"])
 def test_what_cannot_learn_in_pieces_is_refused_in_a_sentence(method: str) -> None:
-    with pytest.raises(ParameterError, match="cannot learn in pieces"):
+    with pytest.raises(ParameterError, match="cannot learn in batches"):
         TextClassifier(method).partial_fit(TOWNHALL.texts[:20], TOWNHALL.label_sets[:20])
 
 
 def test_other_labels_and_other_terms_are_refused() -> None:
     model = fitted("nb-binary", range(60))
-    with pytest.raises(ManylabelError, match="no label in the first piece 'unheard-of'"):
+    with pytest.raises(ManylabelError, match="no label in the first batch 'unheard-of'"):
         model.partial_fit(["a letter"], [["unheard-of"]])
     with pytest.raises(ParameterError, match="same settings, labels, terms and weights"):
         model.merge(fitted("nb-binary", range(60, 120)))

@@ -1,4 +1,4 @@
-"""The race: what is run follows from documents, seed and budget, not from clocks and threads."""
+"""The race: what runs depends on documents, seed and budget, not on clocks and threads."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from manylabel.catalog import METHODS
 from manylabel.choosing.candidates import Traits, entrants, variants
 from manylabel.choosing.expectation import expectation
 from manylabel.choosing.fold_work import FoldWork
-from manylabel.choosing.race import Steward
+from manylabel.choosing.race import RaceRunner
 from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline
@@ -40,7 +40,7 @@ def test_every_method_enters_once_or_is_left_out_for_a_reason() -> None:
     assert entrants(None, with_all, MICRO)[1] == {}
 
 
-def test_rows_that_differ_by_their_rule_share_an_entrant() -> None:
+def test_methods_that_differ_by_their_rule_share_an_entrant() -> None:
     field, _ = entrants(["svm", "svm-zero", "nb"], SMALL, MICRO)
     assert sorted(entrant.method for entrant in field) == ["nb", "svm"]
     svm = next(entrant for entrant in field if entrant.method == "svm")
@@ -54,7 +54,7 @@ def test_costs_are_declared_and_grow() -> None:
         assert 0 < small < large, row.name
 
 
-def test_titles_are_offered_where_there_are_any() -> None:
+def test_titles_are_a_variant_if_the_corpus_has_them() -> None:
     option = entrants(["svm"], SMALL, MICRO)[0][0].options[0]
     assert [one.features for one in variants(option, SMALL, MICRO, 1.0)] == ["words", "word pairs"]
     titled = replace(SMALL, has_title=True)
@@ -63,8 +63,8 @@ def test_titles_are_offered_where_there_are_any() -> None:
     assert [one.features for one in variants(option, counted, MICRO, 1.0)] == ["words"]
 
 
-def test_all_methods_count_alike() -> None:
-    """Stems for all where the language is plain, words for none but as another way to count; its own tokens stay."""
+def test_all_methods_count_the_same_terms() -> None:
+    """All methods count stems if the language is known; words are only a variant; a method's own tokens stay."""
     english = replace(SMALL, has_stems=True)
     field, _ = entrants(["auto", "svm", "nb-app"], english, MICRO)
     features = {one.method: one.features for one in field}
@@ -75,10 +75,10 @@ def test_all_methods_count_alike() -> None:
     assert {one.features for one in entrants(["auto", "svm"], SMALL, MICRO)[0]} == {"words"}
 
 
-def test_the_hopeless_are_stopped_and_the_best_goes_on(work: FoldWork) -> None:
+def test_hopeless_entrants_are_stopped_and_the_best_goes_on(work: FoldWork) -> None:
     traits = Traits.of(work)
     field, _ = entrants(["svm", "nb-unilabel", "rocchio"], traits, find_target_metric("exact-match"))
-    race = Steward(work, traits, find_target_metric("exact-match"), None, Deadline(None)).run(field)
+    race = RaceRunner(work, traits, find_target_metric("exact-match"), None, Deadline(None)).run(field)
     folds = {runner.option.method: len(runner.folds) for runner in race.runners if runner.option.features == "words"}
     assert len(race.finishers[0].folds) == 3
     assert folds["nb-unilabel"] < 3
@@ -91,19 +91,19 @@ def test_what_does_not_fit_the_budget_is_named(work: FoldWork) -> None:
     traits = Traits.of(work)
     field, _ = entrants(["nb-binary", "one-vs-one"], traits, MICRO)
     budget = 4 * field[0].seconds
-    race = Steward(work, traits, MICRO, budget, Deadline(None)).run(field)
+    race = RaceRunner(work, traits, MICRO, budget, Deadline(None)).run(field)
     assert "too long for the budget" in race.left_out["one-vs-one"]
     assert {runner.entrant.method for runner in race.runners} == {"nb-binary"}
 
 
-def test_the_clock_is_a_brake(work: FoldWork) -> None:
+def test_the_race_stops_at_the_deadline(work: FoldWork) -> None:
     traits = Traits.of(work)
     field, _ = entrants(["nb-binary", "rocchio"], traits, MICRO)
     ticks = iter(np.arange(0.0, 1000.0))
-    race = Steward(work, traits, MICRO, None, Deadline(12.0, clock=ticks.__next__)).run(field)
+    race = RaceRunner(work, traits, MICRO, None, Deadline(12.0, clock=ticks.__next__)).run(field)
     assert race.clock_ended_it
     assert len(race.runners) < 20
-    assert next(ticks) < 20  # it stopped at once, and did not look again and again
+    assert next(ticks) < 20  # it stopped at once, without further checks of the clock
 
 
 def test_a_budget_too_short_for_anything_is_an_error(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_budget_too_short_for_anything_is_an_error(tmp_path: Path) -> None:
     assert not (tmp_path / "m.manylabel").exists()
 
 
-def test_the_same_table_whatever_the_threads(tmp_path: Path) -> None:
+def test_the_table_does_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
     methods = ["nb-binary", "nb-app", "rocchio"]
     tables = []
     for jobs in (1, 2):
@@ -129,33 +129,33 @@ def test_folds_by_time_where_the_test_split_is_later() -> None:
     assert found.folds == "2 time-ordered folds (date)"
 
 
-# ---- what the winner will score --------------------------------------------------------------------------------------
+# ---- the expected figure of the winner -------------------------------------------------------------------------------
 
 
-def answers(rng: np.random.Generator, n: int, accuracy: float) -> DocumentStatistics:
-    truth = np.ones((n, 1), dtype=int)
-    return document_statistics(truth, (rng.random((n, 1)) < accuracy).astype(int))
+def predictions(rng: np.random.Generator, n: int, accuracy: float) -> DocumentStatistics:
+    Y_true = np.ones((n, 1), dtype=int)
+    return document_statistics(Y_true, (rng.random((n, 1)) < accuracy).astype(int))
 
 
-def test_the_interval_holds_as_often_as_it_says() -> None:
-    """Of exact match 0.8 on 200 documents, then on 100 new ones: inside the 95 % interval about 57 times in 60."""
+def test_the_interval_has_its_nominal_coverage() -> None:
+    """Exact match 0.8 on 200 documents, then on 100 new ones: inside the 95 % interval about 57 times in 60."""
     rng, inside = np.random.default_rng(0), 0
     exact = find_target_metric("exact-match")
     for trial in range(60):
-        one = answers(rng, 200, 0.8)
+        one = predictions(rng, 200, 0.8)
         found = expectation([one], [one], exact, 100, folds_differ=False, seed=trial)
-        inside += found.low <= answers(rng, 100, 0.8).value(exact) <= found.high
-        # 2 · 1.96 √(.16/200 + .16/100) is 0.19: it does not hold by being wide
+        inside += found.low <= predictions(rng, 100, 0.8).value(exact) <= found.high
+        # 2 · 1.96 √(.16/200 + .16/100) is 0.19: the coverage does not come from too wide an interval
         assert found.high - found.low < 0.25
     assert inside / 60 >= 0.87
 
 
-def test_the_best_of_many_equals_is_not_believed() -> None:
-    """Twenty pipelines of the same worth: what the best one gained by luck is mostly taken off."""
+def test_the_expectation_corrects_the_optimism_of_the_best_of_many_equals() -> None:
+    """Of twenty equally good pipelines, more than half of the best one's lucky gain is subtracted."""
     exact, errors, corrected = find_target_metric("exact-match"), [], []
     for trial in range(15):
         rng = np.random.default_rng(trial)
-        field = sorted((answers(rng, 200, 0.7) for _ in range(20)), key=lambda one: -one.value(exact))
+        field = sorted((predictions(rng, 200, 0.7) for _ in range(20)), key=lambda one: -one.value(exact))
         found = expectation([field[0]], field, exact, 200, folds_differ=False, seed=trial)
         errors.append(field[0].value(exact) - 0.7)
         corrected.append(found.value - 0.7)
@@ -166,7 +166,7 @@ def test_the_best_of_many_equals_is_not_believed() -> None:
 def test_folds_that_differ_widen_the_interval() -> None:
     exact = find_target_metric("exact-match")
     rng = np.random.default_rng(1)
-    folds = [answers(rng, 200, share) for share in (0.6, 0.7, 0.8, 0.9)]
+    folds = [predictions(rng, 200, share) for share in (0.6, 0.7, 0.8, 0.9)]
     pooled = DocumentStatistics.concatenate(folds)
     apart = expectation(folds, [pooled], exact, 200, folds_differ=True)
     alike = expectation(folds, [pooled], exact, 200, folds_differ=False)

@@ -1,4 +1,4 @@
-"""What is searched of every method, how it is searched, and what comes out on townhall."""
+"""The settings searched for every method, the search itself, and its results on townhall."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ CHEAP = (
     "ml-knn",
     "rules",
 )
-GOAL = find_target_metric("micro-f1")
+METRIC = find_target_metric("micro-f1")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def work_on(corpus: Corpus, n_jobs: int = 1, seed: int = 0) -> FoldWork:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_whatever_is_drawn_of_a_method_is_allowed(method: str) -> None:
+def test_drawn_settings_are_valid(method: str) -> None:
     for settings in draw_settings(searched(method), 20, seed=1):
         recipe = with_settings(method, None, settings)
         recipe.build_model().check_parameters()
@@ -61,7 +61,7 @@ def test_whatever_is_drawn_of_a_method_is_allowed(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", CHEAP)
-def test_what_is_drawn_can_be_learned(method: str, letters: Corpus) -> None:
+def test_methods_train_with_drawn_settings(method: str, letters: Corpus) -> None:
     few = letters.subset(range(80))
     for settings in draw_settings(searched(method), 2, seed=2):
         recipe = with_settings(method, None, settings)
@@ -69,7 +69,7 @@ def test_what_is_drawn_can_be_learned(method: str, letters: Corpus) -> None:
         assert len(model.predict(few.texts)) == 80
 
 
-def test_what_was_fixed_is_not_searched() -> None:
+def test_fixed_settings_are_not_searched() -> None:
     assert "model.C" in searched("svm")
     assert "model.C" not in searched("svm", {"model": {"C": 3.0}})
     assert not [setting for setting in searched("svm", has_texts=False) if setting.startswith("features.")]
@@ -79,7 +79,7 @@ def test_what_was_fixed_is_not_searched() -> None:
         searched("svm-zero", everything | {"model": {"C": 1.0}})
 
 
-def test_a_warm_start_comes_to_the_same_solution_sooner(letters: Corpus) -> None:
+def test_a_warm_start_reaches_the_same_solution_sooner(letters: Corpus) -> None:
     fold = work_on(letters).fold(Recipe.of("svm"), 0)
     fit = WarmStarts()
     fit(LinearSVM(C=0.5, n_jobs=1), fold.X, fold.Y, {})
@@ -95,18 +95,18 @@ def values(tuned: Tuned) -> list[dict[int, float]]:
     ]
 
 
-def test_the_same_seed_gives_the_same_search_whatever_the_number_of_threads(letters: Corpus) -> None:
+def test_the_search_depends_on_the_seed_but_not_on_the_number_of_threads(letters: Corpus) -> None:
     few = letters.subset(range(60))
-    one, two = (tune(work_on(few, n_jobs), "svm", GOAL, trials=4, deadline=Deadline(None)) for n_jobs in (1, 2))
+    one, two = (tune(work_on(few, n_jobs), "svm", METRIC, trials=4, deadline=Deadline(None)) for n_jobs in (1, 2))
     assert values(one) == values(two)
     assert one.verdict == two.verdict
     assert one.chosen.recipe == two.chosen.recipe
-    other = tune(work_on(few, seed=1), "svm", GOAL, trials=4, deadline=Deadline(None))
+    other = tune(work_on(few, seed=1), "svm", METRIC, trials=4, deadline=Deadline(None))
     assert values(other) != values(one)
 
 
 def test_the_outcome_is_never_worse_than_the_preset_on_the_held_out_documents(letters: Corpus) -> None:
-    tuned = tune(work_on(letters), "nb-complement", GOAL, trials=9, deadline=Deadline(None))
+    tuned = tune(work_on(letters), "nb-complement", METRIC, trials=9, deadline=Deadline(None))
     last = values(tuned)[-1]
     assert 0 in last
     assert last[tuned.chosen.number] >= last[0]
@@ -115,21 +115,21 @@ def test_the_outcome_is_never_worse_than_the_preset_on_the_held_out_documents(le
 
 def test_the_value_of_the_last_rung_is_that_of_plain_cross_validation(letters: Corpus) -> None:
     work = work_on(letters)
-    tuned = tune(work, "nb-app", GOAL, trials=3, deadline=Deadline(None))
-    given = []
+    tuned = tune(work, "nb-app", METRIC, trials=3, deadline=Deadline(None))
+    folds = []
     for train, test in work.splits:
         learned = letters.subset(train)
         model = TextClassifier.from_recipe(Recipe.of("nb-app"), folds=3, n_jobs=1)
         model.fit(learned.texts, learned.label_sets)
         found = letters.subset(test)
-        answers = Corpus(found.ids, found.fields, model.predict(found.texts)).label_matrix(letters.label_names)
-        given.append((letters.label_matrix()[test].toarray(), answers.toarray()))
-    truth, answered = (np.vstack(parts) for parts in zip(*given, strict=True))
-    assert values(tuned)[-1][0] == pytest.approx(GOAL.value(truth, answered), abs=1e-12)
+        Y_pred = Corpus(found.ids, found.fields, model.predict(found.texts)).label_matrix(letters.label_names)
+        folds.append((letters.label_matrix()[test].toarray(), Y_pred.toarray()))
+    Y_true, predicted = (np.vstack(matrices) for matrices in zip(*folds, strict=True))
+    assert values(tuned)[-1][0] == pytest.approx(METRIC.value(Y_true, predicted), abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["macro-f1", "exact-match", "hamming-loss", "recall@3"])
-def test_every_goal_can_be_searched_for(metric: str, letters: Corpus) -> None:
+def test_the_search_optimises_for_any_metric(metric: str, letters: Corpus) -> None:
     tuned = tune(work_on(letters), "nb-complement", find_target_metric(metric), trials=4, deadline=Deadline(None))
     last = values(tuned)[-1]
     gains = {number: find_target_metric(metric).gain(value) for number, value in last.items()}
@@ -139,7 +139,7 @@ def test_every_goal_can_be_searched_for(metric: str, letters: Corpus) -> None:
 def test_ready_made_counts_are_searched_without_features(letters: Corpus, tmp_path: Path) -> None:
     counts = TextClassifier("nb-app").fit(letters.texts, letters.label_sets).transform(letters.texts)
     ready = Corpus(letters.ids, labels=letters.labels, counts=counts)
-    tuned = tune(work_on(ready), "nb-complement", GOAL, trials=3, deadline=Deadline(None))
+    tuned = tune(work_on(ready), "nb-complement", METRIC, trials=3, deadline=Deadline(None))
     assert set(tuned.ranges) == {"weighting.tf", "weighting.idf", "model.alpha", "model.normalise"}
 
 
@@ -152,18 +152,18 @@ def test_effects_are_differences_of_means() -> None:
     ]
     nothing = dict.fromkeys(range(6), document_statistics([[1]], [[1]]))
     step = Step(Rung(6, 1.0, 1), tuple(trials), (0.2, 0.1, 0.8, 0.7, 0.5, 0.4), nothing)
-    found = importances(step, ranges, GOAL)
+    found = importances(step, ranges, METRIC)
     assert [one.setting for one in found] == ["model.C", "weighting.tf"]
-    assert [part.text for part in found[0].parts] == ["0.1 to 0.2", "1 to 2", "10 to 20"]
+    assert [group.text for group in found[0].groups] == ["0.1 to 0.2", "1 to 2", "10 to 20"]
     assert found[0].effect == pytest.approx((0.8 + 0.7) / 2 - (0.2 + 0.1) / 2)
-    assert [part.text for part in found[1].parts] == ["log", "binary"]
+    assert [group.text for group in found[1].groups] == ["log", "binary"]
     assert found[1].effect == pytest.approx((0.2 + 0.8 + 0.5) / 3 - (0.1 + 0.7 + 0.4) / 3)
-    assert found[1].parts[0].best == 0.8
+    assert found[1].groups[0].best == 0.8
 
 
-def test_a_search_without_time_says_so(letters: Corpus) -> None:
+def test_a_search_without_time_asks_for_a_longer_budget(letters: Corpus) -> None:
     with pytest.raises(ParameterError, match="longer --budget"):
-        tune(work_on(letters), "nb", GOAL, trials=3, deadline=Deadline(0.0))
+        tune(work_on(letters), "nb", METRIC, trials=3, deadline=Deadline(0.0))
 
 
 def test_the_saved_model_is_the_recipe_trained_on_everything(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Which method is best for some documents: candidates, the race between them, and what it shows."""
+"""Find the best method for a corpus: candidates, the race between them, the leaderboard, tuning."""

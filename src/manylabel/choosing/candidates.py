@@ -1,4 +1,4 @@
-"""What can be tried on some documents: methods of the catalogue × features × decision rules."""
+"""The candidates of a comparison: methods of the catalogue × features × decision rules."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
     FIELDS: ({"fields": ("title", "*")}, 1.3),
     "word pairs": ({"ngram_range": (1, 2), "min_df": 2}, 2.5),
 }
-"""Other ways to count, and how much more a method has to do then. A method's own is one of the first two."""
+"""Other ways to count terms, and the factor by which each raises a method's cost; the first two are the defaults."""
 TITLE = "title"
 BEST = "best"
 FIRST = (DEFAULT_METHOD, "svm")
-"""Methods that are tried before cheaper ones: mostly the best."""
+"""Methods that run before cheaper ones, since they are usually the best."""
 OVERHEAD = 0.12
-"""Nominal seconds of a trial beside the method's own: its matrices, its metrics, the leader beside it."""
+"""Nominal seconds of a trial beyond the method's own: matrices, metrics, the comparison with the leader."""
 MOST_SETS = 1 << 23
-"""Seen label sets × documents beyond which rules that weigh every seen set are not tried: they cost too much."""
+"""Seen label sets × documents beyond which rules that compare all seen sets are not tried: they cost too much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """The size of a comparison's folds and what the documents have."""
+    """The size of a comparison's folds, and which texts, fields and hierarchy the documents have."""
 
     documents: int
     nonzeros: int
@@ -48,11 +48,11 @@ class Traits:
     has_hierarchy: bool = False
     has_unlabelled: bool = False
     has_stems: bool = False
-    """Whether the language of the texts is plain, so that words can be reduced to stems."""
+    """Whether the language of the texts was detected, so that words can be reduced to stems."""
 
     @classmethod
     def of(cls, work: FoldWork, fields: Iterable[str] = ()) -> Traits:
-        """The traits of documents at hand; sizes are those of what a fold learns from, of all where there are none."""
+        """The traits of the documents; sizes are those of a fold's training documents, or of all without folds."""
         counts, _ = work.counts({})
         learned = [len(train) for train, _ in work.splits] or [work.Y.shape[0]]
         share = sum(learned) / len(learned) / max(work.Y.shape[0], 1)
@@ -72,7 +72,7 @@ class Traits:
         )
 
     def lacks(self, row: Method) -> str | None:
-        """What the method needs and the documents have not; None where nothing is missing."""
+        """The first requirement of the method that the documents do not meet, in words; None if they meet all."""
         there = {"hierarchy": self.has_hierarchy, "unlabelled": self.has_unlabelled}
         words = {"hierarchy": "no label hierarchy", "unlabelled": "no document without a label"}
         return next((words[need] for need in row.requires if not there[need]), None)
@@ -80,7 +80,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A whole pipeline: method, features and rule by name, and the recipe they stand for."""
+    """A whole pipeline: the names of its method, features and rule, and its recipe."""
 
     method: str
     features: str
@@ -89,15 +89,15 @@ class Option:
 
     @property
     def name(self) -> str:
-        """The three together."""
+        """Method, features and rule in one line."""
         return f"{self.method} · {self.features} · {self.rule}"
 
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Pipelines that share features, weighting and model, so that one trial answers for all of them.
+    """Pipelines that share features, weighting and model, so that one trial scores all of them.
 
-    `name` is the method's, with what else tells it from other entrants; `seconds` the nominal time of one trial.
+    `name` is the method's, extended where several entrants share a method; `seconds` is the nominal time of one trial.
     """
 
     name: str
@@ -115,10 +115,10 @@ class Entrant:
 def entrants(
     methods: Sequence[str] | None, traits: Traits, metric: TargetMetric
 ) -> tuple[list[Entrant], dict[str, str]]:
-    """The methods asked for (default: all that suit the documents), those of `FIRST` first, then by their cost.
+    """The entrants for the requested methods (default: all the documents allow), and the reasons of those left out.
 
-    Rows of the catalogue that differ by their rule alone enter together. Beside them: which methods were left out, and
-    why; a method asked for by name is never left out.
+    Those of `FIRST` come first, the others by cost. Methods that differ only by their rule share an entrant. A method
+    requested by name is never left out.
     """
     left_out: dict[str, str] = {}
     together: dict[str, list[str]] = {}
@@ -140,7 +140,7 @@ def _turn(entrant: Entrant) -> int:
 
 
 def variants(option: Option, traits: Traits, metric: TargetMetric, seconds: float) -> list[Entrant]:
-    """A leading pipeline with other features, each also with the rule that is best for the metric; cheapest first."""
+    """Entrants that vary a leading pipeline: other features, each also with rule "best"; cheapest first."""
     chosen = {"rule": BEST, "metric": metric.name}
     own = option.recipe.decision
     rules = [own] if own["rule"] == BEST else [own, chosen]
@@ -167,7 +167,7 @@ def _entrant(names: Sequence[str], traits: Traits, metric: TargetMetric) -> Entr
 
 
 def _base(name: str, traits: Traits) -> Recipe:
-    """A method's recipe, on stems where there are any: no method shall win by its terms alone."""
+    """The method's recipe, with stems if the language is known, so that no method wins by its terms alone."""
     recipe = Recipe.of(name)
     if not traits.has_stems or {"stemmer", "tokens"} & recipe.features.keys():
         return recipe
@@ -175,14 +175,14 @@ def _base(name: str, traits: Traits) -> Recipe:
 
 
 def _for_metric(recipe: Recipe, metric: TargetMetric) -> Recipe:
-    """A recipe whose rule is the best for something, for the metric."""
+    """The recipe; if its rule is "best", that rule optimises for the metric."""
     if recipe.decision["rule"] != BEST:
         return recipe
     return replace(recipe, decision={**recipe.decision, "metric": metric.name})
 
 
 def _other_rules(method: str, traits: Traits, metric: TargetMetric) -> list[dict[str, Any]]:
-    """Rules worth trying besides a method's own."""
+    """The [decision] sections to try besides a method's own."""
     if metric.k is not None:
         return [{"rule": "top-k", "k": metric.k}]
     rules: list[dict[str, Any]] = [{"rule": "global"}, {"rule": "per-label"}]
@@ -209,12 +209,12 @@ def _varied(
 
 
 def _with_rule(recipe: Recipe, decision: Mapping[str, Any]) -> Recipe:
-    """The recipe with another rule, its settings resolved as the catalogue would."""
+    """The recipe with another rule, whose settings are resolved as in the catalogue."""
     return replace(recipe, decision=Recipe.of(recipe.method, {"decision": decision}).decision)
 
 
 def _rule_name(decision: Mapping[str, Any]) -> str:
-    """A decision in words.
+    """The rule of a [decision] section in words.
 
     >>> _rule_name({"rule": "per-label", "shrinkage": 0}), _rule_name({"rule": "own"})
     ('per-label, shrinkage 0', 'own')

@@ -1,4 +1,4 @@
-"""What a pipeline that won a comparison will score on new documents."""
+"""The figure to expect on new documents from the pipeline that won a comparison."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from manylabel.metrics.targets import TargetMetric
 
 RESAMPLES = 500
 BLOCK = 50
-"""Resamples weighed at a time."""
+"""Number of resamples computed at a time."""
 LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The figure expected on `documents` new documents, with a prediction interval, and what it is made of.
+    """The figure expected on `documents` new documents, with a prediction interval and its components.
 
-    `optimism` is what the winner's figure owes to having been chosen for it, in the units of the figure; the three
-    spreads are standard deviations.
+    `optimism` is how much the winner's figure gains from the choice itself, in the units of the figure; `of_estimate`,
+    `of_test` and `of_folds` are standard deviations.
     """
 
     value: float
@@ -53,23 +53,24 @@ def expectation(
         value ± t √( s²_n + s²_m + τ² (1 + 1/k) )
 
     s_n is the bootstrap's standard deviation of the figure itself, s_m that of a figure on m documents; τ² the variance
-    between folds beyond what their sizes explain. τ is used where folds differ in kind (`folds_differ`: stretches of
-    time, groups), since new documents are then one more such fold, and t is Student's with k − 1 degrees of freedom,
-    also where τ is estimated as 0: five folds tell little of it (after Higgins, Thompson & Spiegelhalter 2009, section
-    4.3). For folds drawn at random τ is 0 and t normal.
+    between folds beyond what their sizes explain. τ is used where folds differ in kind (`folds_differ`: time-ordered
+    folds, groups), since new documents are then one more such fold, and t is Student's with k − 1 degrees of freedom,
+    also where τ is estimated as 0: five folds are too few to be sure of it (after Higgins, Thompson & Spiegelhalter
+    2009, section 4.3). For folds drawn at random τ is 0 and t normal.
 
-    optimism: the best of several pipelines was lucky to be it. In every resample of the tested documents the best is
-    chosen anew, and its figure there compared with its figure on all of them; what the winner's own figure moves on
-    average is taken off (Efron 1983's optimism, as in the bootstrap bias correction of Tsamardinos, Greasidou &
+    optimism: the best of several pipelines is partly the luckiest. In every resample of the tested documents the best
+    is chosen anew, and its figure there is compared with its figure on all of them; the average change of the winner's
+    own figure is subtracted (Efron 1983's optimism, as in the bootstrap bias correction of Tsamardinos, Greasidou &
     Borboudakis 2018).
 
-    `winner` has the winner's answers fold by fold; `finishers` those of all that ran in all folds, pooled, the winner
-    first. What is left out: a model trained on all documents learns from more than those of the folds did.
+    `winner` has the statistics of the winner's predictions per fold; `finishers` those of all pipelines that ran in all
+    folds, pooled, the winner first. Not included: a model trained on all documents learns from more documents than the
+    models of the folds.
 
-    >>> truth = [[1, 0], [0, 1], [1, 1], [0, 1]] * 25
-    >>> given = [[1, 0], [0, 1], [1, 0], [1, 0]] * 25
+    >>> Y_true = [[1, 0], [0, 1], [1, 1], [0, 1]] * 25
+    >>> Y_pred = [[1, 0], [0, 1], [1, 0], [1, 0]] * 25
     >>> from manylabel.evaluation.statistics import document_statistics
-    >>> one = document_statistics(truth, given)
+    >>> one = document_statistics(Y_true, Y_pred)
     >>> found = expectation([one], [one], TargetMetric("exact-match", "", True), 100, folds_differ=False)
     >>> round(found.value, 2), found.low < 0.5 < found.high, found.optimism
     (0.5, True, 0.0)
@@ -90,7 +91,7 @@ def expectation(
 
 
 def _drawn(statistics: DocumentStatistics, metric: TargetMetric, documents: int, seed: int) -> Floats:
-    """Figures on so many documents drawn from those at hand."""
+    """The metric on `RESAMPLES` samples of this many documents, drawn with replacement."""
     rng = np.random.default_rng(seed + 1)
     fractions, n = statistics.fractions(metric), len(statistics)
     values = []
@@ -101,7 +102,7 @@ def _drawn(statistics: DocumentStatistics, metric: TargetMetric, documents: int,
 
 
 def _optimism(values: Floats, finishers: Sequence[DocumentStatistics], metric: TargetMetric) -> float:
-    """How much better the best of a resample looks there than it is, on average; never below 0."""
+    """The average amount by which the best pipeline of a resample looks better there than on all; at least 0."""
     if len(finishers) < 2:
         return 0.0
     gains = values if metric.greater_is_better else -values
@@ -115,8 +116,9 @@ def _optimism(values: Floats, finishers: Sequence[DocumentStatistics], metric: T
 
 
 def _between_folds(folds: Sequence[DocumentStatistics], metric: TargetMetric, seed: int) -> float:
-    """τ: how much figures differ between folds beyond chance (the method of moments of DerSimonian & Laird 1986,
-    folds weighing alike).
+    """τ, the standard deviation between folds beyond chance.
+
+    Estimated by the method of moments of DerSimonian & Laird 1986, with equal weights of the folds.
     """
     figures = np.array([fold.value(metric) for fold in folds])
     within = [float(np.nanvar(resampled_values([fold], metric, seed, RESAMPLES // 2))) for fold in folds]

@@ -1,10 +1,10 @@
-"""Documents divided into folds, counted once: what every method is tried on.
+"""The matrices of each fold of a cross-validation, with terms counted once for all methods.
 
 Texts are counted once for each way of counting them, whatever the number of folds and methods. In a fold the terms that
 no training document has are dropped, and pruning, selection and weighting are learned from the training documents
 alone, so that X is the matrix that vectorising the training texts by themselves would give, to the bit (the language of
 stemmer "auto" is guessed once, from all documents). Labels without a training document are dropped in the same way:
-they can be missed, never given.
+they can be missed but not predicted.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
 KEPT = 4
-"""Ways of counting, and fold matrices, that are kept at a time."""
+"""How many ways of counting, and how many fold matrices, are kept at a time."""
 
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldData:
-    """What a method learns from and is tested on in one fold.
+    """The training and test matrices of one fold.
 
-    `X`, `Y` are the training documents, `X_test`, `Y_test` the tested ones, `rows_test` their places in the corpus.
-    `Y` has the labels of training alone: `labels` are their columns in `Y_test`, which has all.
+    `X`, `Y` are the training documents, `X_test`, `Y_test` the tested ones, `rows_test` their rows in the corpus.
+    `Y` has only the labels of training documents: `labels` are their columns in `Y_test`, which has all labels.
     """
 
     X: Csr
@@ -48,11 +48,11 @@ class FoldData:
     rows_test: Ints
     labels: Ints
     facts: Mapping[str, Any]
-    """What else is known of the training documents, see `manylabel.models.base.FACTS`."""
+    """Further facts about the training documents, see `manylabel.models.base.FACTS`."""
 
 
 class FoldWork:
-    """Labelled documents, their folds, and the matrices made of them.
+    """Labelled documents, their folds, and the matrices computed from them.
 
     >>> from manylabel.data.splits import k_fold
     >>> texts = ["late bus", "bad road", "bus on a bad road", "late again"]
@@ -86,7 +86,7 @@ class FoldWork:
 
     @classmethod
     def of(cls, corpus: Corpus, splits: Sequence[Split], *, seed: int = 0, n_jobs: int | None = None) -> Self:
-        """The work on a labelled corpus; a label that no document has counts for nothing."""
+        """The work on a labelled corpus; labels that no document has are dropped."""
         documents: Documents = corpus.counts if corpus.counts is not None else corpus.texts
         used = {name for labels in corpus.label_sets for name in labels}
         names = [name for name in corpus.label_names if name in used]
@@ -96,7 +96,7 @@ class FoldWork:
         return cls(documents, Y, names, splits, hierarchy=corpus.hierarchy, seed=seed, n_jobs=n_jobs)
 
     def divided(self, splits: Sequence[Split]) -> FoldWork:
-        """The same documents divided in another way; what was counted is shared."""
+        """The same documents in other folds; the counted terms are shared."""
         other = FoldWork(
             self.documents,
             self.Y,
@@ -115,9 +115,9 @@ class FoldWork:
         return as_matrix(self.documents) is None
 
     def counts(self, settings: Mapping[str, Any]) -> tuple[Csr, bool]:
-        """All documents × all terms, nothing pruned; and whether a column is a term of a vocabulary.
+        """Counts of all documents × all terms, nothing pruned, and whether the columns are a vocabulary.
 
-        Columns of ready-made counts and of hashes are there whether training saw them or not.
+        Columns of ready-made counts and of hashes are kept even if no training document has them.
         """
         matrix = as_matrix(self.documents)
         if matrix is not None:
@@ -132,10 +132,10 @@ class FoldWork:
         return _kept(self._counts, _key(plain), count)
 
     def fold(self, recipe: Recipe, number: int) -> FoldData:
-        """The matrices of one fold as the recipe's features, selection and weighting make them."""
+        """The matrices of one fold, made by the recipe's features, selection and weighting."""
         if recipe.features.get("rules") is not None:
             raise ParameterError("Methods are not compared with hand-written keyword rules. Leave out features.rules.")
-        # What counts of counts are taken of depends on the model, for the few that want them.
+        # A few models want counts of counts, which depend on the model's settings.
         wants = () if recipe.weighting else (*_key(recipe.model), recipe.method)
         key = (_key(recipe.features), _key(recipe.selection), _key(recipe.weighting), wants, number)
         return _kept(self._folds, key, lambda: self._make(recipe, number))
@@ -165,7 +165,7 @@ def _key(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _kept(store: OrderedDict[object, Value], key: object, make: Callable[[], Value]) -> Value:
-    """What is kept under the key, or else made now; the least recently used is given up for it."""
+    """The value stored under the key, computed if missing; the least recently used value makes room for it."""
     if key not in store:
         made = make()
         while len(store) >= KEPT:

@@ -1,9 +1,9 @@
-"""Successive halving: many settings on little work, a few of them on more, the last ones on all of it.
+"""Successive halving: many settings are tried on little data, the best of them on more, the last few on all of it.
 
 Source: Jamieson & Talwalkar 2016, algorithm 1; Li, Jamieson, DeSalvo, Rostamizadeh & Talwalkar 2018 (Hyperband), whose
-inner loop it is, with its η = 3: each rung keeps the best third and gives what is left three times the work. Work is
-documents to learn from, then folds. What we add: the first of the trials, the settings to beat, is kept to the end, so
-that it is measured beside the best on the same documents.
+inner loop it is, with its η = 3: each rung keeps the best third of the settings and gives them three times the work:
+more training documents, then more folds. We add: the first trial, the settings to beat, is kept to the end, so that it
+is measured on the same documents as the best.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FEWEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """So many trials, each learning from a share of the training documents in some of the folds."""
+    """A number of trials, each of which learns from a share of the training documents in the first `folds` folds."""
 
     trials: int
     share: float
@@ -34,7 +34,7 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Settings to try; number 0 is what the others have to beat."""
+    """Settings to try; number 0 has the method's own settings, which the others have to beat."""
 
     number: int
     settings: dict[str, Any]
@@ -43,25 +43,25 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A rung that was run: its trials from best to worst, their values in the same order, and their answers."""
+    """A finished rung: its trials from best to worst, their values in the same order, and their predictions."""
 
     rung: Rung
     ranking: tuple[Trial, ...]
     values: tuple[float, ...]
-    answers: dict[int, DocumentStatistics]
+    predictions: dict[int, DocumentStatistics]
     """By number of the trial."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """The rungs that were finished. `stopped` where the clock ended the search before its plan did."""
+    """The finished rungs of a search; `stopped` if the deadline ended it early."""
 
     steps: tuple[Step, ...]
     stopped: bool
 
     @property
     def best(self) -> Trial:
-        """The best trial of the last rung; the settings to beat where it is one of equals."""
+        """The best trial of the last rung; the method's own settings win ties."""
         return self.steps[-1].ranking[0]
 
 
@@ -70,10 +70,10 @@ Run = Callable[[Sequence[Trial], Rung], Iterator[tuple[Trial, DocumentStatistics
 
 
 def plan_rungs(trials: int, folds: int, documents: int) -> list[Rung]:
-    """The rungs of a search: from all trials down to three at most, which get all the work.
+    """The rungs of a search: from all trials down to at most three, which get all the work.
 
-    Of L rungs the i-th gets the share 3^(i − L) of `folds` whole folds: a part of one fold's training documents
-    (`documents`, never below `FEWEST`), or several folds.
+    Of L rungs the i-th gets the share 3^(i − L) of `folds` whole folds: a share of one fold's training documents
+    (of `documents`, at least `FEWEST`), or several folds.
 
     >>> for rung in plan_rungs(27, folds=3, documents=6000): print(rung)
     Rung(trials=27, share=0.3333333333333333, folds=1)
@@ -94,37 +94,39 @@ def plan_rungs(trials: int, folds: int, documents: int) -> list[Rung]:
 def halve(trials: Sequence[Trial], rungs: Sequence[Rung], run: Run, metric: TargetMetric) -> Search:
     """Run the trials down the rungs; `run` may raise `OutOfTime`.
 
-    What was begun when the time was over does not count, since the cheapest trials of a rung come first and would be
-    judged alone; on the first rung it does, for want of anything else, once the settings to beat are among it.
+    A rung that the deadline interrupted does not count, since its cheapest trials come first and would be judged alone.
+    The first rung does count, as there is no other, if the settings to beat were run.
     """
     steps: list[Step] = []
     left = list(trials)
     for rung in rungs:
-        answers: dict[int, DocumentStatistics] = {}
+        predictions: dict[int, DocumentStatistics] = {}
         try:
             for trial, found in run(left, rung):
-                answers[trial.number] = found
+                predictions[trial.number] = found
         except OutOfTime:
-            if not steps and 0 in answers:
-                steps.append(_ranked(rung, left, answers, metric))
+            if not steps and 0 in predictions:
+                steps.append(_ranked(rung, left, predictions, metric))
             return Search(tuple(steps), stopped=True)
-        steps.append(_ranked(rung, left, answers, metric))
+        steps.append(_ranked(rung, left, predictions, metric))
         left = _survivors(steps[-1].ranking, rung.trials)
     return Search(tuple(steps), stopped=False)
 
 
-def _ranked(rung: Rung, trials: Sequence[Trial], answers: dict[int, DocumentStatistics], metric: TargetMetric) -> Step:
-    values = {number: found.value(metric) for number, found in answers.items()}
+def _ranked(
+    rung: Rung, trials: Sequence[Trial], predictions: dict[int, DocumentStatistics], metric: TargetMetric
+) -> Step:
+    values = {number: found.value(metric) for number, found in predictions.items()}
 
     def rank(trial: Trial) -> tuple[bool, float, int]:
         value = values[trial.number]
         return math.isnan(value), -metric.gain(value), trial.number
 
     ranking = sorted((trial for trial in trials if trial.number in values), key=rank)
-    return Step(rung, tuple(ranking), tuple(values[trial.number] for trial in ranking), answers)
+    return Step(rung, tuple(ranking), tuple(values[trial.number] for trial in ranking), predictions)
 
 
 def _survivors(ranking: Sequence[Trial], trials: int) -> list[Trial]:
-    """The best third, and the settings to beat."""
+    """The trials of the next rung: the best third, and the settings to beat."""
     kept = list(ranking[: math.ceil(trials / ETA)])
     return kept if any(trial.number == 0 for trial in kept) else [*kept, *(one for one in ranking if one.number == 0)]

@@ -1,4 +1,4 @@
-"""What a race showed: who leads, by how much, and whether that is more than luck."""
+"""The leaderboard of a race: the methods by figure, their distances from the winner, and significance tests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from manylabel.reports.choosing_records import Discordant, DiscordantLabel, Runn
 
 LEVEL = 0.05
 TESTED = 12
-"""So many leading methods are tested against the winner; more tests would cost time and, corrected, power."""
+"""How many leading methods are tested against the winner; more tests would cost time and, corrected, power."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """A method's best rule on some terms: its figure, and how far it is from the winner, over the folds it ran.
+    """A method's best rule on one kind of terms: its figure and its difference from the winner, over the folds it ran.
 
-    `p` is that of the permutation test, corrected by Holm over all that were tested; None where none was made.
+    `p` is that of the permutation test, corrected by Holm over all tests; None if it was not tested.
     """
 
     runner: Runner
@@ -40,13 +40,13 @@ class Standing:
 
     @property
     def level_with_winner(self) -> bool:
-        """Whether no difference from the winner was shown."""
+        """Whether no significant difference from the winner was found."""
         return self.difference is None or (self.p is not None and self.p >= LEVEL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaderboard:
-    """The finishers, best first, and those that were stopped before."""
+    """The pipelines that ran in all folds, best first, and those that were stopped earlier."""
 
     metric: TargetMetric
     finishers: list[Standing]
@@ -59,7 +59,7 @@ class Leaderboard:
 
 
 def leaderboard(race: Race, seed: int) -> Leaderboard:
-    """Each method's best rule on each kind of terms with its interval, and the difference from the winner's."""
+    """The leaderboard: each method's best rule per kind of terms, its interval and its difference from the winner."""
     metric = race.metric
     done = _best_of_each(race.finishers)
     winner = done[0]
@@ -88,7 +88,7 @@ def _standing(runner: Runner, winner: Runner, metric: TargetMetric, seed: int, p
 
 
 def _best_of_each(runners: Sequence[Runner]) -> list[Runner]:
-    """The first pipeline of every method and kind of terms, in the order given."""
+    """The first pipeline of every method and kind of terms, in the order of `runners`."""
     found: dict[tuple[str, str], Runner] = {}
     for runner in runners:
         found.setdefault((runner.entrant.method, runner.entrant.features), runner)
@@ -96,7 +96,7 @@ def _best_of_each(runners: Sequence[Runner]) -> list[Runner]:
 
 
 def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> RunnerUp | None:
-    """The winner against the next method: whole sets and single labels (McNemar), and labels by their F1 (sign test).
+    """The winner against the next method: McNemar's test of label sets and of labels, sign test of F1 per label.
 
     `labels` names those whose decisions differ by McNemar's exact test, corrected by Holm over all labels.
     """
@@ -118,14 +118,14 @@ def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> RunnerU
 
 
 def pareto_front(standings: Sequence[Standing], metric: TargetMetric) -> list[bool]:
-    """Which of the standings no other one beats in quality, training time, time per document and size at once."""
+    """Whether each standing is on the Pareto front: no other is better in quality, times and size at once."""
     table = np.array([_costs(one, metric) for one in standings])
     return [not any(_beats(other, one) for other in table) for one in table]
 
 
 def _costs(standing: Standing, metric: TargetMetric) -> list[float]:
     runner = standing.runner
-    times = float(np.mean(runner.fit_seconds)), float(np.mean(runner.answer_seconds))
+    times = float(np.mean(runner.fit_seconds)), float(np.mean(runner.predict_seconds))
     return [-metric.gain(standing.figure.value), *times, float(runner.size)]
 
 

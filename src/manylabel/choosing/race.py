@@ -1,17 +1,17 @@
 """A race of pipelines over the folds of a cross-validation, planned to keep a budget of time.
 
 The plan is made of declared costs (`manylabel.catalog.method.Cost`) and of what earlier folds showed, never of the
-clock: with the same documents, seed and budget the same trials are run, however many threads there are and however
-fast the machine is.
+clock: with the same documents, seed and budget the same trials are run, whatever the number of threads and the speed
+of the machine.
 
-1. Entrants run in the first fold as long as two fifths of the plan last: the default method, `svm`, then by cost.
+1. Entrants run in the first fold until two fifths of the plan are spent: the default method, `svm`, then by cost.
 2. Those that are not hopelessly behind the leader run in the other folds, the most promising first; after each fold the
    hopeless are stopped. Hopeless: the leader's lead on the same documents exceeds `MARGIN` at the low end of its 95 %
    bootstrap interval.
 3. The leaders run with other features and with the rule that is best for the metric.
 
-The plan takes three fifths of the budget, for machines differ, and reading and tests take time too. Where even that
-is not enough the clock ends the race at the deadline: what was finished counts, and it is said.
+The plan takes three fifths of the budget, since machines differ in speed, and reading and tests take time too. If even
+that is too much, the race ends at the deadline: finished trials count, and the report names the rest.
 """
 
 from __future__ import annotations
@@ -37,57 +37,57 @@ FIRST_FOLD, ALL_FOLDS = 0.4, 0.9
 LEADERS = 2
 """How many leading methods are tried with other features."""
 LONGEST = 0.15
-"""A single trial may take so much of the plan, or else it is not run: the clock could not stop it in time."""
+"""The largest share of the plan that one trial may take; a longer one could not be stopped in time and is not run."""
 QUICK_RESAMPLES = 200
 
 
 @dataclass(slots=True, eq=False)
 class Runner:
-    """A pipeline in the race and what it has done so far: its answers, fold by fold, and what they cost."""
+    """A pipeline in the race: the statistics of its predictions per fold, its times and its size."""
 
     option: Option
     entrant: Entrant
     folds: dict[int, DocumentStatistics] = field(default_factory=dict)
     fit_seconds: list[float] = field(default_factory=list)
-    answer_seconds: list[float] = field(default_factory=list)
+    predict_seconds: list[float] = field(default_factory=list)
     size: int = 0
 
     def pooled(self, folds: Iterable[int] | None = None) -> DocumentStatistics:
-        """The answers to the documents of some folds (default: all it ran), one fold after the other."""
+        """The statistics of the documents of some folds (default: all it ran), in the order of the folds."""
         return DocumentStatistics.concatenate(self.folds[number] for number in sorted(folds or self.folds))
 
     def gain(self, metric: TargetMetric, folds: Iterable[int] | None = None) -> float:
-        """The metric's value, greater the better."""
+        """The metric's value on these folds, negated for a loss: the greater, the better."""
         return metric.gain(self.pooled(folds).value(metric))
 
 
 @dataclass(slots=True, eq=False)
 class Race:
-    """How a race went."""
+    """The result of a race: what ran, and what was left out."""
 
     metric: TargetMetric
     n_folds: int
     runners: list[Runner] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
-    """What was not run, or not to the end, and why."""
+    """Entrants that did not run in all folds, and why."""
     nominal_seconds: float = 0.0
     clock_ended_it: bool = False
 
     @property
     def finishers(self) -> list[Runner]:
-        """Those with the most folds behind them (all folds, unless the clock ended the race), best first."""
+        """The pipelines that ran in the most folds (in all, unless the race ended at the deadline), best first."""
         most = max((len(runner.folds) for runner in self.runners), default=0)
         done = [runner for runner in self.runners if len(runner.folds) == most > 0]
         return sorted(done, key=lambda one: (-one.gain(self.metric), one.entrant.seconds, one.option.name))
 
     def best_of(self, entrant: Entrant, folds: Iterable[int] | None = None) -> Runner:
-        """An entrant's best pipeline; the first of equals."""
+        """The entrant's best pipeline; the first of equals."""
         own = [runner for runner in self.runners if runner.entrant is entrant]
         return max(own, key=lambda one: one.gain(self.metric, folds))
 
 
-class Steward:
-    """Runs the race on some documents."""
+class RaceRunner:
+    """Runs a race on the documents of `work`, within the budget and the deadline."""
 
     def __init__(
         self, work: FoldWork, traits: Traits, metric: TargetMetric, budget: float | None, deadline: Deadline
@@ -100,7 +100,7 @@ class Steward:
         self.race = Race(metric, len(work.splits))
 
     def run(self, field_: Sequence[Entrant]) -> Race:
-        """The whole race."""
+        """Run the whole race."""
         try:
             running = self._first_fold(field_)
             self._other_folds(running)
@@ -110,24 +110,24 @@ class Steward:
             ran = {runner.entrant.name for runner in self.race.runners}
             for entrant in field_:
                 if entrant.name not in ran:
-                    self.race.left_out.setdefault(entrant.name, "the time was over")
+                    self.race.left_out.setdefault(entrant.name, "the budget ended before it")
         return self.race
 
     def _first_fold(self, field_: Sequence[Entrant]) -> list[Entrant]:
-        """The first fold for all that fit into the plan, and for the cheapest in any case."""
+        """Run the first fold of all entrants that fit into the plan, and of the cheapest in any case."""
         ran = []
         least = min(entrant.seconds for entrant in field_)
         for entrant in field_:
             too_long = entrant.seconds > LONGEST * self.plan
             too_late = self._spent_with(entrant.seconds) > FIRST_FOLD * self.plan
             if (too_long or too_late) and entrant.seconds > least:
-                self.race.left_out[entrant.name] = f"about {entrant.seconds:.2g} s a fold, too long for the budget"
+                self.race.left_out[entrant.name] = f"about {entrant.seconds:.2g} s per fold, too long for the budget"
             elif self._trial(entrant, 0):
                 ran.append(entrant)
         return ran
 
     def _other_folds(self, running: Sequence[Entrant]) -> None:
-        """The other folds for those that still may win and fit into the plan."""
+        """Run the other folds of the entrants that can still win and fit into the plan."""
         order = sorted(running, key=lambda one: -self.race.best_of(one, [0]).gain(self.metric, [0]))
         chosen: list[Entrant] = []
         for entrant in self._hopeful(order):
@@ -143,7 +143,7 @@ class Steward:
             chosen = [entrant for entrant in self._hopeful(chosen) if self._trial(entrant, number)]
 
     def _variants(self) -> None:
-        """Other features for the best methods."""
+        """Run the best methods with other features."""
         best: dict[str, Runner] = {}
         for runner in self.race.finishers:
             best.setdefault(runner.entrant.method, runner)
@@ -159,7 +159,7 @@ class Steward:
                 self._go_on(self._hopeful([entrant]))
 
     def _hopeful(self, entrants: Sequence[Entrant]) -> list[Entrant]:
-        """Those of the entrants that are not hopelessly behind the leader."""
+        """The entrants that are not hopelessly behind the leader."""
         left = []
         for entrant in entrants:
             runner = self.race.best_of(entrant)
@@ -182,7 +182,7 @@ class Steward:
         return self.race.nominal_seconds + more
 
     def _trial(self, entrant: Entrant, number: int) -> bool:
-        """Run an entrant in a fold; whether it could."""
+        """Run an entrant in a fold; False if the method failed."""
         race, metric = self.race, self.metric
         self.deadline.check()
         race.nominal_seconds += entrant.seconds
@@ -196,14 +196,14 @@ class Steward:
             race.left_out[entrant.name] = f"could not learn from fold {number + 1}: {error}"
             race.runners = [runner for runner in race.runners if runner.entrant is not entrant]
             return False
-        truth = Csr(self.work.Y[self.work.splits[number][1]])
+        Y_true = Csr(self.work.Y[self.work.splits[number][1]])
         if number == 0:
             race.runners += [Runner(option, entrant) for option in entrant.options]
         for runner in race.runners:
             if runner.entrant is entrant:
-                answers = found[runner.option.name]
-                runner.folds[number] = DocumentStatistics(truth, answers.given, answers.ranks)
-                runner.fit_seconds.append(answers.fit_seconds)
-                runner.answer_seconds.append(answers.predict_seconds / max(truth.shape[0], 1))
-                runner.size = max(runner.size, answers.size)
+                predicted = found[runner.option.name]
+                runner.folds[number] = DocumentStatistics(Y_true, predicted.Y_pred, predicted.ranks)
+                runner.fit_seconds.append(predicted.fit_seconds)
+                runner.predict_seconds.append(predicted.predict_seconds / max(Y_true.shape[0], 1))
+                runner.size = max(runner.size, predicted.size)
         return True

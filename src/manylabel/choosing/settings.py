@@ -14,17 +14,17 @@ from manylabel.exceptions import ParameterError
 from manylabel.recipe import Recipe
 
 Settings = Mapping[str, Any]
-"""Values by setting, written ``section.key``."""
+"""Values by the name of the setting, written ``section.key``."""
 Overrides = Mapping[str, Mapping[str, Any]]
 
 DRAWS = 20
-"""How often as many settings are drawn as are missing, before a space is taken for exhausted."""
+"""How often missing settings are drawn again before the space counts as exhausted."""
 
 
 def searched(method: str, fixed: Overrides | None = None, *, has_texts: bool = True) -> Search:
-    """What is searched of a method: its declared ranges, but for settings that were fixed by hand.
+    """The ranges to search for a method: those it declares, except for settings fixed by hand.
 
-    Ready-made counts leave no choice of features, and another decision rule than the row's has no ranges.
+    Ready-made counts leave no choice of features, and a decision rule other than the method's own has no ranges.
 
     >>> sorted(searched("svm", {"model": {"C": 1.0}, "decision": {"rule": "top-k"}}, has_texts=False))
     ['weighting.tf']
@@ -45,11 +45,11 @@ def searched(method: str, fixed: Overrides | None = None, *, has_texts: bool = T
 
 
 def draw_settings(search: Search, count: int, seed: int) -> list[dict[str, Any]]:
-    """So many settings, spread evenly over every range.
+    """Up to `count` different settings, spread evenly over every range.
 
-    A Latin hypercube: each range is cut into `count` equal parts, and each part is drawn from once, in random order
-    (McKay, Beckman & Conover 1979). Where settings coincide, since ranges of a few choices are small, others are
-    drawn in their place; fewer come where there are no others. The same seed gives the same settings.
+    A Latin hypercube: each range is divided into `count` equal intervals, and each interval is drawn from once, in
+    random order (McKay, Beckman & Conover 1979). Duplicates, which ranges of a few choices cause, are replaced by new
+    draws; fewer settings are returned if there are no others. The same seed gives the same settings.
 
     >>> from manylabel.catalog.ranges import Choice, Log
     >>> drawn = draw_settings({"model.C": Log(0.1, 10), "weighting.tf": Choice("log", "raw")}, 4, seed=0)
@@ -64,10 +64,10 @@ def draw_settings(search: Search, count: int, seed: int) -> list[dict[str, Any]]
         missing = count - len(found)
         if missing <= 0:
             break
-        parts = {setting: random.permutation(missing) for setting in search}
+        intervals = {setting: random.permutation(missing) for setting in search}
         for place in range(missing):
             drawn = {
-                setting: values.at((int(parts[setting][place]) + random.random()) / missing)
+                setting: values.at((int(intervals[setting][place]) + random.random()) / missing)
                 for setting, values in search.items()
             }
             found.setdefault(repr(drawn), drawn)
@@ -75,7 +75,7 @@ def draw_settings(search: Search, count: int, seed: int) -> list[dict[str, Any]]
 
 
 def with_settings(method: str, fixed: Overrides | None, settings: Settings) -> Recipe:
-    """The method's recipe with what was fixed by hand and what was drawn.
+    """The method's recipe with the settings fixed by hand and those drawn.
 
     >>> with_settings("svm", {"features": {"min_df": 2}}, {"model.C": 0.5, "decision.shrinkage": 0.0}).decision
     {'rule': 'per-label', 'shrinkage': 0.0}
@@ -88,7 +88,7 @@ def with_settings(method: str, fixed: Overrides | None, settings: Settings) -> R
 
 
 def value_in(recipe: Recipe, setting: str) -> Any:
-    """What a recipe says of a setting, or what the class behind it takes by default.
+    """The recipe's value of a setting, or else the default of the class it belongs to.
 
     >>> value_in(Recipe.of("svm"), "model.C"), value_in(Recipe.of("svm"), "features.ngram_range")
     (1.0, (1, 1))
@@ -103,7 +103,7 @@ def defaults(recipe: Recipe, section: str) -> dict[str, Any]:
     from manylabel.features import Vectorizer, Weighting
 
     if section == "selection":
-        return {}  # without a section nothing is selected, whatever a selector would do by default
+        return {}  # without this section no terms are selected, whatever a selector's defaults are
     if section == "model":
         built = recipe.build_model()
         own = built.get_params(deep=False)

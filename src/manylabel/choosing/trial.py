@@ -1,4 +1,4 @@
-"""One trial: a model learns in one fold, and several decision rules answer from the same scores."""
+"""One trial: a model learns in one fold, and several decision rules predict from the same scores."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
 INNER_FOLDS = 3
-"""Parts of the training documents on which decision rules are learned in a trial; a final model takes five."""
+"""Number of inner folds on whose out-of-fold scores a trial learns decision rules; a final model uses five."""
 
 Rules = Mapping[str, Mapping[str, Any]]
-"""Decision rules by any name: each the [decision] section of a recipe."""
+"""Decision rules by name; each is the [decision] section of a recipe."""
 
 
 class WarmStarts:
-    """Fits models; one that can starts from the solution that the last one found on the same documents.
+    """Fits models, starting from the previous solution on the same documents if the model supports that.
 
-    With the C of linear SVMs rising from one to the next, this saves about a quarter of the time. The solutions are the
+    If the C of linear SVMs rises from one to the next, this saves about a quarter of the time. The solutions are the
     same within `tol`.
 
     >>> from manylabel.models.linear_svm import LinearSVM
@@ -50,21 +50,21 @@ class WarmStarts:
         """A fitted copy of the model."""
         if not model.starts_warm:
             return fit_anew(model, X, Y, facts)
-        # The ends of rows identify a choice of documents; if two were mistaken for each other, it would cost only time.
+        # The row pointers identify a choice of documents; if two choices shared them, that would only cost time.
         key = (type(model), X.shape, X.indptr.tobytes(), Y.shape)
         self._fitted[key] = unfitted_copy(model).fit_after(self._fitted.get(key), X, Y, **facts)
         return self._fitted[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """What one model and one rule answered to the tested documents of a fold.
+class TrialPredictions:
+    """The predictions of one model and one rule for the tested documents of a fold.
 
-    `given` is documents × all labels, 0/1; `ranks` where the true labels stand by the scores, if that was asked for.
-    `fit_seconds` includes the out-of-fold scores and the rule; `size` is what was learned, in bytes.
+    `Y_pred` is documents × all labels, 0/1; `ranks` are the ranks of the true labels by score, if requested.
+    `fit_seconds` includes the out-of-fold scores and the rule; `size` is the size of the learned state in bytes.
     """
 
-    given: Csr
+    Y_pred: Csr
     ranks: LabelRanks | None
     fit_seconds: float
     predict_seconds: float
@@ -81,13 +81,13 @@ def run_trial(
     with_ranks: bool = False,
     fit: Fit = fit_anew,
     deadline: Deadline | None = None,
-) -> dict[str, Answers]:
-    """The answers of every rule in fold `number`; the recipe's own [decision] is not looked at.
+) -> dict[str, TrialPredictions]:
+    """The predictions of every rule in fold `number`; the recipe's own [decision] is ignored.
 
-    The model learns once from all training documents and, where a rule learns, once more in each inner fold; all rules
-    learn from these out-of-fold scores. A rule that has a say in how the model is fitted gets a model of its own. What
-    comes out is what `TextClassifier` with the same recipe, seed and number of folds would answer. `fit` makes the
-    fitted models that are shared.
+    The model learns once from all training documents and, if a rule learns, once more in each inner fold; all rules
+    learn from these out-of-fold scores. A rule that influences how the model is fitted gets a model of its own. The
+    predictions equal those of `TextClassifier` with the same recipe, seed and number of folds. `fit` returns the fitted
+    copies of shared models.
     """
     fold = work.fold(recipe, number)
     built = {
@@ -104,7 +104,7 @@ def run_trial(
     return {name: found[name] for name in rules}
 
 
-def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, deadline: Deadline | None) -> Answers:
+def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, deadline: Deadline | None) -> TrialPredictions:
     """The predictions of a model and a rule that cannot share their work with others.
 
     The search chooses settings of the model, or the rule needs documents that the model does not see.
@@ -113,14 +113,14 @@ def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, deadline
     with stage("Learning"):
         decided.fit(fold.X, fold.Y, deadline=deadline, **decided.wanted(fold.facts))
     learned = time.perf_counter() - began
-    with stage("Answering"):
-        given, ranks, seconds = _answer(decided.model_, {"": decided.rule_}, fold, with_ranks)
-    return Answers(given[""], ranks, learned, seconds[""], learned_bytes(decided))
+    with stage("Predicting"):
+        predicted, ranks, seconds = _predict(decided.model_, {"": decided.rule_}, fold, with_ranks)
+    return TrialPredictions(predicted[""], ranks, learned, seconds[""], learned_bytes(decided))
 
 
 def _run_together(
     decided: Mapping[str, DecidedModel], fold: FoldData, with_ranks: bool, fit: Fit, deadline: Deadline | None
-) -> dict[str, Answers]:
+) -> dict[str, TrialPredictions]:
     """The predictions of rules that read the scores of one model: the models of `decided` differ by their rule."""
     first = next(iter(decided.values()))
     model = first.unfitted_model()
@@ -128,20 +128,20 @@ def _run_together(
     rules = {name: one.rule for name, one in decided.items()}
     began = time.perf_counter()
     with stage("Learning"):
-        scores, truth = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
+        scores, Y_true = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
         if any(rule is not None and rule.learns for rule in rules.values()):
             scores, rows = out_of_fold_scores(
                 model, fold.X, fold.Y, first.folds, first.seed, options=facts, fit=fit, deadline=deadline
             )
-            truth = Csr(fold.Y[rows])
-        learned, rule_seconds = _learn_rules(rules, scores, truth, model.score_kind)
+            Y_true = Csr(fold.Y[rows])
+        learned, rule_seconds = _learn_rules(rules, scores, Y_true, model.score_kind)
         fitted = fit(model, fold.X, fold.Y, facts)
     shared = time.perf_counter() - began - sum(rule_seconds.values())
-    with stage("Answering"):
-        given, ranks, seconds = _answer(fitted, learned, fold, with_ranks)
+    with stage("Predicting"):
+        predicted, ranks, seconds = _predict(fitted, learned, fold, with_ranks)
     return {
-        name: Answers(
-            given[name],
+        name: TrialPredictions(
+            predicted[name],
             ranks,
             shared + rule_seconds[name],
             seconds[name],
@@ -152,29 +152,29 @@ def _run_together(
 
 
 def _learn_rules(
-    rules: Mapping[str, DecisionRule | None], scores: Floats, truth: Csr, kind: ScoreKind
+    rules: Mapping[str, DecisionRule | None], scores: Floats, Y_true: Csr, kind: ScoreKind
 ) -> tuple[dict[str, DecisionRule | None], dict[str, float]]:
-    """The fitted rules, None for the model's own, and the seconds each took to learn."""
+    """The fitted rules (None for the model's own decision) and the seconds each took to learn."""
     learned: dict[str, DecisionRule | None] = {}
     seconds = {}
     for name, rule in rules.items():
         began = time.perf_counter()
-        learned[name] = None if rule is None else rule.fit(scores, truth, kind).settled()
+        learned[name] = None if rule is None else rule.fit(scores, Y_true, kind).settled()
         seconds[name] = time.perf_counter() - began
     return learned, seconds
 
 
-def _answer(
+def _predict(
     model: MultiLabelModel, rules: Mapping[str, DecisionRule | None], fold: FoldData, with_ranks: bool
 ) -> tuple[dict[str, Csr], LabelRanks | None, dict[str, float]]:
-    """The label sets by each rule, the ranks of the true labels, and the seconds each rule's answers took."""
-    parts: dict[str, list[Csr]] = {name: [] for name in rules}
+    """The label sets by each rule, the ranks of the true labels, and the seconds each rule's predictions took."""
+    batches: dict[str, list[Csr]] = {name: [] for name in rules}
     ranks: list[LabelRanks] = []
     seconds = dict.fromkeys(rules, 0.0)
     X = model.features(fold.X_test)
     for name in [name for name, rule in rules.items() if rule is None]:
         began = time.perf_counter()
-        parts[name].append(Csr(model.predict(X)))
+        batches[name].append(Csr(model.predict(X)))
         seconds[name] = time.perf_counter() - began
     read = {name: rule for name, rule in rules.items() if rule is not None}
     for rows in row_batches(X.shape[0], model.n_labels_) if read or with_ranks else ():
@@ -183,30 +183,30 @@ def _answer(
         scoring = time.perf_counter() - began
         for name, rule in read.items():
             began = time.perf_counter()
-            parts[name].append(rule.decide(scores, model.score_kind))
+            batches[name].append(rule.decide(scores, model.score_kind))
             seconds[name] += scoring + time.perf_counter() - began
         if with_ranks:
             ranks.append(label_ranks(fold.Y_test[rows], _widened(scores, fold)))
-    given = {name: _in_all_labels(batches, fold) for name, batches in parts.items()}
-    return given, LabelRanks.concatenate(ranks) if ranks else None, seconds
+    predicted = {name: _in_all_labels(own, fold) for name, own in batches.items()}
+    return predicted, LabelRanks.concatenate(ranks) if ranks else None, seconds
 
 
 def _widened(scores: Floats, fold: FoldData) -> Floats:
-    """Scores of all labels: those that training never saw come last."""
+    """Scores of all labels; labels without a training document get −∞, so that they rank last."""
     wide = np.full((scores.shape[0], fold.Y_test.shape[1]), -np.inf)
     wide[:, fold.labels] = scores
     return wide
 
 
 def _in_all_labels(batches: list[Csr], fold: FoldData) -> Csr:
-    """Label sets in the columns of all labels instead of those of training."""
+    """Predictions stacked, with the columns of all labels instead of those of training."""
     below: Any = sparse.vstack(batches, format="csr")
-    given = below.data.astype(np.int8), fold.labels[below.indices], below.indptr
-    return Csr(given, shape=(below.shape[0], fold.Y_test.shape[1]))
+    entries = below.data.astype(np.int8), fold.labels[below.indices], below.indptr
+    return Csr(entries, shape=(below.shape[0], fold.Y_test.shape[1]))
 
 
 def learned_bytes(value: object) -> int:
-    """How many bytes the numbers and words take that an estimator learned.
+    """The bytes that the learned numbers and words of an estimator take.
 
     >>> class Mean(Estimator):
     ...     pass

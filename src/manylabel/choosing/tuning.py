@@ -1,4 +1,4 @@
-"""Search the settings of a method: trials drawn from its ranges, the best of them held against the method's own."""
+"""Search the settings of a method: draw trials from its ranges, compare the best with the method's own settings."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The best settings against the method's own on the same documents.
+    """The best settings compared with the method's own on the same documents.
 
     `p` is that of the permutation test times the number of trials (Bonferroni): the best of many settings looks better
-    than it is, since its luck was chosen with it, and each trial was a chance to be lucky.
+    than it is, since it is also the luckiest.
     """
 
     difference: Difference
@@ -48,18 +48,18 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tuned:
-    """The search, what it went over, and what came of it."""
+    """The outcome of a search: its ranges, trials and rungs, and the verdict on the best settings."""
 
     ranges: Ranges
     trials: tuple[Trial, ...]
     rungs: tuple[Rung, ...]
     search: Search
     verdict: Verdict | None
-    """None where the method's own settings were the best."""
+    """None if the method's own settings were the best."""
 
     @property
     def chosen(self) -> Trial:
-        """The best settings where their gain is shown, the method's own otherwise."""
+        """The best settings if their gain is significant, the method's own otherwise."""
         return self.search.best if self.verdict is not None and self.verdict.shown else self.trials[0]
 
 
@@ -72,9 +72,9 @@ def tune(
     trials: int,
     deadline: Deadline,
 ) -> Tuned:
-    """Search the ranges of a method over the folds of `work`; `fixed` settings stay as they are.
+    """Search the ranges of a method over the folds of `work`; `fixed` settings are not searched.
 
-    Deterministic for a seed unless the deadline ends it, whatever the number of threads.
+    The result depends on the seed but not on the number of threads, unless the deadline ends the search.
     """
     ranges = searched(method, fixed, has_texts=work.has_texts)
     drawn = draw_settings(ranges, trials - 1, work.seed)
@@ -86,19 +86,17 @@ def tune(
         runner.advance = advance
         search = halve(listed, rungs, runner.run, metric)
     if not search.steps:
-        raise ParameterError(
-            "The time was over before the method's own settings were measured. Give a longer --budget."
-        )
+        raise ParameterError("The budget ended before the method's own settings were measured. Give a longer --budget.")
     return Tuned(ranges, tuple(listed), tuple(rungs), search, judge(search, metric, len(listed), work.seed))
 
 
 def judge(search: Search, metric: TargetMetric, trials: int, seed: int) -> Verdict | None:
-    """Whether the best settings are better than the method's own; None where these are the best."""
+    """The verdict on whether the best settings beat the method's own; None if the method's own are the best."""
     if search.best.number == 0:
         return None
-    answers = search.steps[-1].answers
-    best, own = answers[search.best.number], answers[0]
-    # As many permutations as it takes to come below the level after the correction.
+    predictions = search.steps[-1].predictions
+    best, own = predictions[search.best.number], predictions[0]
+    # Enough permutations for p to fall below the level after the correction.
     test = permutation_test(best, own, metric, seed, permutations=max(1999, 100 * trials - 1))
     p = min(1.0, test.p * trials)
     gain = metric.gain(best.value(metric)) - metric.gain(own.value(metric))
@@ -106,7 +104,7 @@ def judge(search: Search, metric: TargetMetric, trials: int, seed: int) -> Verdi
 
 
 class _Runner:
-    """Runs the trials of a rung, those that share matrices together, and linear machines with C rising."""
+    """Runs the trials of a rung: those that share matrices together, and linear SVMs in the order of rising C."""
 
     def __init__(self, work: FoldWork, rungs: Sequence[Rung], metric: TargetMetric, deadline: Deadline) -> None:
         self.metric = metric
@@ -118,7 +116,7 @@ class _Runner:
 
     @staticmethod
     def weight(rung: Rung) -> int:
-        """What a trial of the rung costs, in hundredths of a whole fold."""
+        """The cost of one trial of the rung, in hundredths of a whole fold."""
         return round(100 * rung.share) * rung.folds
 
     def run(self, trials: Sequence[Trial], rung: Rung) -> Iterator[tuple[Trial, DocumentStatistics]]:
@@ -127,20 +125,20 @@ class _Runner:
         title = f"Rung {place + 1} of {len(self.rungs)}: {len(trials)} settings"
         with stage(title, len(trials) * rung.folds) as advance:
             for group in _groups(trials):
-                parts: dict[int, list[DocumentStatistics]] = {trial.number: [] for trial in group}
+                by_trial: dict[int, list[DocumentStatistics]] = {trial.number: [] for trial in group}
                 for fold in range(rung.folds):
                     fit = WarmStarts()
                     for trial in group:
                         self.deadline.check()
                         recipe = trial.recipe if is_last else _loosened(trial.recipe)
-                        parts[trial.number].append(self._answers(work, recipe, fold, fit))
+                        by_trial[trial.number].append(self._predictions(work, recipe, fold, fit))
                         advance(1)
                         self.advance(self.weight(rung) // rung.folds)
                 for trial in group:
-                    yield trial, DocumentStatistics.concatenate(parts[trial.number])
+                    yield trial, DocumentStatistics.concatenate(by_trial[trial.number])
 
-    def _answers(self, work: FoldWork, recipe: Recipe, fold: int, fit: WarmStarts) -> DocumentStatistics:
-        with warnings.catch_warnings():  # of settings that do not settle in time there is no need to hear
+    def _predictions(self, work: FoldWork, recipe: Recipe, fold: int, fit: WarmStarts) -> DocumentStatistics:
+        with warnings.catch_warnings():  # settings under trial that do not converge are no concern of the user
             warnings.simplefilter("ignore", ManylabelWarning)
             found = run_trial(
                 work,
@@ -151,13 +149,13 @@ class _Runner:
                 fit=fit,
                 deadline=self.deadline,
             )["own"]
-        return DocumentStatistics(Csr(work.Y[work.splits[fold][1]]), found.given, found.ranks)
+        return DocumentStatistics(Csr(work.Y[work.splits[fold][1]]), found.Y_pred, found.ranks)
 
 
 def _on_shares(work: FoldWork, rungs: Sequence[Rung]) -> list[FoldWork]:
     """The work of each rung: the first folds, with a stratified share of the training documents.
 
-    Smaller shares are parts of greater ones. What is tested stays the same.
+    Smaller shares are subsets of larger ones. The tested documents stay the same.
     """
     found: list[FoldWork] = []
     splits: list[Split] = list(work.splits)
@@ -175,7 +173,7 @@ def _on_shares(work: FoldWork, rungs: Sequence[Rung]) -> list[FoldWork]:
 
 
 def _groups(trials: Sequence[Trial]) -> list[list[Trial]]:
-    """Trials that learn from the same matrices, C rising; the settings to beat come first, by themselves."""
+    """Groups of trials that learn from the same matrices, C rising; the settings to beat come first, alone."""
 
     def key(trial: Trial) -> tuple[bool, str]:
         recipe = trial.recipe
@@ -188,20 +186,20 @@ def _groups(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 
 def _loosened(recipe: Recipe) -> Recipe:
-    """The recipe with a model solved as exactly as a choice between settings needs."""
+    """The recipe with the model's `trial_settings`: solved just precisely enough to choose between settings."""
     model: Any = find_class(find_method(recipe.method).model)
     return replace(recipe, model={**model.trial_settings, **recipe.model})
 
 
 # ---- which settings mattered -----------------------------------------------------------------------------------------
 
-RANGE_PARTS = 3
-"""Into so many parts, of equally many trials, the numbers of a range are divided."""
+INTERVALS = 3
+"""The number of intervals, with equally many trials, into which the values of a numeric range are divided."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueGroup:
-    """The trials with one value of a setting, or with values of one stretch of it."""
+    """The trials with one value of a setting, or with values in one interval of it."""
 
     text: str
     trials: int
@@ -211,18 +209,18 @@ class ValueGroup:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A setting, its parts, and the effect: the gain from the part of the worst mean to that of the best."""
+    """A setting, its groups of values, and its effect: the difference between the best and the worst group's mean."""
 
     setting: str
     effect: float
-    parts: tuple[ValueGroup, ...]
+    groups: tuple[ValueGroup, ...]
 
 
 def importances(step: Step, ranges: Mapping[str, Range], metric: TargetMetric) -> list[Importance]:
     """The settings of a rung's trials, from the one that mattered most to the one that mattered least.
 
     The effect is the main effect of an analysis of variance: since each range is drawn from evenly, whatever else was
-    drawn, the other settings even out over the trials of a part. With few trials they do so roughly.
+    drawn, the other settings even out over the trials of a group. With few trials they do so roughly.
     """
     values = dict(zip((trial.number for trial in step.ranking), step.values, strict=True))
     found = [
@@ -238,12 +236,12 @@ def _importance(
 ) -> Importance:
     settings = {trial.number: value_in(trial.recipe, setting) for trial in trials}
     divided = _choices(settings, allowed.values) if isinstance(allowed, Choice) else _number_groups(settings)
-    parts = []
+    groups = []
     for text, numbers in divided:
         found = [values[number] for number in numbers]
-        parts.append(ValueGroup(text, len(found), float(np.mean(found)), max(found, key=metric.gain)))
-    gains = [metric.gain(part.mean) for part in parts]
-    return Importance(setting, max(gains) - min(gains), tuple(parts))
+        groups.append(ValueGroup(text, len(found), float(np.mean(found)), max(found, key=metric.gain)))
+    gains = [metric.gain(group.mean) for group in groups]
+    return Importance(setting, max(gains) - min(gains), tuple(groups))
 
 
 def _choices(settings: Mapping[int, Any], declared: Sequence[Any] = ()) -> list[tuple[str, list[int]]]:
@@ -255,13 +253,13 @@ def _choices(settings: Mapping[int, Any], declared: Sequence[Any] = ()) -> list[
 
 
 def _number_groups(settings: Mapping[int, Any]) -> list[tuple[str, list[int]]]:
-    """Numbers in stretches; what is no number (no selection, say) stands for itself."""
+    """The trials by interval of their numbers; a value that is no number (such as no selection) is its own group."""
     numeric = sorted((value, number) for number, value in settings.items() if isinstance(value, (int, float)))
     found = []
-    for places in np.array_split(np.arange(len(numeric)), min(RANGE_PARTS, len(numeric))) if numeric else []:
-        low, high = numeric[places[0]][0], numeric[places[-1]][0]
+    for interval in np.array_split(np.arange(len(numeric)), min(INTERVALS, len(numeric))) if numeric else []:
+        low, high = numeric[interval[0]][0], numeric[interval[-1]][0]
         text = value_text(low) if low == high else f"{value_text(low)} to {value_text(high)}"
-        found.append((text, [numeric[place][1] for place in places.tolist()]))
+        found.append((text, [numeric[index][1] for index in interval.tolist()]))
     return found + _choices(
         {number: value for number, value in settings.items() if not isinstance(value, (int, float))}
     )

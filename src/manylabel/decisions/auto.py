@@ -1,4 +1,4 @@
-"""The default method: a linear model whose cost is chosen for a metric, averaged with others where that helps."""
+"""The default method: a linear model whose cost is chosen for a metric, averaged with others if that helps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COST = Number(low=0, open_low=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Averaged(Scored):
-    """An ensemble, not yet fitted, its averaged out-of-fold scores, and those of its members."""
+    """An unfitted ensemble, its averaged out-of-fold scores, and those of its members."""
 
     member_scores: Floats | None = None
     """Members × documents × labels."""
@@ -39,14 +39,14 @@ class Averaged(Scored):
 class AutoModel(DecidedModel):
     """A model whose cost `C`, averaging with others and decision rule are chosen by one metric.
 
-    1. `model` is scored out of fold with each of `costs` in turn, as long as each cost serves the metric better than
-       the one before.
+    1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
+       before.
     2. On small data (non-zeros of X × labels ≤ `most_work`; on larger data they would take much longer than `model`)
-       the `others` are scored out of fold too. The mean of the calibrated log-odds of all (`Ensemble`, average) is
-       taken where it serves the metric better still.
+       the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`, average)
+       is chosen if it improves the metric further.
 
-    "Serves the metric" is what the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that compares
-    nothing, `model` is taken as it is. `C` fixes the cost.
+    The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
+    compare, `model` is used as it is. `C` fixes the cost.
 
     >>> from manylabel.decisions.best_rule import BestRule
     >>> from manylabel.models.binary_nb import BinaryNaiveBayes
@@ -106,7 +106,7 @@ class AutoModel(DecidedModel):
 
     @property
     def searches(self) -> bool:
-        """Whether `fit` chooses a cost, or whether to average: where the rule compares."""
+        """Whether `fit` chooses the cost and the averaging: True if the rule compares by a metric."""
         return self.rule is not None and self.rule.compares
 
     def unfitted_model(self) -> MultiLabelModel:
@@ -116,7 +116,7 @@ class AutoModel(DecidedModel):
     def score_out_of_fold(
         self, rule: DecisionRule | None, X: Csr, Y: Csr, facts: Mapping[str, Any], deadline: Deadline | None
     ) -> Scored:
-        """The search: the best of the costs, and the average where it is better than that."""
+        """The best of all models tried: one per cost, and the average with the `others`."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, X, Y, facts, deadline)
         best, gain = None, -np.inf
@@ -134,7 +134,7 @@ class AutoModel(DecidedModel):
         return best
 
     def _costs(self) -> Sequence[float | None]:
-        """The costs to try; None stands for the model's own."""
+        """The costs to try; None means the model's own."""
         has_cost = any("C" in one.parameter_names() for one in self.model.walk())
         return self.costs if self.C is None and self.costs and has_cost else (self.C,)
 
@@ -165,7 +165,7 @@ class AutoModel(DecidedModel):
     ) -> Averaged:
         """The average of all models, and the rule learned on its out-of-fold scores.
 
-        Those of the first model are at hand.
+        `first` holds the out-of-fold scores of the first model.
         """
         scores = [of_unseen_documents(first.scores, first.model.score_kind)]
         for other in self.others:

@@ -1,4 +1,4 @@
-"""The decision rule that serves a metric best, found on out-of-fold scores."""
+"""The best decision rule for a metric, chosen on out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from manylabel.metrics.targets import TargetMetric
 
 MOST_CELLS = 1 << 20
-"""Beyond so many scores, rules are compared on a part of the documents: the choice is settled long before."""
+"""Beyond this many scores, rules are compared on a sample of the documents, which is enough to choose."""
 MOST_CELLS_FOR_RARE = 1 << 23
-"""The same where every label counts alike, since rare ones have no documents to spare."""
+"""The same for macro averages, where rare labels count as much as others and need all their documents."""
 MOST_SETS = 1 << 23
-"""Seen sets × documents beyond which rules that weigh seen sets are left out: they would take longer than the model."""
+"""Seen sets × documents beyond which rules over seen sets are left out: they would take longer than the model."""
 
 DEPENDENCE = 0.25
-"""How much the dependence of labels counts in seen sets: 0.25 and 0.5 differ little, and each costs as much again."""
+"""The weight of label dependence in seen sets. 0.25 and 0.5 differ little, and trying both would double the cost."""
 
 
 def is_target_metric(value: object) -> bool:
@@ -50,18 +50,18 @@ class BestRule(DecisionRule):
     """The rule with the best cross-fitted value of a metric, among those worth trying for it.
 
     The documents, scored by models that did not see them, are divided into `folds` folds by iterative stratification.
-    Every candidate (`candidates`) is learned on all folds but one and decides the documents of that one,
-    in turn; the metric is computed on the decisions of all documents at once. The simplest candidate whose value is
-    within `tolerance` of the best one is learned again on everything. No model is fitted for it.
+    Every candidate (`candidates`) is learned on all folds but one and decides the documents of that fold, in turn; the
+    metric is computed on the decisions of all documents at once. The simplest candidate whose value is within
+    `tolerance` of the best one is learned again on all documents. No model is fitted for this.
 
     `metric` is micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, or recall@k, for which the k best labels are
-    given. What was tried and found stands in `tried_`, the chosen rule in `rule_`.
+    predicted. `tried_` lists the candidates and their values, `rule_` is the chosen rule.
 
     Source: thresholding strategies chosen by cross-validation, Yang 2001; on out-of-fold scores it is ours.
 
     >>> scores = np.array([[0.9, -0.8], [0.8, -0.4], [0.7, -0.5], [-0.9, -0.6], [-0.5, -0.1], [-0.3, -0.2]])
-    >>> truth = Csr([[1, 0], [1, 0], [1, 0], [0, 0], [0, 1], [0, 1]])
-    >>> rule = BestRule("exact-match", folds=2).fit(scores, truth, ScoreKind.MARGIN)
+    >>> Y_true = Csr([[1, 0], [1, 0], [1, 0], [0, 0], [0, 1], [0, 1]])
+    >>> rule = BestRule("exact-match", folds=2).fit(scores, Y_true, ScoreKind.MARGIN)
     >>> rule.chosen
     'calibrated, metric exact-match'
     >>> rule.decide(np.array([[-0.7, -0.1]]), ScoreKind.MARGIN).toarray().tolist()
@@ -91,7 +91,7 @@ class BestRule(DecisionRule):
 
     @property
     def compares(self) -> bool:
-        """True: the best value of the metric is known."""
+        """True: `gain` returns the best value of the metric."""
         return True
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
@@ -115,7 +115,7 @@ class BestRule(DecisionRule):
         from manylabel.data.splits import iterative_stratification
 
         metric = _target(self.metric)
-        given: dict[str, list[Csr]] = {}
+        decisions: dict[str, list[Csr]] = {}
         rules: dict[str, DecisionRule] = {}
         order: list[Ints] = []
         with stage("Choosing a decision rule", self.folds) as advance:
@@ -123,31 +123,31 @@ class BestRule(DecisionRule):
                 order.append(test)
                 for rule, decided in _decisions(listed, scores, Csr(Y[train]), kind, train, test):
                     rules.setdefault(repr(rule), rule)
-                    given.setdefault(repr(rule), []).append(Csr(decided.astype(np.int8)))
+                    decisions.setdefault(repr(rule), []).append(Csr(decided.astype(np.int8)))
                 advance(1)
         rows = np.concatenate(order)
-        truth, ordered = Csr(Y[rows]), scores[rows]
+        Y_true, ordered = Csr(Y[rows]), scores[rows]
         return [
-            (rules[name], metric.value(truth, Csr(sparse.vstack(parts)), ordered))
-            for name, parts in given.items()
-            if len(parts) == len(order)
+            (rules[name], metric.value(Y_true, Csr(sparse.vstack(folds)), ordered))
+            for name, folds in decisions.items()
+            if len(folds) == len(order)
         ]
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
-        """What the chosen rule decides."""
+        """The labels that the chosen rule decides."""
         return self.rule_.decide_dense(scores, kind)
 
     def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
-        """Those of the chosen rule."""
+        """The chosen rule's thresholds, in the units shown to users."""
         return self.rule_.shown_thresholds(n_labels, kind)
 
     def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
-        """Those of the chosen rule in the units of the scores."""
+        """The chosen rule's thresholds, in the units of the scores."""
         return self.rule_.score_thresholds(n_labels, kind)
 
     @property
     def gain(self) -> float:
-        """The best value of the metric that was found, the greater the better."""
+        """The best value of the metric over all candidates, negated for a loss: the greater, the better."""
         self.check_fitted()
         return _target(self.metric).gain(float(self.tried_[0]["value"]))
 
@@ -163,14 +163,14 @@ class BestRule(DecisionRule):
         return self.rule_
 
     def choice(self, settings: Mapping[str, Any]) -> Choice:
-        """The chosen rule in words and the metric it reached, beside the chosen settings of the model."""
+        """The chosen rule in words, its value of the metric, and the chosen settings of the model."""
         metric = _target(self.metric)
         value = next(row["value"] for row in self.tried_ if row["rule"] == self.chosen)
         return Choice(metric=metric.name, title=metric.title, rule=self.chosen, value=value, settings=dict(settings))
 
 
 def in_words(rule: DecisionRule) -> str:
-    """The name of a rule and those of its settings that differ from its defaults.
+    """The name of a rule, and its settings that differ from the defaults.
 
     >>> from manylabel.decisions.per_label import PerLabelThreshold
     >>> in_words(PerLabelThreshold(20, fallback="argmax"))
@@ -181,36 +181,36 @@ def in_words(rule: DecisionRule) -> str:
     names = {path.partition(":")[2]: name for name, path in RULES.items()}
     usual = type(rule)().get_params(deep=False)
     changed = [(key, value) for key, value in rule.get_params(deep=False).items() if value != usual[key]]
-    told = [f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in changed]
-    return ", ".join([names[type(rule).__name__], *told])
+    settings = [f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in changed]
+    return ", ".join([names[type(rule).__name__], *settings])
 
 
 def _decisions(
     listed: list[DecisionRule], scores: Floats, Y: Csr, kind: ScoreKind, train: Ints, test: Ints
 ) -> Iterator[tuple[DecisionRule, Bools]]:
-    """Each candidate, without and with its fallback, and what it decides of the test documents."""
-    learned, asked = scores[train], scores[test]
-    search = ThresholdSearch(learned, Y, kind)
+    """Each candidate, without and with its fallback, and its decisions for the test documents."""
+    tested = scores[test]
+    search = ThresholdSearch(scores[train], Y, kind)
     n_sets = len({Y.indices[a:b].tobytes() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)})
     for rule in listed:
         if rule.weighs_seen_sets and n_sets * len(scores) > MOST_SETS:
             continue
         fitted = unfitted_copy(rule)
         fitted.learn_from(search)
-        yield rule, fitted.decide_dense(asked, kind)
+        yield rule, fitted.decide_dense(tested, kind)
         forced = with_fallback(rule)
         if forced is not None:
-            yield forced, unfitted_copy(forced).restore(fitted.learned_state()).decide_dense(asked, kind)
+            yield forced, unfitted_copy(forced).restore(fitted.learned_state()).decide_dense(tested, kind)
 
 
 def _compared(shape: tuple[int, ...], most: int) -> Ints:
-    """The documents on which rules are compared: all, or evenly spaced ones where there are very many scores."""
+    """The documents on which rules are compared: all, or evenly spaced ones if there are more than `most` scores."""
     step = -(-shape[0] * shape[1] // most) or 1
     return np.arange(0, shape[0], step)
 
 
 def _target(name: str) -> TargetMetric:
-    """The metric of that name; metrics are not imported where a stored rule only decides."""
+    """The metric of that name, imported here so that a stored rule can decide without importing metrics."""
     from manylabel.metrics.targets import find_target_metric
 
     return find_target_metric(name)
@@ -220,9 +220,9 @@ def _target(name: str) -> TargetMetric:
 
 
 def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
-    """The rules worth trying for a metric on scores of a kind, none of them fitted; the simpler of two stands first.
+    """The unfitted rules to try for a metric on scores of a kind, simpler ones first.
 
-    Each is listed without a fallback; `with_fallback` gives the twin that leaves no document without a label.
+    Each is listed without a fallback; `with_fallback` returns the variant that leaves no document without a label.
 
     >>> from manylabel.metrics.targets import find_target_metric
     >>> candidates(find_target_metric("recall@3"), ScoreKind.MARGIN)
@@ -237,14 +237,14 @@ def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
 
 
 def with_fallback(rule: DecisionRule) -> DecisionRule | None:
-    """The same rule, never leaving a document without its best label; None where that is another question."""
+    """The rule with fallback "argmax", which predicts at least the best label; None if it takes no fallback."""
     if not rule.takes_fallback:
         return None
     return type(rule)(**{**rule.get_params(deep=False), "fallback": "argmax"})
 
 
 def _for_micro_f1() -> list[DecisionRule]:
-    """The best set for F1 per document is often good for F1 over all documents."""
+    """Candidates for micro and sample F1: the best set for F1 per document is often good for F1 over all documents."""
     return [
         GlobalThreshold(),
         CalibratedThreshold(),
@@ -256,10 +256,10 @@ def _for_micro_f1() -> list[DecisionRule]:
 
 
 def _for_macro_f1() -> list[DecisionRule]:
-    """Every label counts alike, so that thresholds of their own, little held back, pay for rare ones.
+    """Candidates for macro F1: every label counts the same, so thresholds per label with little shrinkage pay off.
 
     Calibrated probabilities are left out: out of fold, a label with few documents scores lower than it will with all of
-    them, and a curve through such scores guarantees more than it keeps.
+    them, and a curve through such scores overestimates its probabilities.
     """
     drawn = [PerLabelThreshold(shrinkage, floor) for shrinkage in (20.0, 5.0, 1.0) for floor in (0.1, 0.0)]
     return [GlobalThreshold(), *drawn]

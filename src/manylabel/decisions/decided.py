@@ -26,14 +26,14 @@ RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """A model, not yet fitted, and its out-of-fold scores: what `DecidedModel` learns its rule from."""
+    """An unfitted model and its out-of-fold scores, from which `DecidedModel` learns its rule."""
 
     model: MultiLabelModel
     scores: Floats
     rows: Ints
-    """The training documents that the rows of `scores` belong to."""
+    """The indices of the training documents in the rows of `scores`."""
     rule: DecisionRule | None = None
-    """The decision rule, where it was already learned on these scores."""
+    """The decision rule, if it was already learned on these scores."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the model that were chosen by comparing scores."""
 
@@ -47,14 +47,14 @@ class DecidedModel(MultiLabelModel):
 
     `fit` scores every training document by a model that did not see it (`folds` folds, stratified by label), learns the
     rule on these scores, and fits the model again on everything. A rule that learns nothing needs no folds. Without a
-    rule the model's own `predict` decides. Documents without labels are kept throughout. A 1-D `y` leaves nothing to
-    decide: the model predicts alone.
+    rule the model's own `predict` decides. Documents without labels are kept. For a 1-D `y` there is nothing to decide:
+    the model predicts without a rule.
 
     A rule with a guarantee learns on documents that the model must not have seen (`held_out_share`, drawn at random):
-    the model is then fitted on the others, once and for all.
+    the model is then fitted once, on the others.
 
     With `probabilities` (the curve of a `Calibration`) every label's score is shown as a probability, learned on the
-    same out-of-fold scores: `predict_proba` and `thresholds` give these. The rule still reads the raw scores, so the
+    same out-of-fold scores: `predict_proba` and `thresholds` return these. The rule still reads the raw scores, so the
     label sets do not change.
 
     >>> from manylabel.models.multinomial_nb import MultinomialNaiveBayes
@@ -78,7 +78,7 @@ class DecidedModel(MultiLabelModel):
     """The rule that decides: for a rule that chooses among others, the one it chose."""
     calibration_: Calibration | None
     choice_: Choice | None
-    """What a rule that chooses among others chose, and by what metric."""
+    """The choice of a rule that chooses among others, with the metric; None for other rules."""
 
     def __init__(
         self,
@@ -110,12 +110,12 @@ class DecidedModel(MultiLabelModel):
         return self.model.wants
 
     def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
-        """The model's counts of counts, where it wants them."""
+        """The counts of counts that the model asks for; None if it wants none."""
         return self.model.counts_of_counts(counts, Y)
 
     @property
     def searches(self) -> bool:
-        """Whether `fit` chooses settings of the model by its out-of-fold scores: not here, but in `AutoModel`."""
+        """Whether `fit` chooses settings of the model by its out-of-fold scores: False here, True in `AutoModel`."""
         return False
 
     # --- learning -----------------------------------------------------------------------------------------
@@ -129,31 +129,31 @@ class DecidedModel(MultiLabelModel):
         deadline: Deadline | None = None,
         **facts: Any,
     ) -> Self:
-        """Learn the rule on scores of documents the model did not see, then the model; `facts` go to its `fit`.
+        """Learn the rule on out-of-fold scores, then the model; `facts` are passed to the model's `fit`.
 
-        `held_out` are documents and labels for a rule that needs such; without it they are drawn from X and Y. The
+        `held_out` are documents and labels for a rule that needs them; by default they are drawn from X and Y. The
         `deadline` is checked before each fold.
         """
         features, targets = self.check_training(X, Y)
         self.rule_ = self.calibration_ = self.choice_ = None
-        if targets.form == "single":  # the model sees Y in the form it was given, so that it predicts in that form
+        if targets.form == "single":  # the model gets Y in its original form, so that it predicts in that form
             self.model_ = self.unfitted_model().fit(features, Y, **facts)
             return self
-        truth = targets.Y
-        if held_out is None and (divided := self.divide(truth)) is not None:
+        Y_true = targets.Y
+        if held_out is None and (divided := self.divide(Y_true)) is not None:
             kept, others = divided
-            held_out = Csr(features[others]), Csr(truth[others])
-            features, truth = Csr(features[kept]), Csr(truth[kept])
+            held_out = Csr(features[others]), Csr(Y_true[others])
+            features, Y_true = Csr(features[kept]), Csr(Y_true[kept])
         rule = None if self.rule is None else unfitted_copy(self.rule)
         if rule is not None:
             rule.check_parameters()
             rule.check_kind(self.model.score_kind)
         if self.probabilities is not None or (rule is not None and rule.learns):
-            found = self.score_out_of_fold(rule, features, truth, facts, deadline)
-            rule = self._learn_from(found, rule, Csr(truth[found.rows]))
-            self.model_ = found.fit(features, truth, facts)
+            found = self.score_out_of_fold(rule, features, Y_true, facts, deadline)
+            rule = self._learn_from(found, rule, Csr(Y_true[found.rows]))
+            self.model_ = found.fit(features, Y_true, facts)
         else:
-            self.model_ = self.unfitted_model().fit(features, truth, **facts)
+            self.model_ = self.unfitted_model().fit(features, Y_true, **facts)
         if rule is not None and held_out is not None and rule.held_out_share:
             rule.fit(self.model_.scores(held_out[0]), held_out[1], self.model_.score_kind)
         self.rule_ = None if rule is None else rule.settled()
@@ -161,18 +161,18 @@ class DecidedModel(MultiLabelModel):
 
     @property
     def is_additive(self) -> bool:
-        """Whether pieces of a corpus add up: the model's do, and nothing is learned on out-of-fold scores."""
+        """Whether it can learn in batches: the model can, and nothing is learned on out-of-fold scores."""
         learns = self.probabilities is not None or (self.rule is not None and self.rule.learns)
         return self.model.is_additive and not learns
 
     def unfitted_model(self) -> MultiLabelModel:
-        """A copy of the model that has learned nothing."""
+        """An unfitted copy of the model."""
         return unfitted_copy(self.model)
 
     def divide(self, Y: Csr) -> tuple[Ints, Ints] | None:
-        """The rows the model learns from and those held out for the rule; None where nothing is held out.
+        """The rows the model learns from and those held out for the rule; None if nothing is held out.
 
-        At most as many are held out as keep a dense matrix of their scores within the working memory.
+        No more rows are held out than fit into the working memory as a dense matrix of scores.
         """
         share = 0.0 if self.rule is None else self.rule.held_out_share
         if not share:
@@ -191,16 +191,16 @@ class DecidedModel(MultiLabelModel):
         )
         return Scored(model, scores, rows)
 
-    def _learn_from(self, found: Scored, rule: DecisionRule | None, truth: Csr) -> DecisionRule | None:
-        """Learn calibration and rule from out-of-fold scores; the learned rule."""
+    def _learn_from(self, found: Scored, rule: DecisionRule | None, Y_true: Csr) -> DecisionRule | None:
+        """Learn calibration and rule from out-of-fold scores; return the learned rule."""
         kind = found.model.score_kind
         if self.probabilities is not None:
-            self.calibration_ = Calibration(self.probabilities).fit(open_scores(found.scores, kind), truth)
+            self.calibration_ = Calibration(self.probabilities).fit(open_scores(found.scores, kind), Y_true)
         if rule is None:
             return None
         learned = found.rule
         if learned is None:
-            learned = (rule.prepare if rule.held_out_share else rule.fit)(found.scores, truth, kind)
+            learned = (rule.prepare if rule.held_out_share else rule.fit)(found.scores, Y_true, kind)
         self.choice_ = learned.choice(found.settings)
         return learned
 
@@ -215,17 +215,17 @@ class DecidedModel(MultiLabelModel):
         return self.model_.document_scorer()
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each term of one document adds to the model's scores; the rule has no part in it."""
+        """The contribution of each term of one document to the model's scores; the rule does not matter."""
         return self.model_.evidence(self.features(x), labels)
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """The labels that the rule decides."""
+        """The labels that the rule decides from dense scores."""
         if self.rule_ is None:
             return self.model_.natural_decision(scores)
         return self.rule_.decide_dense(scores, self.score_kind)
 
     def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
-        """Label sets by the rule, in batches that keep within `working_memory` bytes."""
+        """The label sets decided by the rule, computed in batches of up to `working_memory` bytes."""
         features = self.features(X)
         rule = self.rule_
         if rule is None:
@@ -242,37 +242,37 @@ class DecidedModel(MultiLabelModel):
 
     @property
     def predict_proba(self) -> Callable[[object], Floats]:
-        """``predict_proba(X)``: calibrated probabilities where they were learned, else the model's, if it has them."""
+        """``predict_proba(X)``: calibrated probabilities if they were learned, else the model's, if it has them."""
         return super().predict_proba if not self.is_fitted or self.calibration_ is None else self._calibrated
 
     def _calibrated(self, X: object) -> Floats:
         return self.shown(self.scores(X))
 
-    # --- what people read ---------------------------------------------------------------------------------
+    # --- scores as shown to users -------------------------------------------------------------------------
 
     def shown(self, scores: Floats) -> Floats:
-        """Scores in the units people read: calibrated probabilities where there are any."""
+        """Scores in the units shown to users: calibrated probabilities if they were learned, else as `display` does."""
         return shown_scores(scores, self.score_kind, self.calibration_)
 
     @property
     def shows_probabilities(self) -> bool:
-        """Whether `shown` gives probabilities."""
+        """Whether `shown` returns probabilities."""
         return self.calibration_ is not None or self.score_kind.is_probability
 
     def thresholds(self) -> Floats | None:
-        """The threshold of each label in the units of `shown`; None where the rule has none."""
+        """The threshold of each label in the units of `shown`; None if the rule has none."""
         self.check_fitted()
         if self.rule_ is None:
             return None
         return shown_thresholds(self.rule_, self.n_labels_, self.score_kind, self.calibration_)
 
     def guarantee(self) -> GuaranteeRecord | None:
-        """What the rule guarantees for new documents; None for most rules."""
+        """The rule's guarantee for new documents; None for most rules."""
         return None if self.rule_ is None else self.rule_.guarantee()
 
 
 def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | None) -> Floats:
-    """Scores as people read them: probabilities where they were calibrated, else as `display` does."""
+    """Scores in the units shown to users: calibrated probabilities, or without a calibration as `display` does."""
     return display(scores, kind) if calibration is None else calibration.transform(open_scores(scores, kind))
 
 

@@ -1,6 +1,6 @@
-"""Documents → X, in one place: count the terms, prune them, select among them, weigh them.
+"""The feature pipeline, from documents to X: count the terms, prune them, select some, weigh them.
 
-`TextClassifier`, the folds of a comparison and the way for single documents all use this pipeline.
+`TextClassifier`, the folds of a comparison and the fast path for single documents all use this pipeline.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ CountedTerms: TypeAlias = tuple[npt.NDArray[np.int32], Floats]
 """The columns of one document's terms, ascending, and their values."""
 
 PRUNING = ("min_df", "max_df", "max_features")
-"""The settings of a `Vectorizer` that take terms away."""
+"""The settings of a `Vectorizer` that remove terms."""
 MOST_WORDS = 1 << 17
-"""Up to so many words are remembered with the column of their stem."""
+"""Up to this many words are cached with the column of their stem."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """What `FeaturePipeline.fit_transform` made of the training documents."""
+    """The result of `FeaturePipeline.fit_transform`: X and further facts about the training documents."""
 
     X: Csr
     counts: Csr | None
-    """The counts before terms were taken away; None where none were, or where X holds weights instead of counts."""
+    """The counts before terms were removed; None if none were removed, or if X holds weights instead of counts."""
     facts: Mapping[str, Any]
-    """What a model may want to know of the keyword rules, see `manylabel.models.base.FACTS`."""
+    """Facts about the keyword rules for the model, see `manylabel.models.base.FACTS`."""
 
 
 class FeaturePipeline(Estimator):
@@ -55,7 +55,7 @@ class FeaturePipeline(Estimator):
 
     `features` are the settings of `Vectorizer`, `selection` those of `TermSelector`, `weighting` those of `Weighting`;
     without selection all terms are kept, without weighting X holds counts. Documents are texts, or a ready-made matrix
-    of counts, which is then only selected from and weighed.
+    of counts, of which columns are then only selected and weighed.
 
     >>> pipeline = FeaturePipeline({"min_df": 2}, weighting={"tf": "binary", "idf": "none", "norm": None})
     >>> texts = ["late bus", "a late, late bus", "bad road"]
@@ -67,11 +67,11 @@ class FeaturePipeline(Estimator):
 
     vectorizer_: Vectorizer | None
     selector_: TermSelector | None
-    """Selects columns where there is no vocabulary to narrow: of ready-made counts, and of hashed terms."""
+    """Selects columns if there is no vocabulary: of ready-made counts and of hashed terms."""
     weighting_: Weighting | None
     keywords_: KeywordMatcher | None
     kept_: npt.NDArray[np.bool_] | None
-    """The columns that stay of texts counted before, see `fit_counts`."""
+    """The kept columns of counts that were computed before, see `fit_counts`."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class FeaturePipeline(Estimator):
         labels: Sequence[str] = (),
         terms: Sequence[str] | None = None,
     ) -> Learned:
-        """Learn terms and weights from documents and their labels; X, and what else is known of them.
+        """Learn terms and weights from documents and their labels; return X and the facts learned on the way.
 
         `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts.
         """
@@ -116,10 +116,10 @@ class FeaturePipeline(Estimator):
         return Learned(self._with_rules(X, documents), None if self.weighting else unpruned, facts)
 
     def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool) -> Learned:
-        """The same for texts that were counted before, all terms of a larger corpus; see `transform_counts`.
+        """Learn terms and weights from rows of a larger corpus whose terms were all counted before.
 
-        With a vocabulary the columns are terms, and those that no training document has are unknown; without one
-        (hashed terms, ready-made counts) every column stays until selection.
+        With a vocabulary the columns are terms, and those that no training document has are dropped; without one
+        (hashed terms, ready-made counts) every column is kept until selection. See `transform_counts`.
         """
         self.vectorizer_, self.keywords_ = None, None
         self.kept_ = None
@@ -129,7 +129,7 @@ class FeaturePipeline(Estimator):
             X = seen = select_columns(counts, self.kept_)
             if bounds := {name: value for name, value in (self.features or {}).items() if name in PRUNING}:
                 table = TermTable()
-                # Names are not looked at. Ties go to the first column, the first in the alphabet, as in Vectorizer.
+                # Names are not used. Ties go to the first column, the first in the alphabet, as in Vectorizer.
                 table.add([""] * X.shape[1], X, is_sorted=True)
                 mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
                 X = select_columns(X, mask)
@@ -139,7 +139,7 @@ class FeaturePipeline(Estimator):
         return Learned(self._weigh(X), unpruned, {})
 
     def _select(self, X: Csr, Y: Csr) -> Csr:
-        """X with the selected terms alone. A vocabulary is narrowed to them; elsewhere the selector is kept."""
+        """X with only the selected terms. A vocabulary is reduced to them; without one the selector is kept."""
         self.selector_ = None
         if not self.selection:
             return X
@@ -156,7 +156,7 @@ class FeaturePipeline(Estimator):
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
     def _fit_rules(self, rules: str | None, labels: Sequence[str], terms: Sequence[str] | None) -> dict[str, Any]:
-        """Learn the keyword rules, their text with them; what a model should know of them."""
+        """Learn the keyword rules; return the facts about them that a model may want."""
         self.keywords_ = None
         if rules is None:
             return {}
@@ -176,7 +176,7 @@ class FeaturePipeline(Estimator):
         return {"rule_labels": matcher.labels_} | ({} if words is None else {"rule_words": matcher.words(words)})
 
     def _with_rules(self, X: Csr, documents: Documents) -> Csr:
-        """X with one more column for each keyword rule."""
+        """X with one more column per keyword rule."""
         if self.keywords_ is None:
             return X
         with stage("Matching keyword rules"):
@@ -185,7 +185,7 @@ class FeaturePipeline(Estimator):
     # ---- transforming ------------------------------------------------------------------------------------
 
     def transform(self, documents: Documents) -> Csr:
-        """X of further documents."""
+        """X of the documents, with the terms and weights learned in `fit_transform`."""
         self.check_fitted()
         X = as_matrix(documents)
         if X is not None:
@@ -200,7 +200,7 @@ class FeaturePipeline(Estimator):
         return self._with_rules(self._selected_and_weighed(X), documents)
 
     def transform_counts(self, counts: Csr) -> Csr:
-        """X of further rows of the counts that `fit_counts` learned from."""
+        """X of further rows of the counts whose terms `fit_counts` learned from."""
         return self._selected_and_weighed(counts if self.kept_ is None else select_columns(counts, self.kept_))
 
     def _selected_and_weighed(self, X: Csr) -> Csr:
@@ -208,13 +208,13 @@ class FeaturePipeline(Estimator):
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
     def reads_as(self, other: FeaturePipeline) -> bool:
-        """Whether both make the same X of the same documents: same terms, same selection, same weights, no rules."""
+        """Whether both give the same X for the same documents: same terms, selection and weights, no keyword rules."""
         terms, kept, weights = zip(*(one._reading() for one in (self, other)), strict=True)
         without_rules = self.keywords_ is None and other.keywords_ is None
         return without_rules and terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights)
 
     def _reading(self) -> tuple[Any, Any, Any]:
-        """What X depends on: how texts are counted, which columns are selected, and the weights of terms."""
+        """Everything X depends on: how texts are counted, which columns are selected, and the weights of terms."""
         vectorizer, selector, weighting = self.vectorizer_, self.selector_, self.weighting_
         return (
             None if vectorizer is None else (vectorizer.terms_, vectorizer.stemmer_, vectorizer.get_params()),
@@ -223,10 +223,10 @@ class FeaturePipeline(Estimator):
         )
 
     def document_reader(self) -> Callable[[Text], CountedTerms] | None:
-        """A function that gives the columns and values of one text, the bits of `transform`, without a matrix.
+        """A function that returns the columns and values of one text, identical to `transform`, without a matrix.
 
-        Building matrices costs about a millisecond whatever the length of the text; for a single document the work
-        itself is a tenth of that. None where terms are not single words or their stems, looked up as they are.
+        Building matrices costs about a millisecond whatever the length of the text, ten times the work for one
+        document. None if terms are not single words, or their stems, looked up unchanged.
         """
         vectorizer, weighting = self.vectorizer_, self.weighting_
         if vectorizer is None or self.selector_ is not None or self.keywords_ is not None or not _is_plain(vectorizer):
@@ -244,7 +244,7 @@ class FeaturePipeline(Estimator):
 
 
 def _is_plain(vectorizer: Vectorizer) -> bool:
-    """Whether terms are single words looked up as they are, or their stems. Stop words are in no vocabulary."""
+    """Whether terms are single words, or their stems, looked up unchanged. Stop words are in no vocabulary."""
     return (
         vectorizer.analyzer == "word"
         and tuple(vectorizer.ngram_range) == (1, 1)
@@ -273,7 +273,10 @@ def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
 
 
 def _stem_counter(vectorizer: Vectorizer, language: str) -> Callable[[str], CountedTerms]:
-    """The same for stems. The column of a word is looked up once; the words of a language soon repeat themselves."""
+    """A function that counts the known stems of one text.
+
+    The column of a word is looked up once and cached, since the words of a language repeat.
+    """
     mode, lowercase, columns = vectorizer.tokens, bool(vectorizer.lowercase), vectorizer.vocabulary_
     stopped = vectorizer.stopped_
     column_of: dict[str, int] = {}
@@ -287,7 +290,7 @@ def _stem_counter(vectorizer: Vectorizer, language: str) -> Callable[[str], Coun
             for word, stemmed in zip(new, stem(new, language), strict=True)
         }
         of_words = [met[word] if word in met else column_of[word] for word in spelled]
-        if len(column_of) < MOST_WORDS:  # nothing is ever taken out again, so that threads may share it
+        if len(column_of) < MOST_WORDS:  # entries are never removed, so threads can share the cache
             column_of.update(met)
         of_tokens = np.array(of_words, dtype=np.int64)[ids]
         terms, counts = np.unique(of_tokens[of_tokens >= 0], return_counts=True)

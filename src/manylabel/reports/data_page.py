@@ -178,8 +178,8 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
     if few[10]:
         blocks.append(
             Note(
-                f"{counted(few[10], 'label has', 'labels have')} 10 documents or fewer: little can be learned of "
-                f"{'it' if few[10] == 1 else 'them'}, and what is measured is mostly chance. Compare: manylabel "
+                f"{counted(few[10], 'label has', 'labels have')} 10 documents or fewer: little can be learned about "
+                f"{'it' if few[10] == 1 else 'them'}, and their metrics depend mostly on chance. Compare: manylabel "
                 "evaluate DATA --method svm --method svm-smote --method svm-balanced",
                 "quiet",
             )

@@ -22,7 +22,7 @@ from manylabel.choosing.leaderboard import (
     leaderboard,
     pareto_front,
 )
-from manylabel.choosing.race import Race, Steward
+from manylabel.choosing.race import Race, RaceRunner
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
@@ -204,7 +204,7 @@ def compare_splits(
         warnings.simplefilter("ignore", ManylabelWarning)
         work, traits, how, differ = _divide(train, held_out, folds, budget, seed, n_jobs)
         field, left_out = entrants(methods, traits, wanted)
-        race = Steward(work, traits, wanted, budget, deadline).run(field)
+        race = RaceRunner(work, traits, wanted, budget, deadline).run(field)
     race.left_out |= left_out
     if not race.runners:
         more = "a longer --budget, or fewer documents or methods" if race.clock_ended_it else "more documents"
@@ -333,7 +333,7 @@ def _cost(one: Standing, on_front: bool) -> CostRow:
         name=runner.option.name,
         value=one.figure.value,
         train_seconds=float(np.mean(runner.fit_seconds)),
-        seconds_per_document=float(np.mean(runner.answer_seconds)),
+        seconds_per_document=float(np.mean(runner.predict_seconds)),
         bytes=runner.size,
         on_front=on_front,
     )

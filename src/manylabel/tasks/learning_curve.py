@@ -158,7 +158,7 @@ def _run(
             predictions = run_trial(work, recipe, rules, number, inner_folds=FOLDS, with_ranks=metric.k is not None)[
                 "own"
             ]
-            runs[step].append(DocumentStatistics(Csr(Y[tested]), predictions.given, predictions.ranks))
+            runs[step].append(DocumentStatistics(Csr(Y[tested]), predictions.Y_pred, predictions.ranks))
             advance(splits[number][0].size)
     runs[last] = runs[last] * len(subsets)
     return runs

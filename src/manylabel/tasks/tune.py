@@ -100,15 +100,15 @@ def _rung(tuned: Tuned, step: Step, documents: int, metric: TargetMetric, seed: 
         trials=len(step.ranking),
         learned_from=round(step.rung.share * documents),
         folds=step.rung.folds,
-        tested=len(step.answers[0]),
+        tested=len(step.predictions[0]),
         best=_trial(tuned, step, step.ranking[0], metric, seed),
-        preset=step.answers[0].value(metric),
+        preset=step.predictions[0].value(metric),
         values={str(one.number): value for one, value in zip(step.ranking, step.values, strict=True)},
     )
 
 
 def _trial(tuned: Tuned, step: Step, trial: Trial, metric: TargetMetric, seed: int) -> TrialRow:
-    found = interval(step.answers[trial.number], metric, seed)
+    found = interval(step.predictions[trial.number], metric, seed)
     settings = {setting: value_in(trial.recipe, setting) for setting in tuned.ranges}
     return TrialRow(trial.number, found.value, found.low, found.high, settings)
 
@@ -123,7 +123,7 @@ def _effects(tuned: Tuned, metric: TargetMetric) -> list[SettingEffect]:
         SettingEffect(
             one.setting,
             one.effect,
-            [SettingValues(values.text, values.trials, values.mean, values.best) for values in one.parts],
+            [SettingValues(values.text, values.trials, values.mean, values.best) for values in one.groups],
         )
         for one in importances(tuned.search.steps[0], tuned.ranges, metric)
     ]
