@@ -72,6 +72,7 @@ class TextClassifier(Estimator):
     [['buses']]
     """
 
+    recipe_: dict[str, Any]
     features_: FeaturePipeline
     decided_: DecidedModel
     labels_: list[str]
@@ -119,7 +120,10 @@ class TextClassifier(Estimator):
 
     @property
     def recipe(self) -> Recipe:
-        """The resolved settings of the whole pipeline."""
+        """The resolved settings of the whole pipeline: those it was fitted with, once it is fitted."""
+        return Recipe.from_dict(self.recipe_) if self.is_fitted else self._resolved()
+
+    def _resolved(self) -> Recipe:
         sections = dict(
             zip(SECTIONS, (self.features, self.selection, self.weighting, self.model, self.decision), strict=True)
         )
@@ -145,7 +149,7 @@ class TextClassifier(Estimator):
         each child label to its parent (a mapping or a `Hierarchy`): every model keeps it, and methods for hierarchies
         learn from it.
         """
-        recipe = self.recipe
+        recipe = self._resolved()
         names, Y, form = read_labels(labels, label_names)
         check_same_length(documents, Y)
         rules = recipe.read_rules()
@@ -173,7 +177,7 @@ class TextClassifier(Estimator):
         with stage("Learning"):
             decided.fit(learned.X, given_Y, held_out=held_out, **decided.wanted(facts))
         # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
-        self.features_, self.decided_ = pipeline, decided
+        self.recipe_, self.features_, self.decided_ = recipe.as_dict(), pipeline, decided
         self.labels_, self.label_form_ = names, form
         self.nodes_, self.parents_ = nodes, parents
         self.n_documents_ = int(Y.shape[0])
@@ -186,7 +190,8 @@ class TextClassifier(Estimator):
 
         The method must be a model of counts (`nb` and its relatives, `rocchio`) with a decision rule that learns
         nothing, for example ``decision={"rule": "threshold", "value": 0.5}``. The first batch fixes the labels (name
-        all of them in `label_names`), the terms (or hash them: ``features={"n_hashes": 2**18}``) and their weights.
+        all of them in `label_names`), the terms (or hash them: ``features={"n_hashes": 2**18}``), their weights, and
+        the discount where rare terms are pruned.
         Terms that appear later are ignored; labels that appear later are an error.
 
         >>> model = TextClassifier("nb-binary")
@@ -195,12 +200,7 @@ class TextClassifier(Estimator):
         >>> model.partial_fit(["the road has a hole"], [["roads"]]).predict(["late bus", "hole in the road"])
         [['buses'], ['roads']]
         """
-        recipe = self.recipe
-        if not recipe.build().is_additive or recipe.read_rules() is not None:
-            raise ParameterError(
-                f"{self.method} with the rule {recipe.decision['rule']!r} cannot learn in batches. Use a model of "
-                "counts with a decision rule that learns nothing, for example nb-binary, or use fit."
-            )
+        self._check_additive()
         if not self.is_fitted:
             return self.fit(documents, labels, label_names=label_names)
         used, Y, form = read_labels(labels, None)
@@ -214,12 +214,22 @@ class TextClassifier(Estimator):
         self._short_way, self._short_way_is_known = None, False
         return self
 
+    def _check_additive(self) -> None:
+        """Raise an error unless batches of a corpus add up."""
+        recipe = self.recipe
+        if not recipe.build().is_additive or recipe.read_rules() is not None:
+            raise ParameterError(
+                f"{recipe.method} with the rule {recipe.decision['rule']!r} cannot learn in batches. Use a model of "
+                "counts with a decision rule that learns nothing, for example nb-binary, or use fit."
+            )
+
     def merge(self, other: Self) -> Self:
         """A new classifier, the same as one fitted on the documents of both.
 
         Both must have the same settings, labels and terms, and a method that can learn in batches: see `partial_fit`.
         """
         self.check_fitted()
+        self._check_additive()
         other.check_fitted()
         same = self.recipe == other.recipe and self.labels_ == other.labels_ and self.label_form_ == other.label_form_
         if not same or not self.features_.reads_as(other.features_):

@@ -144,6 +144,7 @@ class Recipe:
         model = find_class(row.model)
         inner = find_class(row.inner).parameter_names() if row.inner else []  # type: ignore[attr-defined]
         names = [name for name in model.parameter_names() if name not in BUILT]  # type: ignore[attr-defined]
+        names = [name for name in names if not self._is_auto or name not in ("folds", "seed", "n_jobs")]
         names += ["members"] if row.members and "members" not in names else []
         rule = self.decision["rule"]
         known = {
@@ -355,7 +356,10 @@ def with_metric(overrides: Mapping[str, Mapping[str, Any]], metric: str | None) 
             f"The metric {metric} already chooses the decision rule. "
             f"Give the metric or the rule {decision['rule']!r}, not both."
         )
-    decision.update({"rule": BEST_RULE, "metric": find_target_metric(metric).name})
+    wanted = find_target_metric(metric).name
+    if decision.get("metric", wanted) != wanted:
+        raise ParameterError(f"The metric is {metric} and decision.metric is {decision['metric']}. Give one of them.")
+    decision.update({"rule": BEST_RULE, "metric": wanted})
     return settings
 
 

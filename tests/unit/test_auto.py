@@ -1,13 +1,17 @@
 """The default method: cost, averaging and rule chosen on out-of-fold scores that are handed on."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from benchmarks.defaults import table
+from sklearn.exceptions import NotFittedError
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
+from manylabel.deadline import Deadline, OutOfTime
 from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.decided import DecidedModel
@@ -156,3 +160,30 @@ def test_single_label_data_are_left_to_the_first_model(rule: BestRule | None) ->
     y = np.asarray(Y.sum(axis=1)).ravel() > 1
     auto = AutoModel(SVM, (BAYES,), rule, costs=(1.0, 0.5)).fit(X, y)
     np.testing.assert_array_equal(auto.predict(X), WeightedMember(SVM.model, SVM.weighting).fit(X, y).predict(X))
+
+
+def test_costs_of_members_in_a_tuple_are_tried_on_copies() -> None:
+    svm = LinearSVM()
+    auto = AutoModel(Ensemble((svm,)), (), ShorterIsBetter(), costs=(1.0, 0.25)).fit(X, Y)
+    assert auto.choice_ is not None
+    assert auto.choice_["settings"] == {"C": 1.0}
+    assert svm.C == 1.0
+    assert [member.C for member in auto.model_.members_] == [1.0]  # type: ignore[attr-defined]
+
+
+def test_facts_reach_only_the_models_that_want_them() -> None:
+    letters = load("townhall").corpus.subset(range(100))
+    settings: dict[str, Any] = {"model": {"members": ("svm", "nb-binary")}, "features": {"min_df": 5}}
+    model = TextClassifier(decision={"rule": "top-k", "k": 1}, **settings).fit(letters.texts, letters.label_sets)
+    assert {len(labels) for labels in model.predict(letters.texts[:20])} == {1}
+
+
+def test_a_model_that_ran_out_of_time_is_unfitted() -> None:
+    ticks = iter(range(100))
+    auto = AutoModel(SVM, (BAYES,), BestRule(), costs=(1.0, 0.5)).fit(X, Y)
+    with pytest.raises(OutOfTime):
+        auto.fit(X, Y, deadline=Deadline(2, clock=lambda: float(next(ticks))))
+    assert not auto.is_fitted
+    assert auto.score_kind is ScoreKind.MARGIN
+    with pytest.raises(NotFittedError):
+        auto.predict(X)

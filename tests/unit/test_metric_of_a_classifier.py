@@ -45,7 +45,7 @@ def test_the_cost_is_the_one_that_served_the_metric_best() -> None:
         alone = TextClassifier("auto", model=fixed, n_jobs=1).fit(TRAIN.texts, TRAIN.label_sets)
         assert alone.decided_.choice_ is not None
         assert alone.decided_.choice_["settings"] == {}
-        gains[cost] = alone.decided_.choice_["value"]
+        gains[cost] = alone.decided_.choice_["value"] or 0.0
         if cost == taken:
             assert alone.predict(TEST.texts) == chosen.predict(TEST.texts)
     tried = [gains[cost] for cost in costs if cost >= taken]

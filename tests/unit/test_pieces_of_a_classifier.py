@@ -66,3 +66,17 @@ def test_other_labels_and_other_terms_are_refused() -> None:
         model.partial_fit(["a letter"], [["unheard-of"]])
     with pytest.raises(ParameterError, match="same settings, labels, terms and weights"):
         model.merge(fitted("nb-binary", range(60, 120)))
+
+
+def test_merging_asks_for_a_method_that_can_and_does_not_look_at_threads() -> None:
+    with pytest.raises(ParameterError, match="cannot learn in batches"):
+        fitted("svm", range(60)).merge(fitted("svm", range(60)))
+    one, two = (fitted("nb-binary", range(60), n_jobs=threads, **HASHED) for threads in (1, 2))
+    assert one.merge(two).n_documents_ == 120
+
+
+def test_a_fitted_classifier_keeps_the_recipe_it_was_fitted_with(tmp_path: Any) -> None:
+    model = fitted("nb-binary", range(60)).set_params(method="svm")
+    assert model.recipe.method == "nb-binary"
+    model.save(tmp_path / "m")
+    assert TextClassifier.load(tmp_path / "m").recipe.method == "nb-binary"

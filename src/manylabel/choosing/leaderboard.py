@@ -63,9 +63,9 @@ def leaderboard(race: Race, seed: int) -> Leaderboard:
     metric = race.metric
     done = _best_of_each(race.finishers)
     winner = done[0]
-    finished = {id(runner.entrant) for runner in race.finishers}
-    others = [race.best_of(one) for one in {id(r.entrant): r.entrant for r in race.runners}.values()]
-    behind = sorted((one for one in others if id(one.entrant) not in finished), key=lambda one: -one.gain(metric))
+    finished = {runner.entrant.name for runner in race.finishers}
+    others = [race.best_of(one) for one in {r.entrant.name: r.entrant for r in race.runners}.values()]
+    behind = sorted((one for one in others if one.entrant.name not in finished), key=lambda one: -one.gain(metric))
     tested = done[1 : TESTED + 1]
     raw = [
         permutation_test(winner.pooled(), one.pooled(), metric, seed).p for one in track("Testing differences", tested)

@@ -28,8 +28,8 @@ class Choice(TypedDict):
     title: str
     rule: str
     """The decision rule in words."""
-    value: float
-    """The metric that the chosen rule reached on documents it did not learn from."""
+    value: float | None
+    """The metric that the chosen rule reached on documents it did not learn from; None where these were too few."""
     settings: dict[str, Any]
     """Settings of the model that were chosen with it."""
 

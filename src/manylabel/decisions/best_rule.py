@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -165,7 +166,8 @@ class BestRule(DecisionRule):
     def choice(self, settings: Mapping[str, Any]) -> Choice:
         """The chosen rule in words, its value of the metric, and the chosen settings of the model."""
         metric = _target(self.metric)
-        value = next(row["value"] for row in self.tried_ if row["rule"] == self.chosen)
+        reached = next(float(row["value"]) for row in self.tried_ if row["rule"] == self.chosen)
+        value = None if math.isnan(reached) else reached
         return Choice(metric=metric.name, title=metric.title, rule=self.chosen, value=value, settings=dict(settings))
 
 

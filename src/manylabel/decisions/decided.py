@@ -134,10 +134,24 @@ class DecidedModel(MultiLabelModel):
         `held_out` are documents and labels for a rule that needs them; by default they are drawn from X and Y. The
         `deadline` is checked before each fold.
         """
+        try:
+            return self._fit(X, Y, held_out, deadline, facts)
+        except BaseException:  # also an interruption: a model without its parts must not count as fitted
+            self.forget()
+            raise
+
+    def _fit(
+        self,
+        X: object,
+        Y: object,
+        held_out: tuple[Csr, Csr] | None,
+        deadline: Deadline | None,
+        facts: Mapping[str, Any],
+    ) -> Self:
         features, targets = self.check_training(X, Y)
         self.rule_ = self.calibration_ = self.choice_ = None
         if targets.form == "single":  # the model gets Y in its original form, so that it predicts in that form
-            self.model_ = self.unfitted_model().fit(features, Y, **facts)
+            self.model_ = self._fit_alone(features, Y, facts)
             return self
         Y_true = targets.Y
         if held_out is None and (divided := self.divide(Y_true)) is not None:
@@ -164,6 +178,11 @@ class DecidedModel(MultiLabelModel):
         """Whether it can learn in batches: the model can, and nothing is learned on out-of-fold scores."""
         learns = self.probabilities is not None or (self.rule is not None and self.rule.learns)
         return self.model.is_additive and not learns
+
+    def _fit_alone(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> MultiLabelModel:
+        """The model fitted to all documents, where no rule is learned on its scores."""
+        model = self.unfitted_model()
+        return model.fit(X, Y, **model.wanted(facts))
 
     def unfitted_model(self) -> MultiLabelModel:
         """An unfitted copy of the model."""

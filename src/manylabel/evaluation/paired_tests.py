@@ -319,7 +319,7 @@ def t_test(first: npt.ArrayLike, second: npt.ArrayLike, *, paired: bool = False,
 def _runs(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     runs = np.asarray(values, dtype=np.float64)
     if runs.ndim != 1 or len(runs) < 2 or not np.isfinite(runs).all():
-        raise DataError("A t-test needs a list of at least two finite numbers for each method, one a run.")
+        raise DataError("A t-test needs a list of at least two finite numbers for each method, one per run.")
     return runs
 
 

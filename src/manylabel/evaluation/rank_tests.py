@@ -171,7 +171,7 @@ def wilcoxon(first: npt.ArrayLike, second: npt.ArrayLike) -> Wilcoxon:
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 1 or one.shape != two.shape or not np.isfinite(one - two).all():
         raise DataError(
-            "Wilcoxon's test needs two lists of finite figures, one a data set, of the same length, "
+            "Wilcoxon's test needs two lists of finite figures, one per data set, of the same length, "
             f"not arrays of shapes {one.shape} and {two.shape}."
         )
     differing = one != two

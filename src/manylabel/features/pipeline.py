@@ -101,7 +101,7 @@ class FeaturePipeline(Estimator):
         `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts.
         """
         counts = as_matrix(documents)
-        self.vectorizer_ = None
+        self.vectorizer_, self.kept_ = None, None
         if counts is not None:
             X = self._select(counts, Y)
         else:
@@ -201,6 +201,7 @@ class FeaturePipeline(Estimator):
 
     def transform_counts(self, counts: Csr) -> Csr:
         """X of further rows of the counts whose terms `fit_counts` learned from."""
+        self.check_fitted()
         return self._selected_and_weighed(counts if self.kept_ is None else select_columns(counts, self.kept_))
 
     def _selected_and_weighed(self, X: Csr) -> Csr:
@@ -217,7 +218,9 @@ class FeaturePipeline(Estimator):
         """Everything X depends on: how texts are counted, which columns are selected, and the weights of terms."""
         vectorizer, selector, weighting = self.vectorizer_, self.selector_, self.weighting_
         return (
-            None if vectorizer is None else (vectorizer.terms_, vectorizer.stemmer_, vectorizer.get_params()),
+            None
+            if vectorizer is None
+            else (vectorizer.terms_, vectorizer.stemmer_, {**vectorizer.get_params(), "n_jobs": None}),
             None if selector is None else selector.kept_,
             None if weighting is None else weighting.idf_,
         )

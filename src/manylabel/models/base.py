@@ -82,11 +82,14 @@ def unfitted_copy(estimator: AnyEstimator) -> AnyEstimator:
 
         copied: AnyEstimator = clone(estimator)
         return copied
-    params = {
-        name: unfitted_copy(value) if hasattr(value, "get_params") and not isinstance(value, type) else value
-        for name, value in estimator.get_params(deep=False).items()
-    }
-    return type(estimator)(**params)
+    return type(estimator)(**{name: _copied(value) for name, value in estimator.get_params(deep=False).items()})
+
+
+def _copied(value: Any) -> Any:
+    """A parameter for a copy of its estimator: estimators are copied, also those in a list or tuple."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_copied(one) for one in value)
+    return unfitted_copy(value) if hasattr(value, "get_params") and not isinstance(value, type) else value
 
 
 class AdditiveModel(Protocol):
@@ -253,8 +256,8 @@ class MultiLabelModel(Estimator):
         return features, targets
 
     def wanted(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the facts about a corpus that this model wants in `fit`."""
-        return {name: fact for name, fact in facts.items() if name in self.wants}
+        """The keywords of `fit` without those facts about the corpus (`FACTS`) that this model does not want."""
+        return {name: fact for name, fact in facts.items() if name in self.wants or name not in FACTS}
 
     def note_targets(self, targets: Targets) -> None:
         """Keep what `Y` looked like."""

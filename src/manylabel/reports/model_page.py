@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +82,7 @@ def chosen_text(chosen: Choice) -> str:
     title = chosen["title"][0].lower() + chosen["title"][1:]
     settings = [name if value is True else f"{name} = {value:g}" for name, value in chosen["settings"].items()]
     choices = [f"the rule {chosen['rule']}", *settings]
-    found = "" if math.isnan(chosen["value"]) else f" ({title} {100 * chosen['value']:.1f} % there)"
+    found = "" if chosen["value"] is None else f" ({title} {100 * chosen['value']:.1f} % there)"
     return f"Chosen for {title} on out-of-fold scores: {', '.join(choices)}{found}."
 
 
