@@ -167,7 +167,7 @@ class DecidedModel(MultiLabelModel):
             rule = self._learn_from(found, rule, Csr(Y_true[found.rows]))
             self.model_ = found.fit(features, Y_true, facts)
         else:
-            self.model_ = self.unfitted_model().fit(features, Y_true, **facts)
+            self.model_ = self._fit_alone(features, Y_true, facts)
         if rule is not None and held_out is not None and rule.held_out_share:
             rule.fit(self.model_.scores(held_out[0]), held_out[1], self.model_.score_kind)
         self.rule_ = None if rule is None else rule.settled()
