@@ -339,7 +339,7 @@ class TextClassifier(Estimator):
         return label_columns
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for copies and pickles: everything but the short way, which is built again."""
+        """The state that a copy keeps: everything but the short way, which is built again."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def transform(self, documents: Documents) -> Csr:
