@@ -101,7 +101,7 @@ def test_evidence_adds_up_to_the_mean_decision_value() -> None:
 @pytest.mark.parametrize("calibrated", [False, True])
 def test_the_number_of_threads_does_not_matter(calibrated: bool) -> None:
     rng = np.random.default_rng(6)
-    X = sparse.random_array((60, 20), density=0.3, rng=rng, format="csr")
+    X = sparse.random_array((60, 20), density=0.3, random_state=rng, format="csr")
     Y = Csr((rng.random((60, 5)) < 0.3).astype(int))
     one, two = (OneVsOne(LinearSVM(), calibrated, n_jobs=n).fit(X, Y).scores(X) for n in (1, 2))
     np.testing.assert_array_equal(one, two)

@@ -27,7 +27,7 @@ compiled = pytest.mark.skipif(kernels.compiled_module("linear") is None, reason=
 
 def problem(n: int = 80, d: int = 40, n_labels: int = 5, seed: int = 0) -> tuple[Csr, Csr]:
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=0.15, format="csr", rng=rng)
+    X = sparse.random_array((n, d), density=0.15, format="csr", random_state=rng)
     Y = X @ rng.normal(size=(d, n_labels)) + 0.3 * rng.normal(size=(n, n_labels))
     return Csr(X), Csr((np.quantile(Y, 0.8, axis=0) < Y).astype(np.int8))
 
@@ -185,7 +185,7 @@ def test_time_is_shared_by_documents_that_matter() -> None:
     X, Y = problem(300, 60, 4)
     far = Csr(
         sparse.block_array(
-            [[X, None], [None, sparse.random_array((2700, 500), density=0.02, rng=np.random.default_rng(1))]],
+            [[X, None], [None, sparse.random_array((2700, 500), density=0.02, random_state=np.random.default_rng(1))]],
             format="csr",
         )
     )

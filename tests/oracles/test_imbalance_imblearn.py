@@ -34,7 +34,9 @@ from imblearn.under_sampling import RandomUnderSampler  # noqa: E402
 def problem(request: pytest.FixtureRequest) -> tuple[Csr, np.ndarray]:
     """200 sparse documents, none of them empty and no two alike, a tenth of them positive."""
     rng = np.random.default_rng(request.param)
-    X = sparse.hstack([sparse.random_array((200, 30), density=0.2, rng=rng), rng.random((200, 1)) / 9], format="csr")
+    X = sparse.hstack(
+        [sparse.random_array((200, 30), density=0.2, random_state=rng), rng.random((200, 1)) / 9], format="csr"
+    )
     positive = np.zeros(200, dtype=bool)
     positive[rng.choice(200, 20, replace=False)] = True
     return Csr(X), positive

@@ -33,7 +33,8 @@ def objective(X: Any, y: Any, w: Any, b: float, loss: str, cost: Any = 1.0) -> f
 def documents() -> tuple[Any, Any]:
     """Unit vectors of 300 documents and four labels that have something to do with them."""
     rng = np.random.default_rng(5)
-    X = sparse.random_array((300, 120), density=0.1, format="csr", rng=rng)
+    # Rebuilt from a dense array: older SciPy draws with wide indices, which liblinear refuses.
+    X = sparse.csr_array(sparse.random_array((300, 120), density=0.1, random_state=rng).toarray())
     X.data = np.abs(X.data) / np.sqrt(np.repeat(np.asarray((X * X).sum(axis=1)), np.diff(X.indptr)))  # type: ignore[attr-defined]
     S = X @ rng.normal(size=(120, 4)) + 0.1 * rng.normal(size=(300, 4))
     return X, (np.quantile(S, [0.97, 0.9, 0.7, 0.4], axis=0).diagonal() < S).astype(int)

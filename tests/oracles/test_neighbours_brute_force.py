@@ -16,7 +16,9 @@ from manylabel.models.rocchio import Rocchio
 def corpus() -> tuple[Any, np.ndarray, Any]:
     """Sparse documents of 60 terms, some of them empty, with labels that depend on the terms."""
     rng = np.random.default_rng(11)
-    X = sparse.random_array((260, 60), density=0.12, format="csr", rng=rng, data_sampler=lambda size: rng.random(size))
+    X = sparse.random_array(
+        (260, 60), density=0.12, format="csr", random_state=rng, data_sampler=lambda size: rng.random(size)
+    )
     Y = (X @ rng.random((60, 5)) + 0.3 * rng.random((260, 5)) > [1.7, 2.0, 2.2, 2.5, 9.0]).astype(int)
     return X[:200], Y[:200], X[200:]
 

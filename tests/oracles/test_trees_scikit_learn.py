@@ -17,7 +17,9 @@ from manylabel.models.trees import DecisionTrees
 @pytest.fixture(scope="module")
 def corpus() -> tuple[Any, np.ndarray, Any]:
     rng = np.random.default_rng(7)
-    X = sparse.random_array((320, 40), density=0.2, format="csr", rng=rng, data_sampler=lambda size: rng.random(size))
+    X = sparse.random_array(
+        (320, 40), density=0.2, format="csr", random_state=rng, data_sampler=lambda size: rng.random(size)
+    )
     Y = (X @ rng.random((40, 4)) + 0.2 * rng.random((320, 4)) > [1.5, 2.0, 2.4, 2.8]).astype(int)
     return X[:200], Y[:200], X[200:]
 

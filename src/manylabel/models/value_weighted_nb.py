@@ -41,6 +41,9 @@ from manylabel.parameters import FLAG, Constraint, Number, OneOf
 MOST_DENSE = 1 << 25
 """Cells × labels up to which ``refine_cells="auto"`` refines, and so keeps, a weight for each of them (256 MB)."""
 
+TIE = 1e-12
+"""Log-odds up to here are a tie, so that rounding in the last bits never decides a label."""
+
 
 class ValueWeightedNaiveBayes(MultiLabelModel):
     """Naive Bayes in which every value of a term, its frequency bin, has a weight of its own.
@@ -376,7 +379,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels more probable than not (at exactly one half: not), or the one most probable class."""
-        return np.asarray(scores > 0) if self.target == "labels" else natural_decisions(scores, self.score_kind)
+        return np.asarray(scores > TIE) if self.target == "labels" else natural_decisions(scores, self.score_kind)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """What each term of one document adds to the scores of some labels (default: all), labels × terms.

@@ -148,8 +148,8 @@ def random_rows(positive: Bools, ratio: float, random: np.random.Generator) -> I
 
     >>> positive = np.array([False, True, False, False, True, False, False])
     >>> rows = random_rows(positive, 1.0, np.random.default_rng(0))
-    >>> len(rows), positive[rows].sum()
-    (4, np.int64(2))
+    >>> len(rows), int(positive[rows].sum())
+    (4, 2)
     """
     negative = np.flatnonzero(~positive)
     wanted = negatives_to_keep(len(positive) - len(negative), len(negative), ratio)
