@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -23,26 +23,39 @@ SKOS_SUFFIXES = (".ttl", ".nt", ".rdf", ".xml", ".owl", ".skos")
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """A forest given by each label's parent. A label has at most one parent; labels without one are roots.
+    """The parents of labels. A label may have several parents; labels without one are roots.
+
+    `parents` holds the first parent of each label, `further_parents` the others. Ancestors and children follow all of
+    them. Methods for hierarchies and hierarchical metrics work on the forest of first parents (`columns`).
 
     >>> tree = Hierarchy.from_paths(["streets/roads", "streets/parking"], separator="/")
     >>> tree.ancestors("streets/roads")
     ['streets']
     >>> tree.children("streets")
     ['streets/parking', 'streets/roads']
+    >>> Hierarchy({"cat": "animal"}, {"cat": ("pet",)}).ancestors("cat")
+    ['animal', 'pet']
     """
 
     parents: Mapping[str, str]
+    further_parents: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         checked: set[str] = set()
         for label in self.parents:
-            path = [label]
-            while (label := self.parents.get(label, "")) in self.parents and label not in checked:
-                if label in path:
-                    raise DataError(f"The label hierarchy has a cycle through {label!r}.")
-                path.append(label)
-            checked.update(path)
+            _check_above(label, self.parents_of, checked)
+
+    @classmethod
+    def from_lists(cls, parents: Mapping[str, Sequence[str]]) -> Self:
+        """The hierarchy of labels with their parents, the first of them being the one that forests keep.
+
+        >>> Hierarchy.from_lists({"cat": ["animal", "pet"], "dog": ["animal"]}).further_parents
+        {'cat': ('pet',)}
+        """
+        return cls(
+            {label: above[0] for label, above in parents.items()},
+            {label: tuple(above[1:]) for label, above in parents.items() if len(above) > 1},
+        )
 
     @classmethod
     def from_paths(cls, names: Iterable[str], separator: str) -> Self:
@@ -59,22 +72,28 @@ class Hierarchy:
                 name = parent
         return cls(parents)
 
+    def parents_of(self, label: str) -> list[str]:
+        """All parents of a label, the first one first; none for a root."""
+        return [self.parents[label], *self.further_parents.get(label, ())] if label in self.parents else []
+
     def ancestors(self, label: str) -> list[str]:
-        """The parent, its parent and so on up to a root."""
-        found: list[str] = []
-        while label in self.parents:
-            label = self.parents[label]
-            found.append(label)
-        return found
+        """The parents, their parents and so on up to the roots, each once, the nearest first."""
+        found = dict.fromkeys(self.parents_of(label))
+        waiting = list(found)
+        for above in waiting:
+            new = [parent for parent in self.parents_of(above) if parent not in found]
+            found.update(dict.fromkeys(new))
+            waiting.extend(new)
+        return list(found)
 
     def children(self, label: str) -> list[str]:
-        """The labels whose parent is `label`, sorted."""
-        return sorted(child for child, parent in self.parents.items() if parent == label)
+        """The labels that have `label` as a parent, sorted."""
+        return sorted(child for child in self.parents if label in self.parents_of(child))
 
     @property
     def labels(self) -> list[str]:
         """Every label that has a parent or is one, sorted."""
-        return sorted(set(self.parents) | set(self.parents.values()))
+        return sorted(set(self.parents).union(*(self.parents_of(label) for label in self.parents)))
 
     def close(self, names: Iterable[str]) -> list[str]:
         """Some labels and all their ancestors, sorted.
@@ -88,18 +107,40 @@ class Hierarchy:
     def columns(self, names: Sequence[str]) -> tuple[list[str], Ints]:
         """The forest over the labels of a matrix: the nodes' names, and for each the column of its parent (−1: root).
 
-        The first nodes are `names`; their ancestors that are not labels themselves follow, sorted.
+        The first nodes are `names`; their ancestors that are not labels themselves follow, sorted. Of several parents
+        the first one counts.
 
         >>> nodes, parents = Hierarchy.from_paths(["a/x", "a/y"], "/").columns(["a/y", "b", "a/x"])
         >>> nodes, parents.tolist()
         (['a/y', 'b', 'a/x', 'a'], [3, -1, 3, -1])
         """
         labels = set(names)
-        groups = {above for name in labels for above in self.ancestors(name)} - labels
+        groups: set[str] = set()
+        for name in labels:
+            while (name := self.parents.get(name, "")) and name not in groups:
+                groups.add(name)
+        groups -= labels
         nodes = [*names, *sorted(groups)]
         column_of = {name: column for column, name in enumerate(nodes)}
         found = (column_of[self.parents[name]] if name in self.parents else -1 for name in nodes)
         return nodes, np.fromiter(found, dtype=np.int64, count=len(nodes))
+
+
+def _check_above(label: str, parents_of: Callable[[str], list[str]], checked: set[str]) -> None:
+    """Raise `DataError` where a label is among its own ancestors; labels found to be in order join `checked`."""
+    if label in checked:
+        return
+    path = {label: iter(parents_of(label))}
+    while path:
+        last = next(reversed(path))
+        above = next(path[last], None)
+        if above is None:
+            checked.add(last)
+            del path[last]
+        elif above in path:
+            raise DataError(f"The label hierarchy has a cycle through {above!r}.")
+        elif above not in checked:
+            path[above] = iter(parents_of(above))
 
 
 def find_separator(names: Sequence[str]) -> str:
@@ -169,10 +210,10 @@ def find_hierarchy(source: str, labels: Sequence[str], problems: Problems | None
 def read_parents(path: str | Path, problems: Problems | None = None) -> Hierarchy:
     """The hierarchy of a file with one child and its parent per line, separated by a tab; # begins a comment.
 
-    A child with a second parent is an error; where bad lines are skipped, the first parent is kept.
+    A child on several lines has several parents.
     """
     path, problems = Path(path), problems or Problems()
-    parents: dict[str, str] = {}
+    parents: dict[str, list[str]] = {}
     for number, line in numbered_lines(path, problems):
         if line.startswith("#"):
             continue
@@ -193,23 +234,18 @@ def read_parents(path: str | Path, problems: Problems | None = None) -> Hierarch
 
 
 def add_parent(
-    parents: dict[str, str], child: str, parent: str, problems: Problems, path: Path, line: int | None = None
+    parents: dict[str, list[str]], child: str, parent: str, problems: Problems, path: Path, line: int | None = None
 ) -> None:
-    """Add a parent; report a label that is its own parent or already has another one."""
+    """Add a parent, unless the label has it already; report a label that is its own parent."""
     if child == parent:
         problems.report(f"{child!r} is its own parent.", path=path, line=line, remedy="Remove the line.")
-    elif parents.setdefault(child, parent) != parent:
-        problems.report(
-            f"{child!r} has the parent {parent!r}, but also {parents[child]!r}.",
-            path=path,
-            line=line,
-            remedy="A label has at most one parent: remove one, or keep the first one with --on-error skip.",
-        )
+    elif parent not in (above := parents.setdefault(child, [])):
+        above.append(parent)
 
 
-def hierarchy_of_file(parents: dict[str, str], path: Path) -> Hierarchy:
+def hierarchy_of_file(parents: Mapping[str, Sequence[str]], path: Path) -> Hierarchy:
     """The hierarchy of these parents; a cycle is reported with the file's name."""
     try:
-        return Hierarchy(parents)
+        return Hierarchy.from_lists(parents)
     except DataError as error:
         raise DataError(error.problem, path=path, remedy="Remove one of the links.") from None

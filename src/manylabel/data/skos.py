@@ -58,12 +58,12 @@ def read_skos(
     are, or else prefLabels in the only language there is. A concept without such a name is named by its address; a
     link to a concept with neither is left out.
 
-    A concept with several broader concepts is an error; where bad lines are skipped, the first one is kept.
+    A concept may have several broader concepts.
     """
     path, problems = Path(path), problems or Problems()
     thesaurus = read_thesaurus(path)
     names = _chosen_names(thesaurus, labels, language, path)
-    parents: dict[str, str] = {}
+    parents: dict[str, list[str]] = {}
     for pair in thesaurus.links:
         child, parent = (names.get(concept, concept) for concept in pair)
         if not child.startswith("_:") and not parent.startswith("_:"):
@@ -115,7 +115,8 @@ def _parse(data: str | bytes, format: str, path: Path) -> Thesaurus:
 def _address(node: Any) -> str:
     from rdflib import BNode
 
-    return f"_:{node}" if isinstance(node, BNode) else str(node).removeprefix(NO_BASE)
+    # rdflib joins <#x> to a base that ends in # with both signs
+    return f"_:{node}" if isinstance(node, BNode) else str(node).replace("##", "#").removeprefix(NO_BASE)
 
 
 def _collect_name(found: Thesaurus, concept: str, predicate: str, name: str, language: str) -> None:
