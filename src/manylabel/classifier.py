@@ -332,8 +332,13 @@ class TextClassifier(Estimator):
         if self.label_form_ != "sets" or rule is None or read is None or score is None:
             return None
 
+        labels_empty = decided.labels_empty_documents
+
         def label_columns(text: Text) -> list[int]:
-            chosen: list[int] = rule.decide_dense(score(*read(text))[np.newaxis], kind)[0].nonzero()[0].tolist()
+            terms, values = read(text)
+            if not len(terms) and not labels_empty:
+                return []
+            chosen: list[int] = rule.decide_dense(score(terms, values)[np.newaxis], kind)[0].nonzero()[0].tolist()
             return chosen
 
         return label_columns
@@ -361,9 +366,7 @@ class TextClassifier(Estimator):
 
     def _decide(self, X: Csr, scores: Floats | None) -> Csr:
         decided = self.decided_
-        if decided.rule_ is None or scores is None:
-            return Csr(decided.predict(X))
-        return decided.rule_.decide(scores, decided.score_kind)
+        return Csr(decided.predict(X)) if scores is None else decided.decide(X, scores)
 
     def remarks(self, documents: Documents) -> dict[str, Any]:
         """The method's remarks on how it made these predictions; empty for most methods, see `remarks_of`."""

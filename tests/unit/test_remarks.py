@@ -15,7 +15,7 @@ from manylabel.reports.result_page import choices_text, result_page
 TEXTS = ["bus late again", "hole in the road", "bus stuck in a hole in the road", "late bus", "road works", "bus"] * 4
 LABELS: LabelSets = [["buses"], ["roads"], ["buses", "roads"], ["buses"], ["roads"], ["buses"]] * 4
 RARELY: LabelSets = [["buses"], ["roads"], [], [], [], []] * 4
-ASKED = ["late bus", "road", "nothing known here", "bus road"]
+ASKED = ["late bus", "road", "again", "bus road"]
 
 
 def _result(method: str, labels: LabelSets = LABELS, **settings: Any) -> Any:

@@ -13,7 +13,7 @@ from scipy import sparse
 from manylabel.choosing.fold_work import FoldData, FoldWork
 from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.decided import DecidedModel, unlabelled_if_empty
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.metrics import LabelRanks, label_ranks
 from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
@@ -174,7 +174,7 @@ def _predict(
     X = model.features(fold.X_test)
     for name in [name for name, rule in rules.items() if rule is None]:
         began = time.perf_counter()
-        batches[name].append(Csr(model.predict(X)))
+        batches[name].append(unlabelled_if_empty(Csr(model.predict(X)), X, model, None))
         seconds[name] = time.perf_counter() - began
     read = {name: rule for name, rule in rules.items() if rule is not None}
     for rows in row_batches(X.shape[0], model.n_labels_) if read or with_ranks else ():
@@ -183,7 +183,8 @@ def _predict(
         scoring = time.perf_counter() - began
         for name, rule in read.items():
             began = time.perf_counter()
-            batches[name].append(rule.decide(scores, model.score_kind))
+            predicted = rule.decide(scores, model.score_kind)
+            batches[name].append(unlabelled_if_empty(predicted, X[rows], model, rule))
             seconds[name] += scoring + time.perf_counter() - began
         if with_ranks:
             ranks.append(label_ranks(fold.Y_test[rows], _widened(scores, fold)))

@@ -249,10 +249,24 @@ class DecidedModel(MultiLabelModel):
         rule = self.rule_
         if rule is None:
             predicted = self.model_.predict(features, working_memory=working_memory)
-            return self.in_fitted_form([Csr(predicted)]) if self.label_form_ == "dense" else predicted
+            if self.label_form_ == "single":
+                return predicted
+            predicted = unlabelled_if_empty(Csr(predicted), features, self.model_, None)
+            return self.in_fitted_form([predicted])
         return self.in_fitted_form(
-            [rule.decide(scores, self.score_kind) for _, scores in self.score_in_batches(features, working_memory)]
+            [self.decide(features[rows], scores) for rows, scores in self.score_in_batches(features, working_memory)]
         )
+
+    def decide(self, X: Csr, scores: Floats) -> Csr:
+        """The label sets of documents, given their scores: by the rule, none for a document without a known term."""
+        if self.rule_ is None:
+            return Csr(self.predict(X))
+        return unlabelled_if_empty(self.rule_.decide(scores, self.score_kind), X, self.model_, self.rule_)
+
+    @property
+    def labels_empty_documents(self) -> bool:
+        """Whether documents without a known term get labels, see `unlabelled_if_empty`."""
+        return labels_empty_documents(self.model_, self.rule_)
 
     def decision_function(self, X: object) -> Floats:
         """The model's decision function."""
@@ -288,6 +302,28 @@ class DecidedModel(MultiLabelModel):
     def guarantee(self) -> GuaranteeRecord | None:
         """The rule's guarantee for new documents; None for most rules."""
         return None if self.rule_ is None else self.rule_.guarantee()
+
+
+def labels_empty_documents(model: MultiLabelModel, rule: DecisionRule | None) -> bool:
+    """Whether documents without a known term get labels: if absent terms are evidence to the model, or if the rule
+    has a guarantee, which counts every document.
+    """
+    return model.reads_absence or (rule is not None and rule.held_out_share > 0)
+
+
+def unlabelled_if_empty(predicted: Csr, X: Csr, model: MultiLabelModel, rule: DecisionRule | None) -> Csr:
+    """The predicted label sets, without those of documents in which no term is known.
+
+    The scores of such a document say only how frequent the labels are. It keeps its labels where
+    `labels_empty_documents`.
+    """
+    lengths = np.diff(X.indptr)
+    if lengths.all() or labels_empty_documents(model, rule):
+        return predicted
+    kept = np.repeat(lengths > 0, np.diff(predicted.indptr))
+    sizes = np.where(lengths > 0, np.diff(predicted.indptr), 0)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(predicted.indptr.dtype)
+    return Csr((predicted.data[kept], predicted.indices[kept], indptr), shape=predicted.shape)
 
 
 def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | None) -> Floats:

@@ -117,6 +117,10 @@ class MultiLabelModel(Estimator):
     wants: ClassVar[frozenset[str]] = frozenset()
     """Facts about the corpus that `fit` takes as keywords where they are known, of the list in `FACTS`."""
 
+    reads_absence: ClassVar[bool] = False
+    """Whether absent terms are evidence by the method's formula, so that a document without terms is decided like any
+    other. Elsewhere a classifier predicts no label for it."""
+
     independent_labels: ClassVar[bool] = False
     """Whether each label is a two-class problem of its own, documents without it being negatives."""
 

@@ -46,6 +46,7 @@ class BernoulliNaiveBayes(CountModel):
         "alpha": Number(low=0, open_low=True),
         "unlabelled": OneOf("negative", "ignore"),
     }
+    reads_absence = True
     intercept_: Floats
 
     def __init__(
