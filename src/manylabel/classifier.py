@@ -175,7 +175,7 @@ class TextClassifier(Estimator):
         if divided is not None:
             held_out = pipeline.transform(rows_of(documents, divided[1])), Csr(Y[divided[1]])
         with stage("Learning"):
-            decided.fit(learned.X, given_Y, held_out=held_out, **decided.wanted(facts))
+            decided.fit(learned.X, given_Y, held_out=held_out, fold_features=learned.in_folds, **decided.wanted(facts))
         # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
         self.recipe_, self.features_, self.decided_ = recipe.as_dict(), pipeline, decided
         self.labels_, self.label_form_ = names, form

@@ -23,7 +23,7 @@ from manylabel.data.splits import Split
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import Vectorizer
-from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline
+from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline, FoldFeatures
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
@@ -49,6 +49,8 @@ class FoldData:
     labels: Ints
     facts: Mapping[str, Any]
     """Further facts about the training documents, see `manylabel.models.base.FACTS`."""
+    in_folds: FoldFeatures | None
+    """Learns selection and weighting anew from some of the training documents; None where neither is learned."""
 
 
 class FoldWork:
@@ -152,7 +154,8 @@ class FoldWork:
         if self.has_texts and learned.counts is not None:
             of_counts = recipe.build().counts_of_counts(learned.counts, Y)
             facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
-        return FoldData(learned.X, Y, X_test, Csr(self.Y[test]), np.asarray(test, dtype=np.int64), labels, facts)
+        rows_test = np.asarray(test, dtype=np.int64)
+        return FoldData(learned.X, Y, X_test, Csr(self.Y[test]), rows_test, labels, facts, learned.in_folds)
 
     def _facts(self, recipe: Recipe, labels: Ints) -> dict[str, Any]:
         if self.hierarchy is None:

@@ -13,12 +13,12 @@ from scipy import sparse
 from manylabel.choosing.fold_work import FoldData, FoldWork
 from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.decided import DecidedModel, unlabelled_if_empty
+from manylabel.decisions.decided import DecidedModel, decidable_scores, unlabelled_if_empty
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.metrics import LabelRanks, label_ranks
 from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
-from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
-from manylabel.models.score_kinds import ScoreKind
+from manylabel.models.out_of_fold import Fit, fit_anew
+from manylabel.models.score_kinds import Bools
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
@@ -111,7 +111,7 @@ def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, deadline
     """
     began = time.perf_counter()
     with stage("Learning"):
-        decided.fit(fold.X, fold.Y, deadline=deadline, **decided.wanted(fold.facts))
+        decided.fit(fold.X, fold.Y, deadline=deadline, fold_features=fold.in_folds, **decided.wanted(fold.facts))
     learned = time.perf_counter() - began
     with stage("Predicting"):
         predicted, ranks, seconds = _predict(decided.model_, {"": decided.rule_}, fold, with_ranks)
@@ -129,12 +129,12 @@ def _run_together(
     began = time.perf_counter()
     with stage("Learning"):
         scores, Y_true = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
+        empty = np.zeros(0, dtype=np.bool_)
         if any(rule is not None and rule.learns for rule in rules.values()):
-            scores, rows = out_of_fold_scores(
-                model, fold.X, fold.Y, first.folds, first.seed, options=facts, fit=fit, deadline=deadline
-            )
+            score = first.out_of_fold(fold.X, fold.Y, facts, deadline, fold.in_folds, fit)
+            scores, rows, empty = score(model)
             Y_true = Csr(fold.Y[rows])
-        learned, rule_seconds = _learn_rules(rules, scores, Y_true, model.score_kind)
+        learned, rule_seconds = _learn_rules(rules, scores, empty, Y_true, model)
         fitted = fit(model, fold.X, fold.Y, facts)
     shared = time.perf_counter() - began - sum(rule_seconds.values())
     with stage("Predicting"):
@@ -152,14 +152,17 @@ def _run_together(
 
 
 def _learn_rules(
-    rules: Mapping[str, DecisionRule | None], scores: Floats, Y_true: Csr, kind: ScoreKind
+    rules: Mapping[str, DecisionRule | None], scores: Floats, empty: Bools, Y_true: Csr, model: MultiLabelModel
 ) -> tuple[dict[str, DecisionRule | None], dict[str, float]]:
     """The fitted rules (None for the model's own decision) and the seconds each took to learn."""
     learned: dict[str, DecisionRule | None] = {}
     seconds = {}
     for name, rule in rules.items():
         began = time.perf_counter()
-        learned[name] = None if rule is None else rule.fit(scores, Y_true, kind).settled()
+        learned[name] = None
+        if rule is not None:
+            decidable = decidable_scores(scores, empty, model, rule)
+            learned[name] = rule.fit(decidable, Y_true, model.score_kind).settled()
         seconds[name] = time.perf_counter() - began
     return learned, seconds
 
@@ -183,8 +186,8 @@ def _predict(
         scoring = time.perf_counter() - began
         for name, rule in read.items():
             began = time.perf_counter()
-            predicted = rule.decide(scores, model.score_kind)
-            batches[name].append(unlabelled_if_empty(predicted, X[rows], model, rule))
+            decided = rule.decide(scores, model.score_kind)
+            batches[name].append(unlabelled_if_empty(decided, X[rows], model, rule))
             seconds[name] += scoring + time.perf_counter() - began
         if with_ranks:
             ranks.append(label_ranks(fold.Y_test[rows], _widened(scores, fold)))

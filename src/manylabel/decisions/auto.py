@@ -9,12 +9,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from manylabel.data.splits import iterative_stratification
-from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.decided import DecidedModel, Scored
+from manylabel.decisions.decided import DecidedModel, OutOfFold, Scored, decidable_scores
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
@@ -113,22 +111,20 @@ class AutoModel(DecidedModel):
         """A copy of `model` with the fixed cost, if there is one."""
         return self._with_cost(self.C)
 
-    def score_out_of_fold(
-        self, rule: DecisionRule | None, X: Csr, Y: Csr, facts: Mapping[str, Any], deadline: Deadline | None
-    ) -> Scored:
+    def score_out_of_fold(self, rule: DecisionRule | None, X: Csr, Y: Csr, out_of_fold: OutOfFold) -> Scored:
         """The best of all models tried: one per cost, and the average with the `others`."""
         if rule is None or not self.searches:
-            return super().score_out_of_fold(rule, X, Y, facts, deadline)
+            return super().score_out_of_fold(rule, X, Y, out_of_fold)
         best, gain = None, -np.inf
         for cost in self._costs():
-            tried = self._try_cost(cost, rule, X, Y, facts, deadline)
+            tried = self._try_cost(cost, rule, Y, out_of_fold)
             if best is not None and not _gain(tried) > gain:
                 break
             best, gain = tried, _gain(tried)
         assert best is not None
         all_scored = len(best.rows) == X.shape[0]
         if self.others and all_scored and X.nnz * Y.shape[1] <= self.most_work:
-            average = self._try_average(best, rule, X, Y, facts, deadline)
+            average = self._try_average(best, rule, Y, out_of_fold)
             if _gain(average) > gain:
                 return average
         return best
@@ -142,27 +138,16 @@ class AutoModel(DecidedModel):
         copied = unfitted_copy(self.model)
         return copied if cost is None else copied.set_everywhere("C", float(cost))
 
-    def _try_cost(
-        self,
-        cost: float | None,
-        rule: DecisionRule,
-        X: Csr,
-        Y: Csr,
-        facts: Mapping[str, Any],
-        deadline: Deadline | None,
-    ) -> Scored:
+    def _try_cost(self, cost: float | None, rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold) -> Scored:
         """The model with one cost, its out-of-fold scores, and the rule learned on them."""
         model = self._with_cost(cost)
-        scores, rows = out_of_fold_scores(
-            model, X, Y, self.folds, self.seed, options=model.wanted(facts), deadline=deadline
-        )
-        learned = unfitted_copy(rule).fit(scores, Csr(Y[rows]), model.score_kind)
+        scores, rows, empty = out_of_fold(model)
+        decidable = decidable_scores(scores, empty, model, rule)
+        learned = unfitted_copy(rule).fit(decidable, Csr(Y[rows]), model.score_kind)
         settings = {} if cost is None or cost == self.C else {"C": float(cost)}
-        return Scored(model, scores, rows, learned, settings)
+        return Scored(model, scores, rows, empty, learned, settings)
 
-    def _try_average(
-        self, first: Scored, rule: DecisionRule, X: Csr, Y: Csr, facts: Mapping[str, Any], deadline: Deadline | None
-    ) -> Averaged:
+    def _try_average(self, first: Scored, rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold) -> Averaged:
         """The average of all models, and the rule learned on its out-of-fold scores.
 
         `first` holds the out-of-fold scores of the first model.
@@ -170,18 +155,17 @@ class AutoModel(DecidedModel):
         scores = [of_unseen_documents(first.scores, first.model.score_kind)]
         for other in self.others:
             model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
-            found, _ = out_of_fold_scores(
-                model, X, Y, self.folds, self.seed, options=model.wanted(facts), deadline=deadline
-            )
+            found, _, _ = out_of_fold(model)
             scores.append(of_unseen_documents(found, model.score_kind))
         ensemble = Ensemble((first.model, *self.others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         member_scores = np.stack(scores)
         tests = [test for _, test in iterative_stratification(Y, self.folds, self.seed)]
         combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)
         combined = with_constants(combined, constant_labels(Y))
-        learned = unfitted_copy(rule).fit(combined, Y, ensemble.score_kind)
+        decidable = decidable_scores(combined, first.empty, ensemble, rule)
+        learned = unfitted_copy(rule).fit(decidable, Y, ensemble.score_kind)
         settings = {**first.settings, "averaged": True}
-        return Averaged(ensemble, combined, first.rows, learned, settings, member_scores)
+        return Averaged(ensemble, combined, first.rows, first.empty, learned, settings, member_scores)
 
 
 def _gain(found: Scored) -> float:

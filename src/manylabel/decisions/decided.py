@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.splits import holdout
 from manylabel.deadline import Deadline
-from manylabel.decisions.base import Choice, DecisionRule
+from manylabel.decisions.base import Choice, DecisionRule, floor
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.guarantee import GuaranteeRecord
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
-from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 
 MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
 RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
+OutOfFold: TypeAlias = Callable[[MultiLabelModel], tuple[Floats, Ints, Bools]]
+"""A model → the scores of the training documents by copies of it that did not see them, the rows of these documents,
+and which of them have no term that the copy knew.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,10 +37,16 @@ class Scored:
     scores: Floats
     rows: Ints
     """The indices of the training documents in the rows of `scores`."""
+    empty: Bools
+    """Which of these documents have no known term."""
     rule: DecisionRule | None = None
     """The decision rule, if it was already learned on these scores."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the model that were chosen by comparing scores."""
+
+    def decidable(self, rule: DecisionRule) -> Floats:
+        """The scores as the rule should learn from them: every label of a document that gets none is impossible."""
+        return decidable_scores(self.scores, self.empty, self.model, rule)
 
     def fit(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
         """The model fitted to all training documents."""
@@ -127,15 +138,17 @@ class DecidedModel(MultiLabelModel):
         *,
         held_out: tuple[Csr, Csr] | None = None,
         deadline: Deadline | None = None,
+        fold_features: FoldFeatures | None = None,
         **facts: Any,
     ) -> Self:
         """Learn the rule on out-of-fold scores, then the model; `facts` are passed to the model's `fit`.
 
         `held_out` are documents and labels for a rule that needs them; by default they are drawn from X and Y. The
-        `deadline` is checked before each fold.
+        `deadline` is checked before each fold. `fold_features` learns selection and weighting of terms in each fold
+        from its training documents, so that the rule learns from documents as new as those predicted later.
         """
         try:
-            return self._fit(X, Y, held_out, deadline, facts)
+            return self._fit(X, Y, held_out, deadline, fold_features, facts)
         except BaseException:  # also an interruption: a model without its parts must not count as fitted
             self.forget()
             raise
@@ -146,6 +159,7 @@ class DecidedModel(MultiLabelModel):
         Y: object,
         held_out: tuple[Csr, Csr] | None,
         deadline: Deadline | None,
+        fold_features: FoldFeatures | None,
         facts: Mapping[str, Any],
     ) -> Self:
         features, targets = self.check_training(X, Y)
@@ -158,12 +172,15 @@ class DecidedModel(MultiLabelModel):
             kept, others = divided
             held_out = Csr(features[others]), Csr(Y_true[others])
             features, Y_true = Csr(features[kept]), Csr(Y_true[kept])
+            if fold_features is not None:
+                fold_features = _among(fold_features, kept)
         rule = None if self.rule is None else unfitted_copy(self.rule)
         if rule is not None:
             rule.check_parameters()
             rule.check_kind(self.model.score_kind)
         if self.probabilities is not None or (rule is not None and rule.learns):
-            found = self.score_out_of_fold(rule, features, Y_true, facts, deadline)
+            out_of_fold = self.out_of_fold(features, Y_true, facts, deadline, fold_features)
+            found = self.score_out_of_fold(rule, features, Y_true, out_of_fold)
             rule = self._learn_from(found, rule, Csr(Y_true[found.rows]))
             self.model_ = found.fit(features, Y_true, facts)
         else:
@@ -200,15 +217,45 @@ class DecidedModel(MultiLabelModel):
         most = max(1, WORKING_MEMORY // (8 * max(Y.shape[1], 1)))
         return holdout(Y.shape[0], min(share, most / max(Y.shape[0], 1)), self.seed)
 
-    def score_out_of_fold(
-        self, rule: DecisionRule | None, X: Csr, Y: Csr, facts: Mapping[str, Any], deadline: Deadline | None
-    ) -> Scored:
+    def out_of_fold(
+        self,
+        X: Csr,
+        Y: Csr,
+        facts: Mapping[str, Any],
+        deadline: Deadline | None,
+        fold_features: FoldFeatures | None,
+        fit: Fit = fit_anew,
+    ) -> OutOfFold:
+        """A function that scores all training documents by copies of a model that did not see them."""
+
+        def score(model: MultiLabelModel) -> tuple[Floats, Ints, Bools]:
+            empty: Bools = np.diff(X.indptr) == 0
+
+            def noted(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
+                assert fold_features is not None
+                learned = fold_features(train, test)
+                empty[test] = np.diff(learned[1].indptr) == 0
+                return learned
+
+            scores, rows = out_of_fold_scores(
+                model,
+                X,
+                Y,
+                self.folds,
+                self.seed,
+                options=model.wanted(facts),
+                fit=fit,
+                deadline=deadline,
+                features=None if fold_features is None else noted,
+            )
+            return scores, rows, empty[rows]
+
+        return score
+
+    def score_out_of_fold(self, rule: DecisionRule | None, X: Csr, Y: Csr, out_of_fold: OutOfFold) -> Scored:
         """The model and its out-of-fold scores, from which `rule` will learn."""
         model = self.unfitted_model()
-        scores, rows = out_of_fold_scores(
-            model, X, Y, self.folds, self.seed, options=model.wanted(facts), deadline=deadline
-        )
-        return Scored(model, scores, rows)
+        return Scored(model, *out_of_fold(model))
 
     def _learn_from(self, found: Scored, rule: DecisionRule | None, Y_true: Csr) -> DecisionRule | None:
         """Learn calibration and rule from out-of-fold scores; return the learned rule."""
@@ -219,7 +266,7 @@ class DecidedModel(MultiLabelModel):
             return None
         learned = found.rule
         if learned is None:
-            learned = (rule.prepare if rule.held_out_share else rule.fit)(found.scores, Y_true, kind)
+            learned = (rule.prepare if rule.held_out_share else rule.fit)(found.decidable(rule), Y_true, kind)
         self.choice_ = learned.choice(found.settings)
         return learned
 
@@ -304,11 +351,23 @@ class DecidedModel(MultiLabelModel):
         return None if self.rule_ is None else self.rule_.guarantee()
 
 
+def _among(features: FoldFeatures, rows: Ints) -> FoldFeatures:
+    """The features of folds of some of the documents, whose rows are counted among these."""
+    return lambda train, test: features(rows[train], rows[test])
+
+
 def labels_empty_documents(model: MultiLabelModel, rule: DecisionRule | None) -> bool:
     """Whether documents without a known term get labels: if absent terms are evidence to the model, or if the rule
     has a guarantee, which counts every document.
     """
     return model.reads_absence or (rule is not None and rule.held_out_share > 0)
+
+
+def decidable_scores(scores: Floats, empty: Bools, model: MultiLabelModel, rule: DecisionRule) -> Floats:
+    """The scores, with every label impossible for empty documents, as `unlabelled_if_empty` decides them."""
+    if not empty.any() or labels_empty_documents(model, rule):
+        return scores
+    return np.where(empty[:, np.newaxis], floor(model.score_kind), scores)
 
 
 def unlabelled_if_empty(predicted: Csr, X: Csr, model: MultiLabelModel, rule: DecisionRule | None) -> Csr:

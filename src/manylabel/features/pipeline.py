@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.labels import as_matrix
-from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher
 from manylabel.features.select import TermSelector
@@ -32,6 +32,8 @@ Documents: TypeAlias = Sequence[Text] | Csr
 """Texts, or a ready-made matrix of counts."""
 CountedTerms: TypeAlias = tuple[npt.NDArray[np.int32], Floats]
 """The columns of one document's terms, ascending, and their values."""
+FoldFeatures: TypeAlias = Callable[[Ints, Ints], tuple[Csr, Csr, Mapping[str, Any]]]
+"""Rows of training and of test documents → X of both, as learned from the training documents, and facts about X."""
 
 PRUNING = ("min_df", "max_df", "max_features")
 """The settings of a `Vectorizer` that remove terms."""
@@ -48,6 +50,8 @@ class Learned:
     """The counts before terms were removed; None if none were removed, or if X holds weights instead of counts."""
     facts: Mapping[str, Any]
     """Facts about the keyword rules for the model, see `manylabel.models.base.FACTS`."""
+    in_folds: FoldFeatures | None
+    """Learns selection and weighting anew from some of the documents; None where neither is learned."""
 
 
 class FeaturePipeline(Estimator):
@@ -103,17 +107,21 @@ class FeaturePipeline(Estimator):
         counts = as_matrix(documents)
         self.vectorizer_, self.kept_ = None, None
         if counts is not None:
-            X = self._select(counts, Y)
+            pruned, names = counts, terms
         else:
             self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
             with stage("Reading words"):
                 counts = self.vectorizer_.count(cast(Sequence[Text], documents))
-                X = self.vectorizer_.prune(counts)
-            X = self._select(X, Y)
+                pruned = self.vectorizer_.prune(counts)
+            names = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
+        X = self._select(pruned, Y)
         unpruned = counts if self.vectorizer_ is not None and X.shape[1] < counts.shape[1] else None
         X = self._weigh(X)
         facts = self._fit_rules(rules, labels, terms)
-        return Learned(self._with_rules(X, documents), None if self.weighting else unpruned, facts)
+        hits = self._rule_hits(documents)
+        X = X if hits is None else Csr(sparse.hstack([X, hits], format="csr"))
+        in_folds = self._in_folds(pruned, Y, hits, names)
+        return Learned(X, None if self.weighting else unpruned, facts, in_folds)
 
     def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool) -> Learned:
         """Learn terms and weights from rows of a larger corpus whose terms were all counted before.
@@ -134,9 +142,34 @@ class FeaturePipeline(Estimator):
                 mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
                 X = select_columns(X, mask)
                 self.kept_[self.kept_] = mask
+        in_folds = self._in_folds(X, Y, None, None)
         X = self._select(X, Y)
         unpruned = None if self.weighting or X.shape[1] == seen.shape[1] else seen
-        return Learned(self._weigh(X), unpruned, {})
+        return Learned(self._weigh(X), unpruned, {}, in_folds)
+
+    def _in_folds(self, counts: Csr, Y: Csr, hits: Csr | None, names: Sequence[str] | None) -> FoldFeatures | None:
+        """Selection and weighting learned in a fold of the counts; the terms are those of all documents.
+
+        A threshold learned on scores of terms that were selected with the labels of all documents would expect too
+        much of new documents. `hits` are the columns of keyword rules, `names` the terms.
+        """
+        if not self.selection and not self.weighting:
+            return None
+        matcher = self.keywords_ if self.selection else None
+        words = None if matcher is None or names is None else matcher.words(names)
+
+        def learn(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
+            pipeline = FeaturePipeline(None, self.selection, self.weighting, self.n_jobs)
+            learned = pipeline.fit_counts(Csr(counts[train]), Csr(Y[train]), has_vocabulary=False)
+            X_train, X_test = learned.X, pipeline.transform_counts(Csr(counts[test]))
+            if hits is not None:
+                X_train = Csr(sparse.hstack([X_train, hits[train]], format="csr"))
+                X_test = Csr(sparse.hstack([X_test, hits[test]], format="csr"))
+            if words is None or pipeline.selector_ is None:
+                return X_train, X_test, {}
+            return X_train, X_test, {"rule_words": Csr(words[:, pipeline.selector_.kept_])}
+
+        return learn
 
     def _select(self, X: Csr, Y: Csr) -> Csr:
         """X with only the selected terms. A vocabulary is reduced to them; without one the selector is kept."""
@@ -175,12 +208,12 @@ class FeaturePipeline(Estimator):
             words = names
         return {"rule_labels": matcher.labels_} | ({} if words is None else {"rule_words": matcher.words(words)})
 
-    def _with_rules(self, X: Csr, documents: Documents) -> Csr:
-        """X with one more column per keyword rule."""
+    def _rule_hits(self, documents: Documents) -> Csr | None:
+        """One column for each keyword rule, 1 where it matches; None without rules."""
         if self.keywords_ is None:
-            return X
+            return None
         with stage("Matching keyword rules"):
-            return Csr(sparse.hstack([X, self.keywords_.transform(documents)], format="csr"))
+            return self.keywords_.transform(documents)
 
     # ---- transforming ------------------------------------------------------------------------------------
 
@@ -197,7 +230,8 @@ class FeaturePipeline(Estimator):
             )
         else:
             X = self.vectorizer_.transform(cast(Sequence[Text], documents))
-        return self._with_rules(self._selected_and_weighed(X), documents)
+        X, hits = self._selected_and_weighed(X), self._rule_hits(documents)
+        return X if hits is None else Csr(sparse.hstack([X, hits], format="csr"))
 
     def transform_counts(self, counts: Csr) -> Csr:
         """X of further rows of the counts whose terms `fit_counts` learned from."""

@@ -11,6 +11,7 @@ from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
+from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.progress import track
 
@@ -33,13 +34,15 @@ def out_of_fold_scores(
     options: Mapping[str, Any] | None = None,
     fit: Fit = fit_anew,
     deadline: Deadline | None = None,
+    features: FoldFeatures | None = None,
 ) -> tuple[Floats, Ints]:
     """Scores of documents by models that did not see them, and the rows they belong to.
 
     All documents are scored as long as the dense result keeps within `working_memory` bytes; beyond that, a
     random sample of as many as fit, since a dense documents × labels matrix of a large corpus is never built.
     `options` go to the model's `fit`; `fit` makes the fitted models, for example from each other's solutions. The
-    `deadline` is checked before each fold.
+    `deadline` is checked before each fold. `features` learns selection and weighting of terms anew in each fold;
+    without it the folds are rows of X.
     """
     n_documents = X.shape[0]
     if n_documents < folds:
@@ -58,6 +61,7 @@ def out_of_fold_scores(
         if deadline is not None:
             deadline.check()
         wanted = test[place[test] >= 0]
-        fitted = fit(model, Csr(X[train]), Csr(Y[train]), options or {})
-        scores[place[wanted]] = fitted.scores(X[wanted])
+        X_train, X_test, facts = (X[train], X[wanted], {}) if features is None else features(train, wanted)
+        fitted = fit(model, Csr(X_train), Csr(Y[train]), {**(options or {}), **model.wanted(facts)})
+        scores[place[wanted]] = fitted.scores(X_test)
     return scores, rows
