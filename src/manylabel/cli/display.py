@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -65,17 +64,9 @@ def _rich_table(table: Table) -> RichTable:
 
 def show_json(value: Any) -> None:
     """Print a value as JSON; NaN and infinities, which JSON lacks, become null."""
-    sys.stdout.write(json.dumps(_plain(value), ensure_ascii=False, indent=2) + "\n")
+    from manylabel.data.strict_json import dumps
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value
+    sys.stdout.write(dumps(value, indent=2) + "\n")
 
 
 def remark(text: str) -> None:

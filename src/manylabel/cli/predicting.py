@@ -122,9 +122,11 @@ def stdin_texts(stream: Iterable[bytes]) -> Iterator[tuple[str, Text]]:
 
 def write_predictions(predictions: Iterable[LabelledDocument], to: Output, scores: bool) -> Iterator[str]:
     """The predictions as lines of the chosen format."""
+    from manylabel.data.strict_json import dumps
+
     if to is Output.JSONL:
         for prediction in predictions:
-            yield json_module.dumps(prediction.as_dict(with_scores=scores), ensure_ascii=False) + "\n"
+            yield dumps(prediction.as_dict(with_scores=scores)) + "\n"
         return
     separator = "\t" if to is Output.TSV else ","
     buffer = io.StringIO()

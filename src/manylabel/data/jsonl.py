@@ -11,6 +11,7 @@ from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import ColumnOptions, Table, corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.problems import Problems
+from manylabel.data.strict_json import dumps
 from manylabel.data.textfile import numbered_lines
 
 
@@ -85,4 +86,4 @@ def write(corpus: Corpus, path: Path) -> None:
                 record["split"] = corpus.split_names[row]
             for name, values in corpus.metadata.items():
                 record.setdefault(name, values[row])
-            stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+            stream.write(dumps(record) + "\n")

@@ -6,13 +6,13 @@ self-contained HTML file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from string import Template
 from typing import Any, Literal
 
+from manylabel.data.strict_json import dumps
 from manylabel.exceptions import MissingExtraError
 
 Cell = str | int | float | None
@@ -204,7 +204,7 @@ def page_html(title: str, blocks: Sequence[Block | Chart]) -> str:
         plotly=plotly_script() if drawings else "",
         body="\n".join(body),
         # "</" inside a script would end it
-        drawings=json.dumps(drawings).replace("</", "<\\/"),
+        drawings=dumps(drawings).replace("</", "<\\/"),
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from string import Template
 
+from manylabel.data.strict_json import dumps
 from manylabel.evaluation.findings import Claim, Curves, Entry, Experiment, Reproduction, Sheet, Verdict
 from manylabel.reports.page import Block, Column, Heading, Note, Table, plotly_script
 
@@ -190,7 +190,7 @@ def reproduction_html(found: Sequence[Reproduction]) -> str:
     papers = "\n".join(_paper(one, charts) for one in found)
     links = "".join(f'<a href="#{escape(one.paper)}">{escape(one.paper)}</a>' for one in found)
     # "</" inside a script would end it
-    drawings = json.dumps(charts.drawings).replace("</", "<\\/")
+    drawings = dumps(charts.drawings).replace("</", "<\\/")
     return _PAGE.substitute(
         plotly=plotly_script() if charts.drawings else "",
         summary=_summary_html(found),
