@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from manylabel.classifier import TextClassifier
-from manylabel.cli.display import _plain
+from manylabel.data.strict_json import finite
 from manylabel.evaluation.experiment import evaluate
 from manylabel.evaluation.result import Result, check_comparable, check_same_conventions, fingerprint, same_training
 from manylabel.exceptions import ComparisonError, DataError, ManylabelError
@@ -80,7 +80,7 @@ def test_ranks_over_data_sets_need_the_same_methods_and_conventions(result: Resu
 
 def test_a_result_comes_back_from_json(result: Result) -> None:
     undefined = replace(result, metrics={"all": {**result.metrics["all"], "coverage": float("nan")}})
-    back = Result.from_dict(json.loads(json.dumps(_plain(undefined.as_dict()))))
+    back = Result.from_dict(json.loads(json.dumps(finite(undefined.as_dict()))))
     assert back.labels == result.labels
     assert back.test == result.test
     assert back.train_sha256 == result.train_sha256
