@@ -75,8 +75,8 @@ def test_fixed_settings_are_not_searched() -> None:
     assert not [setting for setting in searched("svm", has_texts=False) if setting.startswith("features.")]
     assert not [setting for setting in searched("svm", {"decision": {"rule": "global"}}) if "decision" in setting]
     everything = {"features": {"ngram_range": (1, 1), "stemmer": None, "min_df": 1}, "weighting": {"tf": "log"}}
-    with pytest.raises(ParameterError, match="nothing to search for svm-zero"):
-        searched("svm-zero", everything | {"model": {"C": 1.0}})
+    with pytest.raises(ParameterError, match="nothing to search for svm-zero-tfidf"):
+        searched("svm-zero-tfidf", everything | {"model": {"C": 1.0}})
 
 
 def test_a_warm_start_reaches_the_same_solution_sooner(letters: Corpus) -> None:

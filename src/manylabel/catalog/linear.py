@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from manylabel.catalog.method import GODBOLE, PER_LABEL, TFIDF, UEDA, Cost, Method, Settings
-from manylabel.catalog.ranges import LINEAR, SHRINKAGE, WORDS, Choice, Log
+from manylabel.catalog.ranges import FEWER_TERMS, LINEAR, SHRINKAGE, WORDS, Choice, Log, Search
 
 _SVM = "manylabel.models.linear_svm:LinearSVM"
+_SVM_LIGHT: Settings = {"loss": "hinge", "bias": "free", "max_iter": 20_000}
+"""The SVMs of the papers: SVM-light's loss, and a bias that is not in the objective."""
+_COUNTS: Settings = {"tf": "raw", "idf": "none", "norm": "l2"}
+_SHARES: Settings = {"tf": "raw", "idf": "none", "norm": "l1"}
+_PAPER_LINEAR: Search = {**WORDS, **FEWER_TERMS, "model.C": Log(0.05, 20)}
 _FORCED: Settings = {"decision": "natural", "decision_settings": {"fallback": "argmax"}}
 
 ROWS = (
@@ -21,9 +26,20 @@ ROWS = (
     ),
     Method(
         "svm-zero",
+        "One linear SVM per label on word frequencies: every score above 0, or else the best one",
+        _SVM,
+        f"{GODBOLE}, sections 2 and 5.5",
+        cost=Cost(start=0.017, words=0.92, cells=0.74),
+        settings=_SVM_LIGHT,
+        weighting=_COUNTS,
+        search=_PAPER_LINEAR,
+        **_FORCED,
+    ),
+    Method(
+        "svm-zero-tfidf",
         "One linear SVM per label on tf-idf: every score above 0, or else the best one",
         _SVM,
-        f"{GODBOLE}, section 2.1",
+        "manylabel",
         cost=Cost(start=0.017, words=0.46, cells=0.37),
         weighting=TFIDF,
         search=LINEAR,
@@ -33,7 +49,19 @@ ROWS = (
         "svm-hf",
         "SVM-HF: linear SVMs on words and on the labels that first SVMs predicted, their balance tuned",
         "manylabel.strategies.svm_hf:SVMHF",
-        f"{GODBOLE}, section 3.1",
+        f"{GODBOLE}, section 3",
+        cost=Cost(start=0.46, cells=3.8, work=13.2),
+        inner=_SVM,
+        settings=_SVM_LIGHT,
+        weighting=_COUNTS,
+        search={**_PAPER_LINEAR, "model.scaling": Choice("kernel", "literal")},
+        **_FORCED,
+    ),
+    Method(
+        "svm-hf-tfidf",
+        "SVM-HF: linear SVMs on tf-idf and on the labels that first SVMs predicted, their balance tuned",
+        "manylabel.strategies.svm_hf:SVMHF",
+        "manylabel",
         cost=Cost(start=0.46, cells=1.9, work=6.6),
         inner=_SVM,
         weighting=TFIDF,
@@ -45,6 +73,18 @@ ROWS = (
         "BandSVM: linear SVMs trained again without the negatives near their boundary, the band tuned",
         "manylabel.strategies.band_svm:BandSVM",
         f"{GODBOLE}, section 4.1",
+        cost=Cost(start=0.18, cells=3.4, work=7.4),
+        inner=_SVM,
+        settings=_SVM_LIGHT,
+        weighting=_COUNTS,
+        search={**_PAPER_LINEAR, "model.side": Choice("both", "one"), "model.per_label": Choice(False, True)},
+        **_FORCED,
+    ),
+    Method(
+        "band-svm-tfidf",
+        "BandSVM on tf-idf: linear SVMs trained again without the negatives near their boundary, the band tuned",
+        "manylabel.strategies.band_svm:BandSVM",
+        "manylabel",
         cost=Cost(start=0.18, cells=1.7, work=3.7),
         inner=_SVM,
         weighting=TFIDF,
@@ -56,6 +96,18 @@ ROWS = (
         "ConfMat: linear SVMs trained without the documents of labels that naive Bayes confuses",
         "manylabel.strategies.conf_mat:ConfMat",
         f"{GODBOLE}, section 4.2",
+        cost=Cost(start=0.82, cells=0.22, work=17),
+        inner=_SVM,
+        settings=_SVM_LIGHT,
+        weighting=_COUNTS,
+        search={**_PAPER_LINEAR, "model.multi": Choice(False, True)},
+        **_FORCED,
+    ),
+    Method(
+        "confmat-tfidf",
+        "ConfMat on tf-idf: linear SVMs trained without the documents of labels that naive Bayes confuses",
+        "manylabel.strategies.conf_mat:ConfMat",
+        "manylabel",
         cost=Cost(start=0.82, cells=0.11, work=8.6),
         inner=_SVM,
         weighting=TFIDF,
@@ -64,9 +116,21 @@ ROWS = (
     ),
     Method(
         "svm-tuned",
-        "One linear SVM per label, cost and weight of the positives tuned for each label",
+        "One linear SVM per label on shares of words, cost and weight of the positives tuned for each label",
         "manylabel.models.tuned_svm:TunedSVM",
-        f"{UEDA}, section 4.2",
+        f"{UEDA}, section 4.1",
+        cost=Cost(words=20, cells=22, work=0.45),
+        inner=_SVM,
+        settings={**_SVM_LIGHT, "max_iter": 2000, "tol": 0.03, "forced": False, "metric": "sample-f1"},
+        weighting=_SHARES,
+        search={**WORDS, "model.min_positives": Choice(3, 5, 10, 20)},
+        decision="natural",
+    ),
+    Method(
+        "svm-tuned-tfidf",
+        "One linear SVM per label on tf-idf, cost and weight of the positives tuned for each label",
+        "manylabel.models.tuned_svm:TunedSVM",
+        "manylabel",
         cost=Cost(words=6.9, cells=7.6, work=0.15),
         inner=_SVM,
         weighting=TFIDF,

@@ -71,7 +71,7 @@ NETWORKS_AND_TREES: tuple[Method, ...] = (
         "neural",
         "A neural network of 50 hidden units on word frequencies, a label where its probability reaches one half",
         "manylabel.models.neural:NeuralNetwork",
-        f"{UEDA}, section 4.2",
+        f"{UEDA}, section 4.1",
         cost=Cost(start=0.1, words=1.2, cells=0.39),
         weighting={"tf": "raw", "idf": "none", "norm": "l1"},
         search={

@@ -21,7 +21,7 @@ class AccumulatedPosterior(DecisionRule):
 
     With Pr_n the sum of the n largest posteriors, n is the smallest number with Pr_n ≥ τ; the first n labels
     are predicted. There is always at least one (none where all posteriors are 0). τ ≤ 0 predicts the best label, τ ≥
-    1 every possible one. Source: Vilar, Castro & Sanchis 2004, section 2.4.
+    1 every possible one. Source: Vilar, Castro & Sanchis 2004, section 2.1.
 
     ``threshold="learn"`` searches τ between all attained sums for the best `metric` (micro F1, exact-match,
     or break-even); ties go to the smallest, and τ lies in the middle of its gap.

@@ -20,7 +20,7 @@ class Threshold(DecisionRule):
 
     The value is in the units people read: a probability for posteriors and log-odds, the score itself
     otherwise. None is the natural value: 0.5 for probabilities and similarities, anything above 0 for
-    margins. Source: Vilar, Castro & Sanchis 2004, section 3 (their binary classifiers with one threshold).
+    margins. Source: Vilar, Castro & Sanchis 2004, section 2.2 (their binary classifiers with one threshold).
 
     >>> rule = Threshold(0.5)
     >>> rule.decide(np.array([[2.0, -1.0, 0.0]]), ScoreKind.LOG_ODDS).toarray().tolist()

@@ -21,8 +21,8 @@ def bin_numbers(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, 
 
     bin(f) = 0 if f ≤ 0, else 1 + min(B − 2, ⌊(f − low) / ((high − low)/(B − 1))⌋)
 
-    Source: Lee 2018, section 3, which describes it in words. Our choices at the edges: values outside the interval are
-    clipped to it, and where low = high every positive value is in bin 1.
+    Source: Lee 2018, on value weights, which describes it in words. Our choices at the edges: values outside the
+    interval are clipped to it, and where low = high every positive value is in bin 1.
 
     >>> bin_numbers([0, 1, 2, 3, 5, 9], low=1, high=9, n_bins=5).tolist()
     [0, 1, 1, 2, 3, 4]
@@ -42,7 +42,7 @@ class FrequencyBins(Estimator):
     all terms together (``"global"``), is divided into B − 1 intervals of equal width; see `bin_numbers`. X stays
     sparse, because absent terms stay 0. A term never seen in training is in bin 1 wherever it occurs.
 
-    Source: Lee 2018, section 3, whose five bins are 0 and four intervals.
+    Source: Lee 2018, on value weights, whose five bins are 0 and four intervals.
 
     >>> X = Csr(np.array([[1, 0], [9, 3], [3, 0], [5, 3]]))
     >>> FrequencyBins(n_bins=5).fit_transform(X).toarray().tolist()

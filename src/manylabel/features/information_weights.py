@@ -1,14 +1,14 @@
 """Weights of terms, and of single values of terms, by the information they carry about the class.
 
-Weights of whole terms depend on presence and absence. Source: Lee 2018, section 2, which quotes them from Kim, Han,
-Rim & Myaeng 2006 (information gain) and Lee, Gutierrez & Dou 2011 (Kullback-Leibler).
+Weights of whole terms depend on presence and absence. Source: Lee 2018, on feature weights, which
+quotes them from Kim, Han, Rim & Myaeng 2006 (information gain) and Lee, Gutierrez & Dou 2011 (Kullback-Leibler).
 
 Weights of values (term i in frequency bin j) are formulas on tables of counts n_ijc, the documents of class c in which
 feature i has value j. The sparse models (`manylabel.models.value_weighted_nb`) evaluate the same formulas entry by
-entry; co-training and chains use them for label indicators, which are features of two values. Source: Lee 2018,
-section 3. The printed formulas are lost; the text names the Kullback-Leibler divergence of the class distribution given
-the value from the prior one, and a normalising constant. Shrinking (`m`) and the rarity correction ``kl_split`` are
-ours; the latter follows the feature weights of Lee, Gutierrez & Dou 2011.
+entry; co-training and chains use them for label indicators, which are features of two values. Source: Lee 2018, on
+value weights. The printed formulas are lost; the text names the Kullback-Leibler divergence of the class distribution
+given the value from the prior one, and a normalising constant. Shrinking (`m`) and the rarity correction ``kl_split``
+are ours; the latter follows the feature weights of Lee, Gutierrez & Dou 2011.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def kl_value_weights(
     m = 0 is the maximum likelihood posterior. A value of no document, or of every document, has weight 0; a class
     without documents is left out. `class_documents` is N_c; without it, the sum over the values of a feature.
 
-    Source: Lee 2018, section 3, and this module's docstring.
+    Source: Lee 2018, on value weights, and this module's docstring.
 
     >>> counts = np.array([[30, 30], [8, 12], [2, 18]])
     >>> kl_value_weights(counts, "kl", m=1.0).round(6).tolist()

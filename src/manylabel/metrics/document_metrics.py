@@ -56,7 +56,7 @@ def sample_recall(counts: DocumentCounts, zero_division: float = 1.0) -> float:
 def sample_f1(counts: DocumentCounts, zero_division: float = 1.0) -> float:
     """The mean of 2 |T ∩ S| / (|T| + |S|), the F1 of each document.
 
-    Source: Ueda & Saito 2002, section 4.
+    Source: Ueda & Saito 2002, section 4.1.
 
     >>> counts = DocumentCounts(right=[1, 1, 0, 0], true=[2, 1, 2, 0], predicted=[1, 2, 0, 0], labels=3)
     >>> round(sample_f1(counts), 6)

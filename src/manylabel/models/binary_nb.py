@@ -30,7 +30,7 @@ class BinaryNaiveBayes(CountModel):
     s_k = log p(k)/(1 − p(k)) + Σ_w x_w log p(w|k)/p(w|rest of k),   P_k(x) = 1/(1 + exp(−s_k))
 
     p(k) is the share of documents with the label, the rest of k all documents without it, each document used
-    once. `predict` returns the labels with P_k ≥ 0.5. Source: Vilar, Castro & Sanchis 2004, section 3.
+    once. `predict` returns the labels with P_k ≥ 0.5. Source: Vilar, Castro & Sanchis 2004, section 2.2.
 
     Both sides are smoothed with one discount b and one unigram p(w) (``smoothing="absolute"``; `b`, `counts`
     and `unigram` as in `MultinomialNaiveBayes`, the unigram counting each document once by default) or by

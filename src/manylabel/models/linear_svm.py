@@ -44,7 +44,7 @@ class LinearSVM(MultiLabelModel):
     coefficients α as `dual_coef_` (documents × labels); `fit(..., initial=α)` starts from them, with another C, after
     other exclusions, or with documents appended. `warm_start` does both from one `fit` to the next.
 
-    Source: Godbole & Sarawagi 2004, section 3; Manning, Raghavan & Schütze 2008, chapter 15; the solver is described in
+    Source: Godbole & Sarawagi 2004, section 2; Manning, Raghavan & Schütze 2008, chapter 15; the solver is described in
     `manylabel.kernels.linear_reference`. It computes in single precision from `tol` 1e-5 on, and the result does not
     depend on the number of threads.
 

@@ -29,7 +29,7 @@ class NeuralNetwork(MultiLabelModel):
     z = activation(x W₁ + b₁),   log P_l/(1 − P_l) = z · w_l + b_l
 
     W and b minimise the cross-entropy summed over documents and labels plus λ times the sum of squared weights
-    (`decay`); intercepts are free. Source: Ueda & Saito 2002, section 4.2, whose network has 50 hidden units and reads
+    (`decay`); intercepts are free. Source: Ueda & Saito 2002, section 4.1, whose network has 50 hidden units and reads
     counts divided by the length of the document; activation, optimiser and λ are not given there. scikit-learn's
     MLPClassifier takes the steps: Adam, batches of 200 documents, single precision.
 

@@ -51,7 +51,7 @@ class TunedSVM(RetrainedSVM):
     the nearest previous solution. With `forced`, the best label is predicted for held-out documents without a positive
     score, as by the decision rule of the method.
 
-    Source: Ueda & Saito 2002, section 4.2, whose support vector machines have "C and J tuned for each category"; grid,
+    Source: Ueda & Saito 2002, section 4.1, who tune C and J "for each binary classification"; grid,
     metric and the guard for rare labels are ours. The splits use the `seed` of `model`.
 
     >>> X = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]] * 5)

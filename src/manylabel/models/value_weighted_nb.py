@@ -78,8 +78,9 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     Without refinement all this is a formula on the documents with each value of each word, by label. `keep_counts`
     keeps that table, so that `partial_fit` can add to it and `merge` can add two of them.
 
-    Source: Lee 2018, section 3, whose formulas are lost. The reading nearest to its text is ``event="categorical",
-    norm="global", refine="none"``; the defaults are the reading that does best on data of its kind.
+    Source: Lee 2018, on value weights, whose formulas are lost. The reading nearest to its text is
+    ``event="categorical", norm="global", refine="none"``; the defaults are the reading that does best on data of its
+    kind.
 
     >>> X, y = np.array([[1, 0], [2, 0], [0, 1], [0, 2], [1, 1], [0, 0]]), [1, 1, 0, 0, 1, 0]
     >>> model = ValueWeightedNaiveBayes("categorical", norm="global", n_bins=3, refine="none", target="classes")

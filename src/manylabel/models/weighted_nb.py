@@ -29,8 +29,8 @@ class WeightedNaiveBayes(CountModel):
     `manylabel.features.information_weights`. A document with several labels counts once per label.
     `prior` is the share of documents, (N_c + 1)/(N + |C|) (``"add-one"``) or uniform.
 
-    Source: Lee 2018, section 2, after Kim, Han, Rim & Myaeng 2006 (ig) and Lee, Gutierrez & Dou 2011 (kl). The paper's
-    formula is lost; this is the standard form its text names.
+    Source: Lee 2018, on feature weights, after Kim, Han, Rim & Myaeng 2006 (ig) and Lee, Gutierrez & Dou 2011 (kl).
+    The paper's formula is lost; this is the standard form its text names.
 
     >>> X = np.array([[2, 0, 1], [0, 2, 1], [3, 0, 1], [0, 1, 1]])
     >>> model = WeightedNaiveBayes().fit(X, ["a", "b", "a", "b"])

@@ -87,7 +87,7 @@ def _mixture(method: str, plan: Plan) -> MultiLabelModel:
 
 
 def _baseline(method: str, X: Csr, plan: Plan) -> tuple[MultiLabelModel, Weighting | None]:
-    """A baseline of section 4.2, and how it wants its documents; a quick plan neither tunes nor trains to the end."""
+    """A baseline of section 4.1, and how it wants its documents; a quick plan neither tunes nor trains to the end."""
     if method == "NB":
         return BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"), None
     if method == "SVM":

@@ -178,7 +178,7 @@ def _unilabel(found: Mapping[str, Mapping[str, int]]) -> Experiment:
                 "Unlabelled documents in the smoothing bring no improvement.",
                 Verdict.of([abs(gain) < 0.5]),
                 f"{error[UNLABELLED]:.2f} % with them, {error[FIRST]:.2f} % without: {abs(gain):.2f} points are noise.",
-                "section 5, text",
+                "section 4.2, text",
             ),
         ],
     )
@@ -224,13 +224,13 @@ def _precision_recall(found: Mapping[str, Any]) -> Experiment:
                 f"At .5: precision {app['all']['precision'][half]:.1f} against "
                 f"{binary['all']['precision'][half]:.1f}, recall {app['all']['recall'][half]:.1f} against "
                 f"{binary['all']['recall'][half]:.1f}.",
-                "section 5, Fig. 1",
+                "section 4.2, Fig. 1",
             ),
             Claim(
                 "Without unlabelled test documents the accumulated posterior gains clearly, the binary ones a little.",
                 Verdict.of([gains["app"] > gains["binary"] > 0]),
                 f"Mean gain in precision {gains['app']:.1f} and {gains['binary']:.1f} points.",
-                "section 5, Fig. 1",
+                "section 4.2, Fig. 1",
             ),
         ],
     )
@@ -264,19 +264,19 @@ def _errors(found: Mapping[str, Any]) -> Experiment:
                 Verdict.of([binary.min() - app.min() > 5, bool((app < binary).all())]),
                 f"Lowest error {app.min():.1f} against {binary.min():.1f} %; at .5 {app[TAUS.index(0.5)]:.1f} against "
                 f"{binary[TAUS.index(0.5)]:.1f} %.",
-                "section 5, Fig. 2",
+                "section 4.2, Fig. 2",
             ),
             Claim(
                 "The accumulated posterior's error is flat up to high thresholds, then rises.",
                 Verdict.of([abs(app[high] - app[low]) < 1.5, app[-1] > app[high] + 1]),
                 f"{app[low]:.1f} % at .1, {app[high]:.1f} % at .9, {app[-1]:.1f} % at .999.",
-                "section 5, Fig. 2",
+                "section 4.2, Fig. 2",
             ),
             Claim(
                 "Binary classifiers do best at low thresholds.",
                 Verdict.of([int(binary.argmin()) <= low]),
                 f"Their error falls with the threshold: {binary[low]:.1f} % at .1, {binary[-1]:.1f} % at .999.",
-                "section 5, Fig. 2",
+                "section 4.2, Fig. 2",
                 "No variant does it (rest = labelled documents once or replicated; unlabelled as negatives). A "
                 "threshold on the multiclass posterior does have its minimum at a low value; perhaps that was drawn.",
             ),

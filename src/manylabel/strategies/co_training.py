@@ -72,11 +72,12 @@ class CoTraining(TwoClassStrategy):
 
     lv ← start;  repeat: dc ← DC(lv), fc ← FC(terms, dc);  until fc was seen before, or `max_rounds` rounds;  predict fc
 
-    Source: Lee 2018, section 4, over value-weighted naive Bayes. No unlabelled documents are used: the views are
-    learned once, and alternate when a document is to be labelled. The paper's formulas are lost; its reading is
-    ``use_dc=True, fc="separate", labels="true", update="synchronous"``. The defaults are what works on data: a feature
-    classifier learned jointly on terms and labels, the labels in training being those that binary relevance predicts
-    for documents it did not see, updated one after the other, without the dependency classifier (`use_dc`).
+    Source: Lee 2018, on building base classifiers, over value-weighted naive Bayes. No unlabelled documents are
+    used: the views are learned once, and alternate when a document is to be labelled. The paper's formulas are lost;
+    its reading is ``use_dc=True, fc="separate", labels="true", update="synchronous"``. The defaults are what works on
+    data: a feature classifier learned jointly on terms and labels, the labels in training being those that
+    binary relevance predicts for documents it did not see, updated one after the other, without the
+    dependency classifier (`use_dc`).
 
     fc        ``"joint"``: one model of terms and labels. ``"separate"``: the score of DC plus that of the terms, the
               prior counted once, log P(c) + Σ labels + Σ terms.

@@ -60,7 +60,7 @@ class SVMHF(MultiLabelModel):
     trained on them). `rounds` repeats steps 2 to 4 on the newest SVMs (1, the paper).
     ``zero_text="unit"`` brings documents without known terms to length 1 too.
 
-    Source: Godbole & Sarawagi 2004, section 3.1. Ours: a stage starts from the dual solution of the one before, and the
+    Source: Godbole & Sarawagi 2004, section 3. Ours: a stage starts from the dual solution of the one before, and the
     label block is held in a rotated basis (`haar_basis`), which changes no inner product and so no solution. The
     splits use the `seed` of `model`.
 
@@ -287,7 +287,7 @@ def block_scales(
 def heterogeneous(X: Csr, P: Csr, f: float, scaling: Scaling = "kernel", zero_text: ZeroText = "keep") -> Csr:
     """The vectors z of terms and labels, documents × (terms + labels), label coordinates in the Haar basis.
 
-    `P` holds 1 where γ is +1. Source: Godbole & Sarawagi 2004, section 3.1; the scaling is discussed in `SVMHF`.
+    `P` holds 1 where γ is +1. Source: Godbole & Sarawagi 2004, section 3; the scaling is discussed in `SVMHF`.
 
     >>> X, P = Csr(np.array([[0.6, 0.8], [1.0, 0.0]])), Csr(np.array([[1, 0, 0], [0, 1, 0]]))
     >>> Z = heterogeneous(X, P, 0.7)
