@@ -15,6 +15,7 @@ from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.corpus import Text
 from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.labels import (
     as_matrix,
     check_same_length,
@@ -84,6 +85,8 @@ class TextClassifier(Estimator):
     """The nodes of the label hierarchy that are labels or above a label; None without a hierarchy."""
     parents_: Ints | None
     """The index of each node's parent in `nodes_`, −1 for a root."""
+    vocabulary_: dict[str, Any] | None = None
+    """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
     _short_way: Callable[[Text], list[int]] | None = None
     _short_way_is_known: bool = False
 
@@ -140,6 +143,7 @@ class TextClassifier(Estimator):
         label_names: Sequence[str] | None = None,
         terms: Sequence[str] | None = None,
         hierarchy: Hierarchy | Mapping[str, str] | None = None,
+        vocabulary: LabelVocabulary | None = None,
     ) -> Self:
         """Learn from documents and their labels.
 
@@ -147,7 +151,7 @@ class TextClassifier(Estimator):
         document, and then `predict` returns one name per document too; or a 0/1 matrix, and then it returns a matrix.
         `terms` names the columns of ready-made counts, so that keyword rules can be looked up in them. `hierarchy` maps
         each child label to its parent (a mapping or a `Hierarchy`): every model keeps it, and methods for hierarchies
-        learn from it.
+        learn from it. `vocabulary` gives the addresses of the labels; the model keeps it.
         """
         recipe = self._resolved()
         names, Y, form = read_labels(labels, label_names)
@@ -180,6 +184,7 @@ class TextClassifier(Estimator):
         self.recipe_, self.features_, self.decided_ = recipe.as_dict(), pipeline, decided
         self.labels_, self.label_form_ = names, form
         self.nodes_, self.parents_ = nodes, parents
+        self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self._short_way, self._short_way_is_known = None, False
@@ -247,6 +252,17 @@ class TextClassifier(Estimator):
                 "label_counts_": self.label_counts_ + other.label_counts_,
             }
         )
+
+    @property
+    def vocabulary(self) -> LabelVocabulary | None:
+        """The addresses (URIs) of the labels and their names in all languages; None without a vocabulary."""
+        return None if self.vocabulary_ is None else LabelVocabulary.from_dict(self.vocabulary_)
+
+    @property
+    def label_addresses(self) -> dict[str, str]:
+        """The address (URI) of each label that has one."""
+        known = {} if self.vocabulary is None else self.vocabulary.addresses_by_name()
+        return {name: known[name] for name in self.labels_ if name in known}
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -43,6 +43,24 @@ class DataOptions:
             show_default=False,
         ),
     ] = None
+    vocabulary: Annotated[
+        str | None,
+        typer.Option(
+            "--vocabulary",
+            help="A file with the addresses (URIs) and names of labels: SKOS, TSV (<address>, tab, name) or CSV (uri, "
+            "label_en …). By default one that lies beside the data.",
+            show_default=False,
+        ),
+    ] = None
+    label_language: Annotated[
+        str | None,
+        typer.Option(
+            "--label-language",
+            help="The language in which the vocabulary names the labels, such as en; by default that of the labels or "
+            "texts.",
+            show_default=False,
+        ),
+    ] = None
     split_by: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +119,8 @@ class DataOptions:
             on_error=self.on_error.value,
             options=options,
             hierarchy=self.hierarchy,
+            vocabulary=self.vocabulary,
+            label_language=self.label_language,
             split_by=self.split_by,
         )
 
@@ -111,7 +131,7 @@ def takes_data_options(*without: str) -> Callable[[Callable[..., None]], Callabl
     Options named in `without` are left out. The command is called with one `DataOptions` as ``reading``; Typer sees one
     parameter per option, so that ``--help`` lists them where ``reading`` stands.
 
-    >>> @takes_data_options("hierarchy", "split_by", "label_column", "label_separator")
+    >>> @takes_data_options("hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator")
     ... def command(data: str, *, reading: DataOptions) -> None:
     ...     print(reading.source(data).options)
     >>> list(inspect.signature(command).parameters)

@@ -30,7 +30,7 @@ class Output(StrEnum):
     CSV = "csv"
 
 
-@o.takes_data_options("hierarchy", "split_by", "label_column", "label_separator")
+@o.takes_data_options("hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator")
 def predict(
     model: o.ModelFile,
     data: Annotated[

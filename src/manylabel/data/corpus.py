@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,9 @@ from manylabel.data.labels import LabelSets, label_matrix
 from manylabel.data.labels import label_names as sorted_names
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, UnknownNameError
+
+if TYPE_CHECKING:
+    from manylabel.data.label_vocabulary import LabelVocabulary
 
 Text = str | Mapping[str, str]
 SplitName = Literal["train", "test", "dev", "unused"]
@@ -39,6 +42,8 @@ class Corpus:
     terms: Sequence[str] | None = None
     metadata: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     hierarchy: Hierarchy | None = None
+    vocabulary: LabelVocabulary | None = None
+    """The addresses (URIs) of the labels and their names in other languages, where a vocabulary gave them."""
     split_by: str = ""
     """The metadata column (author, thread, source) whose equal values stay in one split."""
     name: str = ""

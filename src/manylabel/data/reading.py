@@ -10,6 +10,7 @@ from typing import Any
 from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_name
 from manylabel.data.formats import FORMATS, Format, format_named, format_of_suffix, guess_format, suffix_of
 from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.label_vocabulary import looks_like_vocabulary
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import track
@@ -197,6 +198,8 @@ def _in_folder(folder: Path, format: str | None) -> list[DataFile]:
     if whole is not None:
         return [DataFile(folder, whole.name)]
     tables = [file for file in files if suffix_of(file) != ".txt"]
+    if len(tables) > 1:
+        tables = [file for file in tables if not looks_like_vocabulary(file)]
     if len(tables) == 1:
         return [DataFile(tables[0], format or guess_format(tables[0]))]
     raise _unclear(folder, files)

@@ -23,6 +23,7 @@ def training_page(trained: TrainingRecord, data: str) -> list[Block]:
         ),
         *([Note(chosen_text(trained.chosen))] if trained.chosen is not None else []),
         *([Note(guarantee_text(trained.guarantee))] if trained.guarantee is not None else []),
+        *([Note(trained.vocabulary)] if trained.vocabulary is not None else []),
         *skipped_notes(trained.skipped),
         Note(f"The model is in {trained.model}."),
         Note(
@@ -55,6 +56,9 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
     if found.thresholds is not None:
         columns.append(Column("threshold", "number"))
         rows = [[*row, found.thresholds[label]] for row, label in zip(rows, order, strict=True)]
+    if found.addresses:
+        columns.append(Column("URI"))
+        rows = [[*row, found.addresses.get(found.labels[label], "")] for row, label in zip(rows, order, strict=True)]
     blocks.append(Table(columns, rows))
     if len(order) < len(found.labels):
         more = counted(len(found.labels) - len(order), "more label")

@@ -6,7 +6,7 @@ Those of `compare` and `tune` are in `manylabel.reports.choosing_records`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # importing decisions takes longer than printing a page
@@ -43,6 +43,8 @@ class TrainingRecord(Record):
     """The decision rule and settings that were chosen for a metric; None where nothing was chosen."""
     guarantee: Mapping[str, Any] | None
     skipped: list[str]
+    vocabulary: str | None = None
+    """A sentence on the vocabulary that names the labels; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class ModelRecord(Record):
     facts: dict[str, Any]
     """What was written beside the model: the data, their documents, the recipe."""
     labels: list[str]
+    addresses: dict[str, str]
+    """The address (URI) of each label that a vocabulary named."""
     label_counts: list[int]
     thresholds: list[float] | None
     language: str | None
@@ -80,9 +84,14 @@ class LabelledDocument:
     labels: list[str]
     scores: dict[str, float]
     thresholds: dict[str, float]
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """The address (URI) of each label that a vocabulary named; empty without a vocabulary."""
 
     def as_dict(self, *, with_scores: bool) -> dict[str, Any]:
         """The prediction as plain data, for one line of JSON."""
+        if self.addresses:
+            uris = [self.addresses.get(name) for name in self.labels]
+            return {**replace(self, addresses={}).as_dict(with_scores=with_scores), "uris": uris}
         if not with_scores:
             return {"id": self.id, "labels": self.labels}
         scored = [{"label": name, "score": score, **self._threshold(name)} for name, score in self.scores.items()]

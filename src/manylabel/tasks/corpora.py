@@ -5,17 +5,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from manylabel.classifier import Documents
+from manylabel.classifier import Documents, TextClassifier
 from manylabel.data import Corpus, load
 from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.dates import read_dates
 from manylabel.data.description import DuplicateFacts
 from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.data.hierarchy import find_hierarchy
+from manylabel.data.label_vocabulary import (
+    choose_language,
+    find_vocabulary,
+    read_label_vocabulary,
+    with_named_concepts,
+)
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
 from manylabel.data.splits import (
@@ -28,7 +35,7 @@ from manylabel.data.splits import (
     stratified_group_split,
     time_blocks,
 )
-from manylabel.exceptions import DataError, ManylabelError, UnknownNameError
+from manylabel.exceptions import DataError, ManylabelError, MissingExtraError, UnknownNameError
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import stage
 from manylabel.reports.page import counted
@@ -50,14 +57,22 @@ class Source:
     options: Mapping[str, Any] | None = None
     hierarchy: str | None = None
     """Where the label hierarchy comes from, see `find_hierarchy`; None for that of the data, if it has one."""
+    vocabulary: str | None = None
+    """The file that maps addresses of labels to names; None for one that lies beside the data, if any."""
+    label_language: str | None = None
+    """The language in which the vocabulary names the labels; None to choose it by the labels or the texts."""
     split_by: str | None = None
     """How to divide the documents, whatever splits the data have: a column whose values (authors, threads) are not
     divided between training and test, ``time:COLUMN`` for the order of time, or ``duplicates`` to keep near-duplicates
     together; None for the splits of the data."""
 
 
-def load_source(source: Source) -> Reading:
-    """Read the documents of a source; options that were not set keep the defaults of the reader."""
+def load_source(source: Source, model: TextClassifier | None = None, *, names_labels: bool = True) -> Reading:
+    """Read the documents of a source; options that were not set keep the defaults of the reader.
+
+    Labels are named by the vocabulary of the source or of the data's folder, if `names_labels`; for a `model`, as it
+    names them.
+    """
     options: dict[str, Any] = dict(source.options or {})
     if source.format is not None:
         options["format"] = source.format
@@ -70,9 +85,69 @@ def load_source(source: Source) -> Reading:
     elif {"train", "test"} & corpus.splits.keys():
         _warn_of_other_splits(corpus)
     problems = Problems(source.on_error)
+    if names_labels and corpus.labels is not None:
+        corpus = name_labels(corpus, source, model)
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
+        _warn_of_several_parents(corpus)
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = None) -> Corpus:
+    """The corpus with labels named by a vocabulary: that of the source, of the model, or one beside the data."""
+    known = None if model is None else model.vocabulary
+    found = None if source.vocabulary is None else read_label_vocabulary(source.vocabulary, Problems(source.on_error))
+    covered = known is not None and known.addresses_by_name().keys() >= set(corpus.label_names)
+    if found is None and not covered and Path(source.data).exists():
+        try:
+            found = find_vocabulary(Path(source.data), corpus.label_names)
+        except MissingExtraError as error:
+            message = f"A thesaurus beside the data was not read, so labels are not named by it. {error}"
+            warnings.warn(message, ManylabelWarning, stacklevel=3)
+    if found is not None:
+        language = source.label_language
+        chosen = choose_language(found, corpus) if language is None else found.checked_language(language)
+        found = replace(found, language=chosen)
+    vocabulary = found if known is None else known.joined(found)
+    if vocabulary is None:
+        if source.label_language is not None:
+            raise DataError(
+                "There is no vocabulary that names the labels in other languages.",
+                path=source.data,
+                remedy="Give one (--vocabulary FILE): SKOS, TSV or CSV.",
+            )
+        return corpus
+    named = with_named_concepts(corpus, vocabulary, () if model is None else model.labels_)
+    if source.vocabulary is not None and corpus.label_names and not (named.vocabulary and named.vocabulary.addresses):
+        raise DataError(
+            f"None of the labels of the data is in the vocabulary; the first one is {corpus.label_names[0]!r}.",
+            path=source.vocabulary,
+            remedy="Give the vocabulary of these data.",
+        )
+    return named
+
+
+def vocabulary_text(corpus: Corpus) -> str | None:
+    """A sentence on the vocabulary that names the labels: its file, how many it names, and the language."""
+    if corpus.vocabulary is None:
+        return None
+    words = corpus.vocabulary
+    known = len(words.addresses)
+    others = [language for language in words.languages if language != words.language]
+    also = f" (also {', '.join(others)}: --label-language)" if others else ""
+    named = f" in the language {words.language!r}{also}" if words.language else ""
+    rest = len(corpus.label_names) - known
+    unknown = f"; {counted(rest, 'label is', 'labels are')} not in it" if rest > 0 else ""
+    name = Path(words.source).name
+    return f"The vocabulary {name} names {counted(known, 'label')}{named}{unknown}."
+
+
+def _warn_of_several_parents(corpus: Corpus) -> None:
+    several = len(corpus.hierarchy.further_parents) if corpus.hierarchy is not None else 0
+    if several:
+        some = counted(several, "label has", "labels have")
+        message = f"{some} several parents; methods for hierarchies and hierarchical metrics use the first one."
+        warnings.warn(message, ManylabelWarning, stacklevel=3)
 
 
 def _warn_of_other_splits(corpus: Corpus) -> None:

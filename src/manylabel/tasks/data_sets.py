@@ -148,7 +148,7 @@ class Converted:
 
 def convert(source: Source, target: Path | None, *, to: str | None = None, split: str | None = None) -> Converted:
     """Read the source, or one split of it, and write it to `target` unless that is None."""
-    reading = load_source(source)
+    reading = load_source(source, names_labels=source.vocabulary is not None)
     corpus = reading.corpus if split in (None, "all") else reading.corpus.split(str(split))
     if target is not None:
         write(corpus, target, format=to)

@@ -57,7 +57,8 @@ class Evaluated:
 def evaluate_model(source: Source, model: Path, *, split: str | None = None) -> Evaluated:
     """Measure a saved model on the test split of the documents (all of them where there is no split)."""
     classifier = TextClassifier.load(model)
-    loaded = load_source(source)
+    loaded = load_source(source, classifier)
+    _check_known(loaded.corpus, classifier, model)
     corpus = split_of(loaded.corpus, split, "test")
     whole = len(corpus) == len(loaded.corpus)
     chosen = "all documents" if whole else f"the {split or 'test'} split"
@@ -68,6 +69,18 @@ def evaluate_model(source: Source, model: Path, *, split: str | None = None) -> 
         fingerprint(one.ids, one.label_sets) for one in (corpus, loaded.corpus)
     ]
     return Evaluated([result], chosen, list(loaded.skipped), remembered=remembered)
+
+
+def _check_known(corpus: Corpus, classifier: TextClassifier, model: Path) -> None:
+    """Raise `DataError` where the model knows none of the labels of the documents: every figure would be 0."""
+    used = sorted({name for names in corpus.label_sets for name in names})
+    if used and not set(used) & set(classifier.labels_):
+        raise DataError(
+            f"The model knows none of the {len(used):,} labels of the data. The data have, for example, {used[0]!r}; "
+            f"{model} has {classifier.labels_[0]!r}.",
+            path=corpus.source,
+            remedy="Map labels with a vocabulary (--vocabulary FILE), or give data with labels of the same kind.",
+        )
 
 
 def evaluate_methods(

@@ -13,6 +13,7 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import Prediction, TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.corpus import Text
+from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import shown_thresholds
 from manylabel.evaluation.result import SplitCounts, fingerprint
@@ -20,7 +21,7 @@ from manylabel.exceptions import DataError, ModelFileError
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
-from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, vocabulary_text
 
 Overrides = Mapping[str, Mapping[str, Any]]
 
@@ -47,7 +48,12 @@ def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | N
     names = [name for name in corpus.label_names if name in used]
     try:
         return classifier.fit(
-            documents_of(corpus), corpus.label_sets, label_names=names, terms=corpus.terms, hierarchy=corpus.hierarchy
+            documents_of(corpus),
+            corpus.label_sets,
+            label_names=names,
+            terms=corpus.terms,
+            hierarchy=corpus.hierarchy,
+            vocabulary=corpus.vocabulary,
         )
     except DataError as error:
         if error.path is None:
@@ -90,16 +96,18 @@ def train(
         chosen=classifier.decided_.choice_,
         guarantee=None if classifier.guarantee is None else classifier.guarantee.as_dict(),
         skipped=[str(problem) for problem in loaded.skipped],
+        vocabulary=vocabulary_text(loaded.corpus),
     )
     return Trained(classifier, record)
 
 
 def predict_source(classifier: TextClassifier, source: Source, *, runners_up: int = 0) -> Iterator[LabelledDocument]:
     """Label every document of a file or a named data set."""
-    corpus = load_source(source).corpus
+    corpus = load_source(source, names_labels=False).corpus
     predictions = classifier.iter_predictions(documents_of(corpus))
+    addresses = classifier.label_addresses
     for identifier, prediction in zip(corpus.ids, predictions, strict=True):
-        yield label_document(classifier, identifier, prediction, runners_up)
+        yield label_document(classifier, identifier, prediction, runners_up, addresses)
 
 
 def predict_stream(
@@ -107,14 +115,19 @@ def predict_stream(
 ) -> Iterator[LabelledDocument]:
     """Label (id, text) pairs as they come, a batch at a time."""
     pairs = iter(texts)
+    addresses = classifier.label_addresses
     while group := list(islice(pairs, batch)):
         predictions = classifier.iter_predictions([text for _, text in group])
         for (identifier, _), prediction in zip(group, predictions, strict=True):
-            yield label_document(classifier, identifier, prediction, runners_up)
+            yield label_document(classifier, identifier, prediction, runners_up, addresses)
 
 
 def label_document(
-    classifier: TextClassifier, identifier: str, prediction: Prediction, runners_up: int
+    classifier: TextClassifier,
+    identifier: str,
+    prediction: Prediction,
+    runners_up: int,
+    addresses: Mapping[str, str] | None = None,
 ) -> LabelledDocument:
     """The predicted labels with their scores, and the scores of the best labels that were not predicted."""
     names = classifier.labels_
@@ -127,7 +140,11 @@ def label_document(
     if prediction.thresholds is not None:
         thresholds = {names[column]: float(prediction.thresholds[column]) for column in shown}
     return LabelledDocument(
-        identifier, labels, {names[c]: float(prediction.scores[c]) for c in shown}, dict(thresholds)
+        identifier,
+        labels,
+        {names[c]: float(prediction.scores[c]) for c in shown},
+        dict(thresholds),
+        addresses or {},
     )
 
 
@@ -145,6 +162,7 @@ def inspect(path: Path) -> ModelRecord:
         versions={"manylabel": opened.header["manylabel"], "numpy": opened.header["numpy"]},
         facts=opened.facts,
         labels=labels,
+        addresses=_addresses(opened, labels),
         label_counts=opened.decode(state["label_counts_"]).tolist(),
         thresholds=_thresholds(opened, len(labels)),
         language=_language(state),
@@ -152,6 +170,13 @@ def inspect(path: Path) -> ModelRecord:
         guarantee=_guarantee(opened),
         arrays={name: ArrayShape(dtype, list(shape)) for name, (dtype, shape, _) in sorted(opened.places.items())},
     )
+
+
+def _addresses(opened: ModelFile, labels: list[str]) -> dict[str, str]:
+    """The address of each label that a vocabulary named."""
+    plain = opened.header["tree"]["state"].get("vocabulary_")
+    known = {} if plain is None else LabelVocabulary.from_dict(opened.decode(plain)).addresses_by_name()
+    return {label: known[label] for label in labels if label in known}
 
 
 def _language(state: dict[str, Any]) -> str | None:

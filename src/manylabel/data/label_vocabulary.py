@@ -1,0 +1,291 @@
+"""Vocabularies of labels: the address (URI) of each concept and its names by language, from SKOS, TSV or CSV.
+
+Subject indexers keep documents with addresses in one file and with names in another. A vocabulary maps between the two,
+so that models are trained on, and answer with, names, whatever the data hold.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import first_lines, numbered_lines
+from manylabel.exceptions import DataError
+
+if TYPE_CHECKING:
+    from manylabel.data.corpus import Corpus
+
+SKOS_ENDINGS = (".ttl", ".nt", ".rdf", ".skos", ".owl")
+"""The endings of thesauri that are looked for beside the data, in this order; ``.xml`` is too common for that."""
+TABLE_ENDINGS = (".tsv", ".csv")
+ENOUGH = 0.9
+"""The share of the labels at which a vocabulary beside the data is used without reading further ones."""
+LEAST = 0.5
+"""The least share of the labels that a vocabulary beside the data must have."""
+_ROW = re.compile(r"<[^<>\s]+>\t[^\t<]*(\t[^\t<]*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelVocabulary:
+    """Concepts by address, with their names.
+
+    >>> words = LabelVocabulary({"en": {"http://x/1": "cat"}, "de": {"http://x/1": "Katze"}}, "de")
+    >>> words.address_of("cat"), words.address_of("http://x/1"), words.address_of("dog")
+    ('http://x/1', 'http://x/1', None)
+    >>> words.display_names(), words.display_names("en")
+    ({'http://x/1': 'Katze'}, {'http://x/1': 'cat'})
+    """
+
+    names: Mapping[str, Mapping[str, str]]
+    """By language (empty where none is given), the name of each address."""
+    language: str = ""
+    """The language in which labels are named."""
+    source: str = ""
+
+    @property
+    def addresses(self) -> set[str]:
+        """The addresses of all concepts with a name."""
+        return {address for names in self.names.values() for address in names}
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages there are, sorted; without the names whose language is not given."""
+        return sorted(filter(None, self.names))
+
+    def _in_order(self, language: str) -> list[str]:
+        """All languages, the wanted one first, then English and the names without a language."""
+        first = [one for one in (language, "en", "") if one in self.names]
+        return list(dict.fromkeys([*first, *sorted(self.names)]))
+
+    def display_names(self, language: str | None = None) -> dict[str, str]:
+        """The name of each address: in the language where there is one, else in another one, else the address.
+
+        A name that two concepts share stands for neither: both are named by another language or by the address.
+        """
+        found: dict[str, str] = {}
+        used: set[str] = set()
+        for one in self._in_order(self.language if language is None else language):
+            shared = Counter(self.names[one].values())
+            for address, name in self.names[one].items():
+                if address not in found and name not in used and shared[name] == 1:
+                    found[address] = name
+                    used.add(name)
+        return {**{address: address for address in self.addresses}, **found}
+
+    def addresses_by_name(self) -> dict[str, str]:
+        """The address of each name in any language, and of each address itself."""
+        found = {address: address for address in self.addresses}
+        for address, name in self.display_names().items():
+            found.setdefault(name, address)
+        for language in self._in_order(self.language):
+            shared = Counter(self.names[language].values())
+            for address, name in self.names[language].items():
+                if shared[name] == 1:
+                    found.setdefault(name, address)
+        return found
+
+    def address_of(self, label: str) -> str | None:
+        """The address of a label, which is an address or a name in any language; None for an unknown label."""
+        return self.addresses_by_name().get(bare_address(label))
+
+    def checked_language(self, language: str) -> str:
+        """The language as the vocabulary spells it; `DataError` where it has no names in it."""
+        if (found := language.lower()) in self.names:
+            return found
+        raise DataError(
+            f"The vocabulary has no names in the language {language!r}. "
+            f"Found: {', '.join(self.languages) or 'names without a language'}.",
+            path=self.source or None,
+            remedy="Choose one of them (--label-language).",
+        )
+
+    def joined(self, other: LabelVocabulary | None) -> LabelVocabulary:
+        """The vocabulary and the names that only another one has."""
+        if other is None:
+            return self
+        languages = dict.fromkeys([*self.names, *other.names])
+        names = {one: {**other.names.get(one, {}), **self.names.get(one, {})} for one in languages}
+        return replace(self, names=names)
+
+    def restricted(self, addresses: Iterable[str]) -> LabelVocabulary:
+        """The vocabulary of these addresses alone."""
+        kept = set(addresses)
+        names = {
+            language: {address: name for address, name in all_names.items() if address in kept}
+            for language, all_names in self.names.items()
+        }
+        return replace(self, names={language: found for language, found in names.items() if found})
+
+    def as_dict(self) -> dict[str, Any]:
+        """The vocabulary as plain data, for a model file: per language, a list of addresses and one of names."""
+        pairs = {language: [list(names), list(names.values())] for language, names in self.names.items()}
+        return {"language": self.language, "source": self.source, "names": pairs}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> LabelVocabulary:
+        """The vocabulary that `as_dict` gave."""
+        names = {language: dict(zip(*pair, strict=True)) for language, pair in plain["names"].items()}
+        return cls(names, plain["language"], plain["source"])
+
+
+def bare_address(label: str) -> str:
+    """A label without the angle brackets of an address.
+
+    >>> bare_address("<http://x/1>"), bare_address("a < b")
+    ('http://x/1', 'a < b')
+    """
+    return label[1:-1] if label.startswith("<") and label.endswith(">") else label
+
+
+def read_label_vocabulary(path: str | Path, problems: Problems | None = None) -> LabelVocabulary:
+    """The vocabulary of a file.
+
+    SKOS (Turtle, N-Triples, RDF/XML) is recognised by its ending. Any other file is a table: ``<address>``, tab, name
+    and perhaps a notation, without a header; or with a header that names ``uri`` and ``label_en``, ``label_fi`` …
+    """
+    path = Path(path)
+    if path.name.lower().removesuffix(".gz").endswith((*SKOS_ENDINGS, ".xml")):
+        from manylabel.data.skos import read_thesaurus
+
+        names: Mapping[str, Mapping[str, str]] = read_thesaurus(path).names
+    else:
+        names = _read_table(path, problems or Problems())
+    found = LabelVocabulary({language: of for language, of in names.items() if of}, source=str(path))
+    if not found.names:
+        raise DataError(
+            "The file names no concept.",
+            path=path,
+            remedy="Give SKOS with prefLabels, a TSV file with <address>, tab, name, or a CSV file with uri and "
+            "label_en.",
+        )
+    return found
+
+
+def _read_table(path: Path, problems: Problems) -> dict[str, dict[str, str]]:
+    lines = list(numbered_lines(path, problems))
+    first = lines[0][1] if lines else ""
+    comma = "," if path.name.lower().removesuffix(".gz").endswith(".csv") else "\t"
+    header = [cell.strip().lower() for cell in first.split(comma)]
+    named = {place: cell.removeprefix("label").strip("_") for place, cell in enumerate(header) if _is_name(cell)}
+    if "uri" in header and named:
+        place_of_address, body = header.index("uri"), lines[1:]
+    else:
+        place_of_address, named, body = 0, {1: ""}, lines
+    names: dict[str, dict[str, str]] = {language: {} for language in named.values()}
+    for (number, _), row in zip(body, csv.reader([line for _, line in body], delimiter=comma), strict=False):
+        if len(row) <= max(place_of_address, *named):
+            problems.report(
+                f"The row has {len(row)} of the cells that a concept needs: its address and its name.",
+                path=path,
+                line=number,
+                remedy="Complete or remove the row.",
+            )
+            continue
+        address = bare_address(row[place_of_address].strip())
+        for place, language in named.items():
+            if row[place].strip():
+                names[language].setdefault(address, row[place].strip())
+    return names
+
+
+def _is_name(cell: str) -> bool:
+    return cell == "label" or cell.startswith("label_")
+
+
+def looks_like_vocabulary(file: Path) -> bool:
+    """Whether a table lists concepts: its first line is ``<address>``, tab, name, or a header with uri and label_en.
+
+    The label file of one full text looks alike; where it lies beside its text it is not a vocabulary.
+    """
+    stem = file.name.removesuffix(".gz").rpartition(".")[0]
+    if any(file.with_name(f"{stem}.txt{packed}").is_file() for packed in ("", ".gz")):
+        return False
+    first = next((line.strip("\ufeff\r\n") for line in first_lines(file) if line.strip()), "")
+    header = [cell.strip().lower() for cell in re.split(r"[,\t]", first)]
+    return bool(_ROW.match(first)) or ("uri" in header and any(map(_is_name, header)))
+
+
+def find_vocabulary(data: Path, labels: Sequence[str]) -> LabelVocabulary | None:
+    """The vocabulary that lies beside the data and has at least half of their labels; None if there is none.
+
+    It is looked for in the folder of a file; for a folder of texts in it and in the two folders above it.
+    """
+    folders = [data, *data.absolute().parents[:2]] if data.is_dir() else [data.absolute().parent]
+    for folder in folders:
+        found = [pair for file in _candidates(folder, data) if (pair := _covering(file, labels)) is not None]
+        if found:
+            return max(found, key=lambda pair: (pair[0], len(pair[1].names)))[1]
+    return None
+
+
+def _candidates(folder: Path, data: Path) -> list[Path]:
+    files = [file for file in sorted(folder.iterdir()) if file.is_file() and file.absolute() != data.absolute()]
+    endings = {file: Path(file.name.lower().removesuffix(".gz")).suffix for file in files}
+    thesauri = sorted((f for f in files if endings[f] in SKOS_ENDINGS), key=lambda f: SKOS_ENDINGS.index(endings[f]))
+    # The same thesaurus in two notations is read once.
+    first = {file.name.partition(".")[0]: file for file in reversed(thesauri)}
+    tables = [file for file in files if endings[file] in TABLE_ENDINGS and looks_like_vocabulary(file)]
+    return [*(file for file in thesauri if file in first.values()), *tables]
+
+
+def _covering(file: Path, labels: Sequence[str]) -> tuple[float, LabelVocabulary] | None:
+    """The share of the labels that a vocabulary has, up to `ENOUGH`, and the vocabulary; None if it is too small."""
+    try:
+        found = read_label_vocabulary(file, Problems("skip"))
+    except DataError:
+        return None  # a file that happens to lie there; one that the user names is reported
+    known = found.addresses_by_name()
+    share = sum(bare_address(label) in known for label in labels) / max(len(labels), 1)
+    return (min(share, ENOUGH), found) if share >= LEAST else None
+
+
+def choose_language(vocabulary: LabelVocabulary, corpus: Corpus) -> str:
+    """The language to name the labels of a corpus in.
+
+    Labels that are names decide by themselves. Addresses are named in the language whose names occur most often in the
+    texts of their documents, then in English, then in the language with the most names.
+    """
+    labels = set(map(bare_address, corpus.label_names))
+    hits = {language: len(labels & set(names.values())) for language, names in vocabulary.names.items()}
+    if not any(hits.values()):
+        hits = {language: _mentions(names, corpus) for language, names in vocabulary.names.items()}
+    sizes = {language: len(labels & names.keys()) for language, names in vocabulary.names.items()}
+    return max(sorted(vocabulary.names), key=lambda one: (hits[one], one == "en", sizes[one]))
+
+
+def _mentions(names: Mapping[str, str], corpus: Corpus, documents: int = 2000) -> int:
+    """How often the beginning of a label's name occurs in a document that carries it."""
+    if not corpus.fields or corpus.labels is None:
+        return 0
+    step = -(-len(corpus) // documents) or 1
+    found = 0
+    for text, labels in zip(corpus.joined_texts[::step], corpus.labels[::step], strict=True):
+        folded = text.casefold()
+        for label in labels:
+            name = names.get(bare_address(label), "").casefold()
+            found += bool(name) and name[: max(4, round(0.7 * len(name)))] in folded
+    return found
+
+
+def with_named_concepts(corpus: Corpus, vocabulary: LabelVocabulary, model_labels: Sequence[str] = ()) -> Corpus:
+    """The corpus with its labels named as the vocabulary names them; unknown labels stay as they are.
+
+    Concepts that `model_labels` name are named as they are there: the true labels then match a model's predictions.
+    """
+    known = vocabulary.addresses_by_name()
+    of_model = {known[bare_address(label)]: label for label in model_labels if bare_address(label) in known}
+    shown = {**vocabulary.display_names(), **of_model}
+    addresses = {label: known.get(bare_address(label)) for label in corpus.label_names}
+    names = {label: label if address is None else shown[address] for label, address in addresses.items()}
+    return replace(
+        corpus,
+        labels=[sorted({names[label] for label in labels}) for labels in corpus.label_sets],
+        label_names=sorted(set(names.values())),
+        vocabulary=vocabulary.restricted(filter(None, addresses.values())),
+    )
