@@ -49,7 +49,7 @@ def test_the_model_file_brings_the_hierarchy_to_data_without_one(
 
 
 def test_wrong_hierarchies_are_told_in_one_sentence(mail: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("tree.tsv").write_text("travel/bus\ttravel\ntravel/bus\troads\n")
+    Path("tree.tsv").write_text("travel/bus\ttravel\ntravel/bus\ttravel/bus\n")
     _, said = _run(capsys, "train", "mail.csv", "--hierarchy", "tree.tsv", code=2)
     assert "tree.tsv, line 2" in said
     out, _ = _run(capsys, "train", "mail.csv", "--hierarchy", "tree.tsv", "--on-error", "skip", "--json")
