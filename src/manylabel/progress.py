@@ -52,6 +52,26 @@ def reporting_to(sink: ProgressSink | None) -> Iterator[None]:
         _sink.reset(token)
 
 
+_reader: ContextVar[Callable[[str], None] | None] = ContextVar("manylabel_remarks", default=None)
+
+
+@contextmanager
+def remarks_to(reader: Callable[[str], None] | None) -> Iterator[None]:
+    """Send every `remark` of the enclosed block to `reader`."""
+    token = _reader.set(reader)
+    try:
+        yield
+    finally:
+        _reader.reset(token)
+
+
+def remark(text: str) -> None:
+    """Report a choice that was made for the user; nothing happens unless `remarks_to` installed a reader."""
+    reader = _reader.get()
+    if reader is not None:
+        reader(text)
+
+
 def current_sink() -> ProgressSink | None:
     """Where progress is sent now, for a sink that hands on what it gets."""
     return _sink.get()

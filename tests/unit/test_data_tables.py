@@ -5,8 +5,8 @@ import json
 import pytest
 
 from manylabel.data import read
-from manylabel.data.columns import label_separator, split_cell
 from manylabel.data.formats import guess_format
+from manylabel.data.label_cells import label_separator, split_cell
 from manylabel.exceptions import MissingExtraError
 
 
@@ -56,7 +56,7 @@ class TestCsv:
 
     def test_label_columns_given(self, tmp_path):
         path = put(tmp_path / "a.csv", "text,labels,p,q\nx,zzz,1,0\ny,zzz,0,1\n")
-        assert read(path, label_columns=["p", "q"]).corpus.labels == [["p"], ["q"]]
+        assert read(path, label_column=["p", "q"]).corpus.labels == [["p"], ["q"]]
 
     def test_annif_columns(self, tmp_path):
         path = put(tmp_path / "a.csv", "document_id,text,subject_uris\nd,words,<http://x/1> <http://x/2>\n")

@@ -160,7 +160,7 @@ def test_label_columns_must_hold_0_and_1(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,toxic,mild\nx,1,0\ny,2,1\n")
     with pytest.raises(DataError, match=r"line 3: Column 'toxic' holds '2' instead of 0 or 1"):
-        read(path, label_columns=["toxic", "mild"])
+        read(path, label_column=["toxic", "mild"])
 
 
 def test_missing_files_and_folders(tmp_path):

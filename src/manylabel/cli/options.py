@@ -77,11 +77,21 @@ class DataOptions:
         str | None, typer.Option("--text-column", help="The column that holds the text.", show_default=False)
     ] = None
     label_column: Annotated[
-        str | None, typer.Option("--label-column", help="The column that holds the labels.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--label-column",
+            help="The column that holds the labels, or a pattern such as 'tag_*'; repeat it to join several columns. "
+            "Where there are several, a column of 0 and 1 or of yes and no is a label of its name.",
+            show_default=False,
+        ),
     ] = None
     label_separator: Annotated[
         str | None,
-        typer.Option("--label-separator", help="What separates the labels of a document.", show_default=False),
+        typer.Option(
+            "--label-separator",
+            help="What separates the labels of a cell; 'none': a cell is one label.",
+            show_default=False,
+        ),
     ] = None
     encoding: Annotated[
         str | None,
@@ -103,7 +113,7 @@ class DataOptions:
 
         named = {
             "text_column": self.text_column,
-            "label_column": self.label_column,
+            "label_column": self.label_column or None,
             "label_separator": self.label_separator,
             "encoding": self.encoding,
         }

@@ -21,10 +21,11 @@ def run(arguments: Sequence[str]) -> int:
 
     from manylabel.cli.app import app
     from manylabel.exceptions import ManylabelError
+    from manylabel.progress import remarks_to
 
     debug = "--debug" in arguments
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), remarks_to(print_remark):
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = print_warning
             code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
@@ -58,6 +59,11 @@ def run(arguments: Sequence[str]) -> int:
 def print_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Print a warning as one sentence, without the line of code it came from."""
     sys.stderr.write(f"manylabel: warning: {message}\n")
+
+
+def print_remark(text: str) -> None:
+    """Print a choice that was made for the user on standard error, apart from the results."""
+    sys.stderr.write(text + "\n")
 
 
 def usage_error(bad_parameter: type[Exception]) -> type[Exception]:

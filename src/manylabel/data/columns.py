@@ -1,16 +1,26 @@
-"""Tables with named columns (CSV, JSON lines, Parquet) as a corpus: which column is what, and the labels in a cell."""
+"""Tables with named columns (CSV, JSON lines, Parquet, Excel) as a corpus: which column is what."""
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from manylabel.data.corpus import Corpus, split_name
+from manylabel.data.label_cells import (
+    YES,
+    bad_cells,
+    bad_marks,
+    is_mark_column,
+    mark_text,
+    names_of_cell,
+    separator_of,
+)
+from manylabel.data.layout import Layout, listed
 from manylabel.data.problems import Problems
 from manylabel.exceptions import DataError
 
@@ -32,7 +42,14 @@ LABELS = (
     "category",
     "topic",
     "class",
+    "tag",
 )
+FAMILIES = {
+    "label": "labels", "subject_uris": "subjects", "subject_labels": "subjects", "category": "categories",
+    "topic": "topics", "class": "classes", "tag": "tags",
+}  # fmt: skip
+"""Names for labels of which the first that occurs is meant; columns of two families are ambiguous."""
+NUMBERED = re.compile(r"([a-z_]+?)[ _-]?\d+")
 IDS = ("id", "document_id", "doc_id", "_id", "docid")
 SPLITS = ("split", "part", "fold")
 KNOWN = frozenset(TITLES + TEXTS + LABELS + IDS + SPLITS)
@@ -51,11 +68,12 @@ class ColumnOptions:
 
     text_column: str | None = None
     title_column: str | None = None
-    label_column: str | None = None
-    label_columns: Sequence[str] | None = None
+    label_column: str | Sequence[str] | None = None
     label_separator: str | None = None
     id_column: str | None = None
     split_column: str | None = None
+    labels: bool = True
+    """Whether to look for labels; if not, columns of labels are metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +106,9 @@ class Table:
         return replace(self, columns=columns, lines=[self.lines[row] for row in keep])
 
 
-def corpus_of_table(table: Table, options: ColumnOptions) -> Corpus:
+def corpus_of_table(
+    table: Table, options: ColumnOptions, *, delimiter: str | None = None, header: bool = True
+) -> Corpus:
     """The corpus in a table.
 
     The main text is the first of the usual names (``text``, ``body``, ``abstract``, …) that occurs;
@@ -110,19 +130,43 @@ def corpus_of_table(table: Table, options: ColumnOptions) -> Corpus:
     fields = _fields(table, text, sides)
     split = table.find(options.split_column, SPLITS, "-o split_column=NAME")
     identity = table.find(options.id_column, IDS, "-o id_column=NAME")
-    table, labels, used = _labels(table, options, {text, split, identity, *sides})
-    if labels is not None and len(table.lines) != len(next(iter(fields.values()))):
+    table, labels = _labels(table, options, {text, split, identity, *sides})
+    if labels.sets is not None and len(table.lines) != len(next(iter(fields.values()))):
         fields = _fields(table, text, sides)
-    kept = {*fields, text, split, identity, *used}
+    kept = {*fields, text, split, identity, *labels.columns}
+    unused = [name for name in table.columns if name not in kept]
+    reasons = {"labels": labels.reason, "separator": labels.separator_reason}
+    if options.text_column is None:
+        reasons["text"] = _text_reason(table, text)
+    layout = Layout(
+        text,
+        sides=tuple(name for name in sides if name in fields),
+        labels=labels.columns,
+        marks=labels.marks,
+        separator=labels.separator,
+        identity=identity,
+        split=split,
+        unused=tuple(unused),
+        delimiter=delimiter,
+        header=header,
+        reasons={key: reason for key, reason in reasons.items() if reason},
+    )
     return Corpus(
         ids=_ids(table, identity),
         fields=fields,
-        labels=labels,
+        labels=labels.sets,
         split_names=None if split is None else [split_name(value) for value in table.columns[split]],
-        metadata={name: values for name, values in table.columns.items() if name not in kept},
+        metadata={name: table.columns[name] for name in unused},
+        layout=layout,
         name=table.path.name.split(".")[0],
         source=str(table.path),
     )
+
+
+def _text_reason(table: Table, text: str) -> str:
+    others = [name for name in table.columns if name != text and name.strip().lower() in TEXTS]
+    also = f" {listed(others)} could be the text too: use --text-column to choose." if others else ""
+    return f"Column {text!r} has a usual name for texts.{also}"
 
 
 def _only_texts(table: Table, text: str) -> Table:
@@ -153,61 +197,96 @@ def _fields(table: Table, text: str, sides: list[str]) -> dict[str, list[str]]:
     return {**fields, text if text.lower() in TEXTS + TITLES else "text": main}
 
 
-def _labels(
-    table: Table, options: ColumnOptions, taken: set[str | None]
-) -> tuple[Table, list[list[str]] | None, list[str]]:
-    """The table without bad rows, its label sets (None without labels), and the columns they came from."""
-    wide = list(options.label_columns) if options.label_columns is not None else []
-    for name in wide:
-        table.find(name, (), '-o label_columns=["A", "B"]')
-    column = None if wide else table.find(options.label_column, LABELS, "--label-column NAME")
-    if column in taken and options.label_column is None:
-        column = None
-    if column is not None:
-        cells = table.columns[column]
-        sets, bad = label_sets_of_cells(cells, table, column, options.label_separator)
-        return (table.without(bad) if bad else table), sets, [column]
-    wide = wide or _columns_of_marks(table, taken)
-    if len(wide) == 0:
-        return table, None, []
-    bad = _bad_marks(table, wide)
-    table = table.without(bad) if bad else table
-    marks = [[str(value).strip() in _YES for value in table.columns[name]] for name in wide]
-    names = [name.strip() for name in wide]
-    return (
-        table,
-        [sorted(n for n, on in zip(names, row, strict=True) if on) for row in zip(*marks, strict=True)],
-        wide,
-    )
-
-
-_YES = frozenset({"1", "1.0", "True", "true", "TRUE"})
-_NO = frozenset({"0", "0.0", "False", "false", "FALSE"})
-
-
-def _columns_of_marks(table: Table, taken: set[str | None]) -> list[str]:
-    """The columns that hold only 0 and 1, if there are at least two: one column per label."""
-    marks = [
-        name
-        for name, values in table.columns.items()
-        if name not in taken and values and all(str(value).strip() in _YES | _NO for value in values)
-    ]
-    return marks if len(marks) >= 2 else []
-
-
-def _bad_marks(table: Table, wide: list[str]) -> set[int]:
+def _labels(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[Table, _Labels]:
+    """The table without the rows whose labels cannot be read, and the labels of the others."""
+    chosen, reason = _label_columns(table, options, taken)
+    if not chosen:
+        return table, _Labels(None, (), reason=reason)
+    marks = [name for name in chosen if len(chosen) > 1 and is_mark_column(table.columns[name])]
+    if options.label_column is None and len(marks) < len(chosen):
+        marks = []
+    named = [name for name in chosen if name not in marks]
     bad: set[int] = set()
-    for name in wide:
-        for row, value in enumerate(table.columns[name]):
-            if str(value).strip() not in _YES | _NO:
-                table.problems.report(
-                    f"Column {name!r} holds {value!r} instead of 0 or 1.",
-                    path=table.path,
-                    line=table.lines[row],
-                    remedy="Correct the value, or leave the column out of label_columns.",
-                )
-                bad.add(row)
-    return bad
+    for name in chosen:
+        bad |= bad_marks(table, name) if name in marks else bad_cells(table, name)
+    table = table.without(bad) if bad else table
+    separator, why = separator_of(table, named, options.label_separator) if named else (None, "")
+    sets: list[set[str]] = [set() for _ in table.lines]
+    for name in chosen:
+        for names, cell in zip(sets, table.columns[name], strict=True):
+            if name in marks:
+                names.update([name.strip()] if mark_text(cell) in YES else [])
+            else:
+                names.update(names_of_cell(cell, separator))
+    return table, _Labels([sorted(names) for names in sets], tuple(chosen), tuple(marks), separator, reason, why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """The label sets of a table (None without labels), the columns they came from, and why."""
+
+    sets: list[list[str]] | None
+    columns: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+    separator: str | None = None
+    reason: str = ""
+    separator_reason: str = ""
+
+
+def _label_columns(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[list[str], str]:
+    """The columns of labels, given or found by name or content, and the reason in one sentence."""
+    if not options.labels:
+        return [], ""
+    if options.label_column is not None:
+        given = options.label_column
+        wanted = [given] if isinstance(given, str) else list(given)
+        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one))), ""
+    families = _label_families(table, taken)
+    if len(families) > 1 and LABELS[0] not in families:
+        columns = [name for names in families.values() for name in names]
+        both = " ".join(f"--label-column {shlex.quote(name)}" for name in columns)
+        raise DataError(
+            f"Several columns may hold the labels: {', '.join(map(repr, columns))}.",
+            path=table.path,
+            remedy=f"Give one of them with --label-column, or several to join them: {both}.",
+        )
+    if families:
+        first = next(iter(families.values()))
+        if len(first) > 1:
+            return first, f"Columns {listed(first)} are numbered columns of labels, which are joined."
+        return first, f"Column {first[0]!r} has a usual name for labels."
+    marked = [
+        name for name, values in table.columns.items() if name not in taken and is_mark_column(values, strict=True)
+    ]
+    if len(marked) > 1:
+        return marked, f"Columns {listed(marked)} hold only 0 and 1, so each is a label."
+    return [], ""
+
+
+def _label_families(table: Table, taken: set[str | None]) -> dict[str, list[str]]:
+    """The columns with a usual name for labels, by what they are called: ``labels`` first, ``tag_1`` with ``tag_2``."""
+    free = {name.strip().lower(): name for name in reversed(list(table.columns)) if name not in taken}
+    families: dict[str, list[str]] = {}
+    for usual in LABELS:
+        if usual in free:
+            families.setdefault(FAMILIES.get(usual, usual), [free[usual]])
+    for name in table.columns:
+        match = NUMBERED.fullmatch(name.strip().lower())
+        if match and name not in taken and match[1] in LABELS:
+            families.setdefault(f"{match[1]} 1, 2, …", []).append(name)
+    return families
+
+
+def _matching(table: Table, wanted: str) -> list[str]:
+    """The columns that a name, a pattern such as ``tag_*``, or a list with commas stands for."""
+    if wanted in table.columns:
+        return [wanted]
+    if set("*?[") & set(wanted) and (found := [name for name in table.columns if fnmatchcase(name, wanted)]):
+        return found
+    pieces = [piece.strip() for piece in wanted.split(",")]
+    if len(pieces) > 1 and all(piece in table.columns for piece in pieces):
+        return pieces
+    raise table.missing(f"There is no column {wanted!r}", "--label-column NAME")
 
 
 def _ids(table: Table, identity: str | None) -> list[str]:
@@ -215,101 +294,3 @@ def _ids(table: Table, identity: str | None) -> list[str]:
         return [str(line) for line in table.lines]
     values = table.columns[identity]
     return [str(line) if value in (None, "") else str(value) for value, line in zip(values, table.lines, strict=True)]
-
-
-if TYPE_CHECKING:
-    from manylabel.data.columns import Table
-
-_ADDRESSES = re.compile(r"<[^<>\s]*>(\s+<[^<>\s]*>)*$")
-
-
-def label_separator(cells: Iterable[str]) -> str | None:
-    """The separator of the labels of a cell: the first of ``;`` ``|`` ``,`` that occurs in any cell.
-
-    It is a blank if none occurs and splitting at blanks leaves fewer distinct names than there are distinct cells, so
-    that "real estate" stays one label while "acq earn", "earn", "acq" become two. None: each cell is one label.
-
-    >>> label_separator(["sport; politics", "art, music"])
-    ';'
-    >>> label_separator(["real estate", "sport"]) is None
-    True
-    >>> label_separator(["acq earn", "earn", "acq"])
-    ' '
-    """
-    distinct = {cell.strip() for cell in cells if cell.strip()}
-    for candidate in (";", "|", ","):
-        if any(candidate in cell for cell in distinct):
-            return candidate
-    names = {name for cell in distinct for name in cell.split()}
-    return " " if len(names) < len(distinct) else None
-
-
-def split_cell(cell: str, separator: str | None) -> list[str]:
-    """The labels of one cell, sorted, each once; a list in JSON or Python notation is read as one.
-
-    >>> split_cell("b; a;b;", ";"), split_cell('["a, b"]', ","), split_cell("", ";")
-    (['a', 'b'], ['a, b'], [])
-    """
-    cell = cell.strip()
-    if cell.startswith("[") and cell.endswith("]"):
-        names = _listed(cell)
-        if names is not None:
-            return sorted(set(names))
-    if _ADDRESSES.match(cell):
-        return sorted({address.strip("<>") for address in cell.split()})
-    pieces = [cell] if separator is None else cell.split(None if separator == " " else separator)
-    return sorted({piece.strip() for piece in pieces} - {""})
-
-
-def _listed(cell: str) -> list[str] | None:
-    for parse in (json.loads, ast.literal_eval):  # literal_eval reads literals only, it runs nothing
-        try:
-            values = parse(cell)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(values, list) and all(isinstance(value, (str, int)) for value in values):
-            return [str(value).strip() for value in values if str(value).strip()]
-    return None
-
-
-def label_sets_of_cells(
-    cells: list[Any], table: Table, column: str, separator: str | None
-) -> tuple[list[list[str]], set[int]]:
-    """The label set of each cell that can be read as one, and the rows that cannot."""
-    texts = [cell for cell in cells if isinstance(cell, str) and not cell.startswith(("[", "<"))]
-    if separator is None:
-        separator = " " if column.strip().lower() == "subject_uris" else label_separator(texts)
-    sets: list[list[str]] = []
-    bad: set[int] = set()
-    for row, cell in enumerate(cells):
-        names = _names(cell, separator)
-        if isinstance(names, str):
-            table.problems.report(
-                names,
-                path=table.path,
-                line=table.lines[row],
-                remedy=f"Give {column!r} as a list of strings, or as one string.",
-            )
-            bad.add(row)
-        else:
-            sets.append(names)
-    return sets, bad
-
-
-def _names(cell: Any, separator: str | None) -> list[str] | str:
-    """The labels of a cell, or a sentence about why it holds none."""
-    if cell is None:
-        return []
-    if isinstance(cell, str):
-        return split_cell(cell, separator)
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return [str(cell)]
-    if not isinstance(cell, list):
-        return f"The labels are {type(cell).__name__} {str(cell)[:40]!r}, not a list of strings."
-    names: set[str] = set()
-    for item in cell:
-        value = (item.get("label") or item.get("uri")) if isinstance(item, dict) else item
-        if isinstance(value, bool) or not isinstance(value, (str, int)):
-            return f"The label {str(item)[:40]!r} is not a string."
-        names.add(str(value).strip())
-    return sorted(names - {""})

@@ -14,6 +14,7 @@ from scipy import sparse
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import LabelSets, label_matrix
 from manylabel.data.labels import label_names as sorted_names
+from manylabel.data.layout import Layout, listed
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, UnknownNameError
 
@@ -49,6 +50,8 @@ class Corpus:
     name: str = ""
     source: str = ""
     licence: str = ""
+    layout: Layout | None = None
+    """Which columns of a table the documents were read from; None for other formats."""
 
     def __post_init__(self) -> None:
         columns: dict[str, int] = {f"field {key!r}": len(values) for key, values in self.fields.items()}
@@ -94,8 +97,9 @@ class Corpus:
     def label_sets(self) -> LabelSets:
         """The label sets; an error where the corpus has none."""
         if self.labels is None:
+            unused = () if self.layout is None else self.layout.unused
             raise DataError(
-                "The documents have no labels.",
+                "The documents have no labels." + (f" Columns not used: {listed(unused)}." if unused else ""),
                 path=self.source or self.name or None,
                 remedy="Give the label column (--label-column), or a file with labels.",
             )

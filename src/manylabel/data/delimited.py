@@ -6,8 +6,9 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ import numpy as np
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import ColumnOptions, Table, corpus_of_table, has_header
 from manylabel.data.corpus import Corpus
+from manylabel.data.label_cells import is_addresses
 from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
 from manylabel.data.problems import Problems
@@ -76,13 +78,17 @@ def read(
     quoting = quoting if quoting is not None else header or delimiter != "\t"
     rows = _rows(path, problems, delimiter, quoting, encoding)
     table = _table(path, problems, rows, header, bare=not header and delimiter == "\t")
-    return with_named_labels(corpus_of_table(table, options), path, label_names_file, label_groups_file)
+    if not header and is_addresses(table.columns.get("text", [])):
+        table = replace(table, columns=_labels_first(table.columns))
+    return with_named_labels(
+        corpus_of_table(table, options, delimiter=delimiter, header=header), path, label_names_file, label_groups_file
+    )
 
 
 def _is_header(top: Sequence[str], delimiter: str, options: ColumnOptions) -> bool:
     """Whether the first row is the header; only tables of two or three tab-separated columns may have none."""
-    given = [options.text_column, options.title_column, options.label_column, options.id_column]
-    named = {*given, options.split_column, *(options.label_columns or ())} - {None}
+    given = [options.text_column, options.title_column, options.id_column, options.split_column]
+    named = {*given} - {None} or options.label_column is not None
     bare = delimiter == "\t" and len(top) in (2, 3) and not named
     return has_header(top) or not bare
 
@@ -91,8 +97,9 @@ def _delimiter(path: Path, first: str) -> str:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith((".tsv", ".tab")):
         return "\t"
-    best = max(",;\t|", key=first.count)
-    if first.count(best):
+    bare = re.sub(r'"[^"]*"', "", first)  # delimiters inside quotation marks separate nothing
+    best = max(",;\t|", key=bare.count)
+    if bare.count(best):
         return best
     return " " if is_numeric_row(first.split()) else ","
 
@@ -162,6 +169,11 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
         raise DataError(f"The file has {what}.", path=path, remedy="Give a file with at least one document.")
     columns: dict[str, list[Any]] = {name: [row[index] for row in kept] for index, name in enumerate(names)}
     return Table(columns, numbers, path, problems)
+
+
+def _labels_first(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns of a table without a header whose first column holds addresses: labels, text."""
+    return {**columns, "text": columns["labels"], "labels": columns["text"]}
 
 
 def _positions(width: int, bare: bool) -> list[str]:

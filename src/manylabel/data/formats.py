@@ -106,9 +106,16 @@ ENCODING = Option("encoding", "the encoding of the text, where it is not UTF-8",
 COLUMNS = (
     Option("text_column", "the column that holds the text", "--text-column"),
     Option("title_column", "the column that holds the title"),
-    Option("label_column", "the column that holds the labels", "--label-column"),
-    Option("label_columns", 'columns of 0 and 1, one per label: ["sport", "politics"]'),
-    Option("label_separator", "what separates two labels of a document", "--label-separator"),
+    Option(
+        "label_column",
+        "the column that holds the labels; or several, by name, list or pattern (`tag_*`), to join: a column of 0 and "
+        "1 or yes and no is a label of its name",
+        "--label-column",
+    ),
+    Option(
+        "label_separator", "what separates two labels of a cell; `none` for one label per cell", "--label-separator"
+    ),
+    Option("labels", "whether to read labels"),
     Option("id_column", "the column that holds the documents' ids"),
     Option("split_column", "the column that holds the split: train, test, dev"),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import has_header
 from manylabel.data.corpus import Corpus
+from manylabel.data.label_cells import is_addresses
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.exceptions import DataError, ParameterError
@@ -88,10 +89,12 @@ def write_fasttext(corpus: Corpus, path: Path) -> None:
 
 
 def is_libmultilabel(lines: list[str]) -> bool:
-    """Whether lines are two or three columns without a header, the last column the longest."""
+    """Whether lines are two or three columns without a header, the last the longest and none of addresses (``<…>``)."""
     rows = [line.split("\t") for line in lines[:200]]
     if len(rows[0]) not in (2, 3) or has_header(rows[0]) or len({len(row) for row in rows}) > 1:
         return False
+    if any(is_addresses(column) for column in zip(*rows, strict=True)):
+        return False  # Annif's layout: text and addresses
     lengths = [sum(map(len, column)) for column in zip(*rows, strict=True)]
     return lengths[-1] == max(lengths)
 

@@ -36,8 +36,9 @@ from manylabel.data.splits import (
     time_blocks,
 )
 from manylabel.exceptions import DataError, ManylabelError, MissingExtraError, UnknownNameError
+from manylabel.features.languages import guess_language
 from manylabel.models.score_kinds import ManylabelWarning
-from manylabel.progress import stage
+from manylabel.progress import remark, stage
 from manylabel.reports.page import counted
 from manylabel.reports.records import Straddle
 
@@ -90,6 +91,7 @@ def load_source(source: Source, model: TextClassifier | None = None, *, names_la
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
         _warn_of_several_parents(corpus)
+    remark(f"{source.data}: read as {reading.format}; {'; '.join(choices_of(corpus))}.")
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
 
 
@@ -148,6 +150,22 @@ def _warn_of_several_parents(corpus: Corpus) -> None:
         some = counted(several, "label has", "labels have")
         message = f"{some} several parents; methods for hierarchies and hierarchical metrics use the first one."
         warnings.warn(message, ManylabelWarning, stacklevel=3)
+
+
+def choices_of(corpus: Corpus) -> list[str]:
+    """How documents were read, in phrases: columns, separator, labels per document, language."""
+    phrases = [] if corpus.layout is None else [corpus.layout.summary()]
+    if corpus.labels is not None:
+        sizes = [len(names) for names in corpus.labels]
+        least, most = min(sizes, default=0), max(sizes, default=0)
+        if least == most:
+            phrases.append(f"exactly {counted(most, 'label', 'labels')} per document")
+        else:
+            phrases.append(f"{least} to {counted(most, 'label', 'labels')} per document")
+    if not corpus.is_bag_of_words:
+        language = guess_language(corpus.joined_texts)
+        phrases.append("language not recognised" if language is None else f"language {language.capitalize()}")
+    return phrases
 
 
 def _warn_of_other_splits(corpus: Corpus) -> None:

@@ -1,0 +1,202 @@
+"""The labels in the cells of a table: what separates them, lists, addresses, and columns of marks such as 0 and 1."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from manylabel.data.layout import NO_SEPARATOR
+from manylabel.exceptions import DataError
+
+if TYPE_CHECKING:
+    from manylabel.data.columns import Table
+
+_ADDRESSES = re.compile(r"<[^<>\s]*>(\s+<[^<>\s]*>)*$")
+YES = frozenset({"1", "1.0", "true", "yes", "y", "x"})
+NO = frozenset({"0", "0.0", "false", "no", "n"})
+NUMBERS_AND_TRUTH = frozenset({"1", "1.0", "true", "0", "0.0", "false"})
+
+
+class AmbiguousSeparatorError(DataError):
+    """Cells with commas or blanks that may hold one label or several."""
+
+
+def is_addresses(cells: Iterable[str]) -> bool:
+    """Whether the cells that are not empty hold only addresses in angle brackets, and at least one does.
+
+    >>> is_addresses(["<http://example.org/1> <http://example.org/2>", ""]), is_addresses(["a < b"]), is_addresses([""])
+    (True, False, False)
+    """
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return bool(filled) and all(_ADDRESSES.match(cell) for cell in filled)
+
+
+def label_separator(cells: Iterable[str]) -> str | None:
+    """The separator of the labels of a cell; None: each cell is one label.
+
+    It is ``;`` or ``|`` if one occurs in any cell. It is a comma if most cells with commas share a name with a cell
+    that has another number of names, or if no comma is followed by a blank. Other commas may belong to a name such as
+    "Smith, John" and raise `AmbiguousSeparatorError`. It is a blank if none of these occurs and splitting at blanks
+    leaves fewer distinct names than there are distinct cells, so that "real estate" stays one label while "acq earn",
+    "earn", "acq" become two.
+
+    >>> label_separator(["sport; politics", "art, music"])
+    ';'
+    >>> label_separator(["sport, politics", "sport", "politics"])
+    ','
+    >>> label_separator(["real estate", "sport"]) is None
+    True
+    >>> label_separator(["acq earn", "earn", "acq"])
+    ' '
+    """
+    distinct = {cell.strip() for cell in cells if cell.strip()}
+    for candidate in (";", "|"):
+        if any(candidate in cell for cell in distinct):
+            return candidate
+    if any("," in cell for cell in distinct):
+        return _comma(distinct)
+    names = {name for cell in distinct for name in cell.split()}
+    return " " if len(names) < len(distinct) else None
+
+
+def _comma(distinct: set[str]) -> str:
+    """The comma, where it separates labels beyond doubt."""
+    if not any(re.search(r",\s", cell) for cell in distinct):
+        return ","
+    pieces = {cell: [piece.strip() for piece in cell.split(",") if piece.strip()] for cell in distinct}
+    sizes: dict[str, set[int]] = {}
+    for names in pieces.values():
+        for name in names:
+            sizes.setdefault(name, set()).add(len(names))
+    several = [names for names in pieces.values() if len(names) > 1]
+    shared = sum(any(len(sizes[name]) > 1 for name in names) for names in several)
+    if 2 * shared > len(several):
+        return ","
+    raise AmbiguousSeparatorError(f"Is {min(cell for cell in distinct if ',' in cell)!r} one label or several?")
+
+
+def split_cell(cell: str, separator: str | None) -> list[str]:
+    """The labels of one cell, sorted, each once; a list in JSON or Python notation is read as one.
+
+    >>> split_cell("b; a;b;", ";"), split_cell('["a, b"]', ","), split_cell("", ";")
+    (['a', 'b'], ['a, b'], [])
+    """
+    cell = cell.strip()
+    if cell.startswith("[") and cell.endswith("]"):
+        names = _listed(cell)
+        if names is not None:
+            return sorted(set(names))
+    if _ADDRESSES.match(cell):
+        return sorted({address.strip("<>") for address in cell.split()})
+    pieces = [cell] if separator is None else cell.split(None if separator == " " else separator)
+    return sorted({piece.strip() for piece in pieces} - {""})
+
+
+def _listed(cell: str) -> list[str] | None:
+    for parse in (json.loads, ast.literal_eval):  # literal_eval reads literals only, it runs nothing
+        try:
+            values = parse(cell)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(values, list) and all(isinstance(value, (str, int)) for value in values):
+            return [str(value).strip() for value in values if str(value).strip()]
+    return None
+
+
+def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[str | None, str]:
+    """What separates the labels in the cells of some columns, and the reason in one sentence."""
+    if given is not None:
+        return (None, "Every cell is one label, as given.") if given == NO_SEPARATOR else (given, "")
+    cells = [cell for name in columns for cell in table.columns[name] if isinstance(cell, str)]
+    texts = [cell for cell in cells if not cell.startswith(("[", "<"))]
+    if not texts:
+        kind = "addresses in angle brackets" if is_addresses(cells) else "lists"
+        return None, f"The label cells hold {kind}."
+    if any(name.strip().lower() == "subject_uris" for name in columns):
+        return " ", "Annif's column 'subject_uris' separates addresses by blanks."
+    try:
+        separator = label_separator(texts)
+    except AmbiguousSeparatorError as error:
+        raise DataError(
+            f"Column {', '.join(map(repr, columns))} holds commas. {error.problem}",
+            path=table.path,
+            remedy=f"Use --label-separator , to split at commas, or --label-separator {NO_SEPARATOR} to read every "
+            "cell as one label.",
+        ) from None
+    if separator is None:
+        return None, "No label cell holds a separator, so every cell is one label."
+    count = sum(separator in text.strip() for text in texts)
+    what = "a blank" if separator == " " else repr(separator)
+    other = "" if separator == " " else f" Use --label-separator {NO_SEPARATOR} if it belongs to the names."
+    return separator, f"Of {len(texts):,} label cells {count:,} hold {what}, which separates labels.{other}"
+
+
+def is_mark_column(values: list[Any], *, strict: bool = False) -> bool:
+    """Whether at least half of the filled cells of a column are marks: 0 and 1, yes and no, true and false, or x.
+
+    With `strict` every cell must be filled, with 0 and 1 or true and false.
+    """
+    texts = [mark_text(value) for value in values]
+    if strict:
+        return bool(texts) and all(text in NUMBERS_AND_TRUTH for text in texts)
+    found = Counter(text in YES | NO for text in texts if text)
+    return found[True] >= max(found[False], 1)
+
+
+def mark_text(value: Any) -> str:
+    """A mark in lower case without blanks around it; empty for None."""
+    return "" if value is None else str(value).strip().lower()
+
+
+def bad_marks(table: Table, name: str) -> set[int]:
+    """The rows of a column of marks that hold something else, after reporting them."""
+    bad: set[int] = set()
+    for row, value in enumerate(table.columns[name]):
+        if mark_text(value) not in YES | NO | {""}:
+            table.problems.report(
+                f"Column {name!r} holds {value!r} instead of 0 or 1.",
+                path=table.path,
+                line=table.lines[row],
+                remedy="Correct the value, or leave the column out of --label-column.",
+            )
+            bad.add(row)
+    return bad
+
+
+def bad_cells(table: Table, name: str) -> set[int]:
+    """The rows of a column of label names whose cell cannot be read, after reporting them."""
+    bad: set[int] = set()
+    for row, cell in enumerate(table.columns[name]):
+        names = names_of_cell(cell, None)
+        if isinstance(names, str):
+            table.problems.report(
+                names,
+                path=table.path,
+                line=table.lines[row],
+                remedy=f"Give {name!r} as a list of strings, or as one string.",
+            )
+            bad.add(row)
+    return bad
+
+
+def names_of_cell(cell: Any, separator: str | None) -> list[str] | str:
+    """The labels of a cell, or a sentence about why it holds none."""
+    if cell is None:
+        return []
+    if isinstance(cell, str):
+        return split_cell(cell, separator)
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return [str(cell)]
+    if not isinstance(cell, list):
+        return f"The labels are {type(cell).__name__} {str(cell)[:40]!r}, not a list of strings."
+    names: set[str] = set()
+    for item in cell:
+        value = (item.get("label") or item.get("uri")) if isinstance(item, dict) else item
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            return f"The label {str(item)[:40]!r} is not a string."
+        names.add(str(value).strip())
+    return sorted(names - {""})

@@ -1,0 +1,89 @@
+"""How a table was read: which column became what, and the sentences that report it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
+NO_SEPARATOR = "none"
+"""The value of ``--label-separator`` for which every cell is one label."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Column names in quotation marks, up to six of them.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    """
+    shown = ", ".join(repr(name) for name in names[:6])
+    return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a table that became texts, labels, ids and splits, and how label cells were divided."""
+
+    text: str
+    sides: tuple[str, ...] = ()
+    """Columns that are further fields of a document, such as its title."""
+    labels: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    """Those label columns whose name is the label and whose cells are marks such as 0 and 1."""
+    separator: str | None = None
+    """What divides the labels of a cell; None if every cell is one label, or a list."""
+    identity: str | None = None
+    split: str | None = None
+    unused: tuple[str, ...] = ()
+    delimiter: str | None = None
+    """What separates the cells of a line; None in formats without a delimiter."""
+    header: bool = True
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why the columns of texts and labels were chosen: keys ``text``, ``labels`` and ``separator``."""
+
+    def summary(self) -> str:
+        """The choice of columns in one phrase.
+
+        >>> Layout("body", ("title",), ("tags",), separator=";", delimiter=",").summary()
+        "cells separated by commas; text from 'title', 'body'; labels from 'tags', separated by ';'"
+        """
+        parts = []
+        if self.delimiter is not None:
+            parts.append(f"cells separated by {DELIMITERS.get(self.delimiter, repr(self.delimiter))}")
+        if not self.header:
+            parts.append("no header")
+        parts.append(f"text from {listed([*self.sides, self.text])}")
+        parts.append(self._labels())
+        if self.split is not None:
+            parts.append(f"splits from {self.split!r}")
+        return "; ".join(parts)
+
+    def _labels(self) -> str:
+        if not self.labels:
+            return "no labels read"
+        if len(self.marks) == len(self.labels):
+            return f"labels marked in {listed(self.labels)}"
+        phrase = f"labels from {listed(self.labels)}"
+        if self.marks:
+            phrase += f" (marks in {listed(self.marks)})"
+        if self.separator is None:
+            return f"{phrase}, one per cell"
+        return f"{phrase}, separated by {'blanks' if self.separator == ' ' else repr(self.separator)}"
+
+    def explanation(self) -> list[str]:
+        """The reasons for the choice, one sentence each, and the columns that were not used."""
+        sentences = [self.reasons[key] for key in ("text", "labels", "separator") if key in self.reasons]
+        if self.unused:
+            sentences.append(f"Not used: {listed(self.unused)}.")
+        return sentences
+
+    def options(self) -> dict[str, Any]:
+        """The options with which another table is read in the same way."""
+        found: dict[str, Any] = {"text_column": self.text}
+        if self.sides:
+            found["title_column"] = self.sides[0]
+        if self.labels:
+            found["label_column"] = list(self.labels)
+            found["label_separator"] = self.separator or NO_SEPARATOR
+        return found

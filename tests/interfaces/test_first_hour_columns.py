@@ -1,0 +1,92 @@
+"""Points 1 and 3 of the first-hour list: how columns are chosen, what is printed about it, several label columns."""
+
+import pytest
+
+from manylabel.cli.run import run
+from manylabel.data import read
+from manylabel.exceptions import DataError
+
+TICKETS = "id;Title;Description;tag_1;tag_2;tag_3\r\n" + "".join(
+    f"{row};Ticket, {row};<p>The {word} is down again and we need it</p>;{word};{second};\r\n"
+    for row, (word, second) in enumerate([("vpn", "network"), ("printer", ""), ("mail", "network"), ("vpn", "")] * 5)
+)
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    path = tmp_path / "tickets.csv"
+    path.write_bytes(("\ufeff" + TICKETS).encode())
+    return path
+
+
+def test_point_1_addresses_are_labels_whatever_their_length(tmp_path):
+    """Point 1: Annif's tutorial TSV has short texts and long addresses."""
+    path = tmp_path / "train.tsv"
+    path.write_text("cats\t<http://example.org/a-very-long-address/1> <http://example.org/2>\ndogs\t<http://x.org/3>\n")
+    corpus = read(path).corpus
+    assert corpus.texts == ["cats", "dogs"]
+    assert corpus.labels == [["http://example.org/2", "http://example.org/a-very-long-address/1"], ["http://x.org/3"]]
+
+
+def test_point_1_addresses_in_the_first_column_are_labels(tmp_path):
+    """Point 1: a column of addresses is labels wherever it stands."""
+    path = tmp_path / "train.tsv"
+    path.write_text("<http://x.org/1>\tA text about cats and dogs\n<http://x.org/3>\tMore\n")
+    assert read(path).corpus.texts == ["A text about cats and dogs", "More"]
+
+
+def test_point_1_a_comma_in_doubt_asks(tmp_path):
+    """Point 1: "Smith, John" is not two labels unless the user wants that."""
+    path = tmp_path / "books.csv"
+    path.write_text('text,labels\nOne,"Smith, John"\nTwo,"Miller, Ann"\n')
+    with pytest.raises(DataError, match=r"'Miller, Ann' one label or several.*--label-separator none"):
+        read(path)
+    assert read(path, label_separator="none").corpus.labels == [["Smith, John"], ["Miller, Ann"]]
+    assert read(path, label_separator=",").corpus.labels == [["John", "Smith"], ["Ann", "Miller"]]
+
+
+def test_point_1_several_possible_label_columns_ask(tmp_path):
+    """Point 1: with two candidates for the labels, the message lists both and the option."""
+    path = tmp_path / "a.csv"
+    path.write_text("text,topics,category\nx,a,b\n")
+    with pytest.raises(DataError, match=r"'topics', 'category'.*--label-column topics --label-column category"):
+        read(path)
+
+
+def test_point_1_every_choice_is_printed(tickets, capfd):
+    """Point 1: `describe` prints one line with columns, separator, labels per document and language."""
+    assert run(["describe", str(tickets)]) == 0
+    line = next(line for line in capfd.readouterr().err.splitlines() if line.startswith(str(tickets)))
+    for part in (
+        "read as csv",
+        "cells separated by semicolons",
+        "text from 'Title', 'Description'",
+        "labels from 'tag_1', 'tag_2', 'tag_3', one per cell",
+        "1 to 2 labels per document",
+        "language English",
+    ):
+        assert part in line
+
+
+def test_point_3_label_columns_are_joined(tickets):
+    """Point 3: by name, as a list, or by a pattern."""
+    expected = [["network", "vpn"], ["printer"]]
+    for given in (["tag_1", "tag_2"], "tag_1,tag_2", "tag_*", ["tag_*"]):
+        assert read(tickets, label_column=given).corpus.labels[:2] == expected
+    with pytest.raises(DataError, match=r"no column 'tag_9'.*--label-column NAME"):
+        read(tickets, label_column=["tag_1", "tag_9"])
+
+
+def test_point_3_names_and_marks_are_joined(tmp_path):
+    """Point 3: columns of names, of 0 and 1, and of yes and no."""
+    path = tmp_path / "a.csv"
+    path.write_text("text,queue,urgent,vip\nx,mail,1,no\ny,vpn,0,yes\n")
+    assert read(path, label_column=["queue", "urgent", "vip"]).corpus.labels == [["mail", "urgent"], ["vip", "vpn"]]
+
+
+def test_point_3_the_option_may_be_repeated(tmp_path, capfd):
+    """Point 3: the command line joins repeated --label-column."""
+    path = tmp_path / "a.csv"
+    path.write_text("text,queue,kind\nthe mail is late,mail,bug\nthe vpn is down,vpn,bug\n")
+    assert run(["describe", str(path), "--label-column", "queue", "--label-column", "kind"]) == 0
+    assert "labels from 'queue', 'kind', one per cell; exactly 2 labels per document" in capfd.readouterr().err
