@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,51 @@ def test_point_12_infinite_thresholds_are_null(folder: Path, capsys: pytest.Capt
     thresholds = {row["label"]: row["threshold"] for row in read[0]["scores"]}
     assert thresholds["parks"] is None
     assert all("parks" not in document["labels"] for document in read)
+
+
+def trained(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mail.csv").write_text(CSV)
+    printed(capsys, "train", "mail.csv", "--method", "nb-binary")
+
+
+def test_point_15_a_co_process_gets_its_answer_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Point 15: each line of an open pipe is answered before the next is written."""
+    trained(capsys)
+    command = [sys.executable, "-m", "manylabel", "predict", "mail.manylabel"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for number, (text, label) in enumerate([("late bus", "buses"), ("hole in the road", "roads")], start=1):
+            process.stdin.write(text + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline()) == {"id": str(number), "labels": [label]}
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0
+
+
+def test_point_15_text_files_are_read_as_standard_input_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Point 15: a .txt file holds a text per line; bad bytes are skipped on request, blank lines keep their place."""
+    trained(capsys)
+    Path("new.txt").write_bytes(b"late, late bus\n\nf\xfcr\nhole in the road\n")
+    assert run(["predict", "mail.manylabel", "new.txt"]) == 2
+    assert "new.txt, line 3: These bytes are not UTF-8." in capsys.readouterr().err
+    assert run(["predict", "mail.manylabel", "new.txt", "--on-error", "skip", "-j", "1"]) == 0
+    shown = capsys.readouterr()
+    assert [json.loads(line) for line in shown.out.splitlines()] == [
+        {"id": "1", "labels": ["buses"]},
+        {"id": "2", "labels": []},
+        {"id": "4", "labels": ["roads"]},
+    ]
+    assert "skipped: new.txt, line 3" in shown.err
+    assert len(printed(capsys, "predict", "mail.manylabel", "new.txt", "--encoding", "latin-1").splitlines()) == 4
+
+
+def test_point_15_blank_rows_keep_their_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Point 15: a row without a text has a prediction too: no labels."""
+    trained(capsys)
+    Path("new.csv").write_text("number,text\na,late bus\nb,\n,\n\nc,hole in the road\n\n")
+    Path("new.jsonl").write_text('{"id": 1, "text": "late bus"}\n{"id": 2, "text": null}\n')
+    rows = [json.loads(line) for line in printed(capsys, "predict", "mail.manylabel", "new.csv").splitlines()]
+    assert [row["labels"] for row in rows] == [["buses"], [], [], [], ["roads"]]
+    rows = [json.loads(line) for line in printed(capsys, "predict", "mail.manylabel", "new.jsonl").splitlines()]
+    assert [row["labels"] for row in rows] == [["buses"], []]

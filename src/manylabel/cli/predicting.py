@@ -6,19 +6,23 @@ import csv
 import io
 import json as json_module
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress
+from manylabel.cli.display import progress, remark
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from manylabel.data.corpus import Text
+    from manylabel.data.problems import Problems
     from manylabel.reports.records import LabelledDocument
 
 
@@ -36,7 +40,8 @@ def predict(
     data: Annotated[
         str,
         typer.Argument(
-            help="A file, a folder, a data set's name, or - for standard input: a text or a JSON object per line."
+            help="A file, a folder, a data set's name, or - for standard input. Standard input and .txt files "
+            "hold a text or a JSON object per line."
         ),
     ] = "-",
     output: Annotated[
@@ -51,6 +56,7 @@ def predict(
         int,
         typer.Option("--runners-up", min=0, help="With --scores: how many labels to add that were not predicted."),
     ] = 3,
+    jobs: o.Jobs = None,
     json: o.Json = False,
     *,
     reading: o.DataOptions,
@@ -58,20 +64,29 @@ def predict(
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
-    from manylabel.tasks.models import predict_source, predict_stream
+    from manylabel.data.problems import Problems
+    from manylabel.tasks.models import predict_batches, predict_source, use_threads
 
     if output is not None:
         check_target(output, [model, data])
-    classifier = TextClassifier.load(model)
+    classifier = use_threads(TextClassifier.load(model), jobs)
     extra = runners_up if scores else 0
-    if data == "-":
-        batch = 1 if sys.stdin.isatty() else 256
-        predictions = predict_stream(classifier, stdin_texts(sys.stdin.buffer), runners_up=extra, batch=batch)
+    batches: Iterable[list[LabelledDocument]]
+    if data == "-" or (reading.format is None and is_plain_text(Path(data))):
+        problems = Problems(reading.on_error.value)
+        lines = LineDocuments(problems, "standard input" if data == "-" else data, reading.encoding or "utf-8")
+        batches, skipped = predict_batches(classifier, lines.read(data), runners_up=extra), problems.skipped
     else:
-        predictions = predict_source(classifier, reading.source(data), runners_up=extra)
+        source = replace(reading.source(data), keep_blank=True)
+        predictions, skipped = predict_source(classifier, source, runners_up=extra)
+        batches = ([prediction] for prediction in predictions)
     with progress(), _open(output) as stream:
-        for line in write_predictions(predictions, Output.JSONL if json else to, scores):
-            stream.write(line)
+        for text in write_predictions(batches, Output.JSONL if json else to, scores):
+            stream.write(text)
+            if data == "-":
+                stream.flush()  # a program that waits for its answer gets it at once
+    for problem in skipped:
+        remark(f"manylabel: skipped: {problem}")
 
 
 @contextmanager
@@ -85,60 +100,94 @@ def _open(path: Path | None) -> Iterator[IO[str]]:
         yield stream
 
 
-def stdin_texts(stream: Iterable[bytes]) -> Iterator[tuple[str, Text]]:
-    """(id, text) pairs: a line that starts with ``{`` is a JSON object, any other the text itself."""
-    from manylabel.exceptions import DataError
+def is_plain_text(path: Path) -> bool:
+    """Whether a file is read as standard input is: a ``.txt`` file that does not begin like another format."""
+    from manylabel.data.formats import format_named, guess_format, suffix_of
+    from manylabel.exceptions import UnknownFormatError
 
-    for number, raw in enumerate(stream, start=1):
+    if suffix_of(path) != ".txt" or not path.is_file() or not path.stat().st_size:
+        return False
+    try:
+        found = format_named(guess_format(path))
+    except UnknownFormatError:
+        return True
+    # Prose with commas has the shape of a table; only a first line or signature of a format is a proof.
+    return found.kind == "text" and not found.first_line and not found.signature
+
+
+class LineDocuments:
+    """Documents of lines: a line that starts with ``{`` is a JSON object, any other the text itself."""
+
+    def __init__(self, problems: Problems, name: str, encoding: str) -> None:
+        self.problems, self.name, self.encoding = problems, name, encoding
+
+    def read(self, data: str) -> Iterator[list[tuple[str, Text]]]:
+        """(id, text) pairs of a file, or of standard input for ``-``, in batches of the lines that are there."""
+        from manylabel.data.textfile import open_bytes
+
+        with ExitStack() as open_files:
+            stream = sys.stdin.buffer if data == "-" else open_files.enter_context(open_bytes(Path(data)))
+            for numbered in _lines_as_they_come(stream):
+                pairs = [self.document(number, raw) for number, raw in numbered]
+                yield [pair for pair in pairs if pair is not None]
+
+    def document(self, number: int, raw: bytes) -> tuple[str, Text] | None:
+        """The id and text of one line; None where it cannot be read and is skipped."""
         try:
-            line = raw.decode("utf-8").rstrip("\r\n")
+            line = raw.decode("utf-8-sig" if number == 1 and self.encoding == "utf-8" else self.encoding).rstrip("\r\n")
         except UnicodeDecodeError:
-            raise DataError(
-                "These bytes are not UTF-8.",
-                path="standard input",
-                line=number,
-                remedy="Convert the text to UTF-8 first.",
-            ) from None
+            encoding = "UTF-8" if self.encoding == "utf-8" else self.encoding
+            return self._report(number, f"These bytes are not {encoding}.", "Convert the text, or give --encoding.")
         if not line.startswith("{"):
-            yield str(number), line
-            continue
+            return str(number), line
         try:
             record = json_module.loads(line)
         except ValueError as error:
-            raise DataError(f"This line is not JSON: {error}.", path="standard input", line=number) from None
+            return self._report(number, f"This line is not JSON: {error}.", None)
         fields = {
             key: value for key, value in record.items() if key in ("title", "text", "body") and isinstance(value, str)
         }
         if not fields:
-            raise DataError(
-                "This record has no text.",
-                path="standard input",
-                line=number,
-                remedy="Give it a key 'text' (or 'title' and 'body').",
-            )
+            return self._report(number, "This record has no text.", "Give it a key 'text' (or 'title' and 'body').")
         text = next(iter(fields.values())) if len(fields) == 1 else fields
-        yield str(record.get("id", record.get("document_id", number))), text
+        return str(record.get("id", record.get("document_id", number))), text
+
+    def _report(self, number: int, problem: str, remedy: str | None) -> None:
+        self.problems.report(problem, path=self.name, line=number, remedy=remedy)
 
 
-def write_predictions(predictions: Iterable[LabelledDocument], to: Output, scores: bool) -> Iterator[str]:
-    """The predictions as lines of the chosen format."""
+def _lines_as_they_come(stream: IO[bytes]) -> Iterator[list[tuple[int, bytes]]]:
+    """Numbered lines: all that one read of the stream returns, so that a pipe is answered before it is closed."""
+    number, rest = 0, b""
+    while piece := cast("BufferedReader", stream).read1(1 << 16):
+        *lines, rest = (rest + piece).split(b"\n")
+        if lines:
+            yield [(number + place, line) for place, line in enumerate(lines, start=1)]
+            number += len(lines)
+    if rest:
+        yield [(number + 1, rest)]
+
+
+def write_predictions(batches: Iterable[Sequence[LabelledDocument]], to: Output, scores: bool) -> Iterator[str]:
+    """The predictions in the chosen format, batch by batch."""
     from manylabel.data.strict_json import dumps
 
     if to is Output.JSONL:
-        for prediction in predictions:
-            yield dumps(prediction.as_dict(with_scores=scores)) + "\n"
+        for batch in batches:
+            yield "".join(dumps(prediction.as_dict(with_scores=scores)) + "\n" for prediction in batch)
         return
     separator = "\t" if to is Output.TSV else ","
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=separator, lineterminator="\n")
     writer.writerow(["id", "labels", *(["scores"] if scores else [])])
-    for prediction in predictions:
-        shown = "; ".join(
-            f"{name} {score:.3f}"
-            + (f" (threshold {prediction.thresholds[name]:.3f})" if name in prediction.thresholds else "")
-            for name, score in prediction.scores.items()
-        )
-        writer.writerow([prediction.id, ";".join(prediction.labels), *([shown] if scores else [])])
+    for batch in batches:
+        for prediction in batch:
+            shown = "; ".join(
+                f"{name} {score:.3f}"
+                + (f" (threshold {prediction.thresholds[name]:.3f})" if name in prediction.thresholds else "")
+                for name, score in prediction.scores.items()
+            )
+            writer.writerow([prediction.id, ";".join(prediction.labels), *([shown] if scores else [])])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()

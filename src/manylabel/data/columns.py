@@ -172,6 +172,9 @@ def _text_reason(table: Table, text: str) -> str:
 def _only_texts(table: Table, text: str) -> Table:
     """Leave out, after reporting them, the rows whose text is not a string."""
     bad: set[int] = set()
+    if table.problems.keep_blank:
+        texts = ["" if value is None else value for value in table.columns[text]]
+        table = replace(table, columns={**table.columns, text: texts})
     for row, value in enumerate(table.columns[text]):
         if not isinstance(value, str):
             given = "nothing" if value is None else f"{type(value).__name__} {str(value)[:40]!r}"

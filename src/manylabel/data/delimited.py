@@ -140,7 +140,7 @@ def _rows(
                 problem = "A quote opened in this row is never closed." if unclosed else f"The row is broken ({error})."
                 problems.report(problem, path=path, line=starts[0], remedy='Write a quote inside a quoted cell as "".')
                 continue
-            if any(cell.strip() for cell in row):
+            if problems.keep_blank or any(cell.strip() for cell in row):
                 yield starts[0], row
 
 
@@ -149,11 +149,15 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
     kept: list[list[str]] = []
     numbers: list[int] = []
     for line, row in rows:
+        if not names and not any(cell.strip() for cell in row):
+            continue
         if not names:
             names = [cell.strip() for cell in row] if header else _positions(len(row), bare)
             _check_names(path, line, names)
             if header:
                 continue
+        if not row:
+            row = [""] * len(names)
         if len(row) != len(names):
             problems.report(
                 f"The row has {len(row)} cells instead of {len(names)}.",
@@ -164,6 +168,8 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
             continue
         kept.append(row)
         numbers.append(line)
+    while kept and not any(cell.strip() for cell in kept[-1]):
+        del kept[-1], numbers[-1]  # blank lines at the end of a file are not documents
     if not kept and not problems.skipped:
         what = "a header line but no documents" if header else "no documents"
         raise DataError(f"The file has {what}.", path=path, remedy="Give a file with at least one document.")

@@ -33,9 +33,11 @@ class Problems:
     ['mail.jsonl, line 3: There is no text.']
     """
 
-    def __init__(self, on_error: OnError = "raise") -> None:
+    def __init__(self, on_error: OnError = "raise", *, keep_blank: bool = False) -> None:
         check_parameter("read", "on_error", on_error, OneOf("raise", "skip"))
         self.on_error = on_error
+        self.keep_blank = keep_blank
+        """Whether a row without a text is a document with the text "" (`predict`), not a problem."""
         self.skipped: list[Problem] = []
 
     def report(self, problem: str, *, path: str | Path, line: int | None = None, remedy: str | None = None) -> None:

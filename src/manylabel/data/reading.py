@@ -32,6 +32,7 @@ def read(
     *,
     format: str | None = None,
     on_error: OnError = "raise",
+    keep_blank: bool = False,
     hierarchy_separator: str | None = None,
     **options: Any,
 ) -> Reading:
@@ -44,7 +45,7 @@ def read(
     are left out and listed in `skipped`.
     """
     path = Path(path)
-    problems = Problems(on_error)
+    problems = Problems(on_error, keep_blank=keep_blank)
     files = find_files(path, format)
     row = format_named(files[0].format)
     splits = {file.split: row.read(file.path, problems, options) for file in track("Reading", files)}

@@ -66,6 +66,8 @@ class Source:
     """How to divide the documents, whatever splits the data have: a column whose values (authors, threads) are not
     divided between training and test, ``time:COLUMN`` for the order of time, or ``duplicates`` to keep near-duplicates
     together; None for the splits of the data."""
+    keep_blank: bool = False
+    """Whether rows without a text are documents too, so that every row has its prediction."""
 
 
 def load_source(source: Source, model: TextClassifier | None = None, *, names_labels: bool = True) -> Reading:
@@ -79,6 +81,8 @@ def load_source(source: Source, model: TextClassifier | None = None, *, names_la
         options["format"] = source.format
     if source.on_error != "raise":
         options["on_error"] = source.on_error
+    if source.keep_blank and Path(source.data).exists():
+        options["keep_blank"] = True
     reading = load(source.data, **options)
     corpus = reading.corpus
     if source.split_by is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,8 +14,10 @@ from manylabel.classifier import Prediction, TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.corpus import Text
 from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.data.problems import Problem
 from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import shown_thresholds
+from manylabel.estimator import Estimator
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import DataError, ModelFileError
 from manylabel.modelfile import ModelFile, open_model
@@ -101,25 +103,47 @@ def train(
     return Trained(classifier, record)
 
 
-def predict_source(classifier: TextClassifier, source: Source, *, runners_up: int = 0) -> Iterator[LabelledDocument]:
-    """Label every document of a file or a named data set."""
-    corpus = load_source(source, names_labels=False).corpus
+def use_threads(classifier: TextClassifier, n_jobs: int | None) -> TextClassifier:
+    """The same classifier, with all that it learned set to predict on up to `n_jobs` threads (None: one per core)."""
+
+    def visit(value: Any) -> None:
+        if isinstance(value, Estimator):
+            value.set_everywhere("n_jobs", n_jobs)
+            for learned in value.learned_state().values():
+                visit(learned)
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                visit(one)
+
+    visit(classifier)
+    return classifier
+
+
+def predict_source(
+    classifier: TextClassifier, source: Source, *, runners_up: int = 0
+) -> tuple[Iterator[LabelledDocument], list[Problem]]:
+    """The predicted labels of every document of a file or a named data set, and the lines that were skipped."""
+    reading = load_source(source, names_labels=False)
+    corpus, addresses = reading.corpus, classifier.label_addresses
     predictions = classifier.iter_predictions(documents_of(corpus))
-    addresses = classifier.label_addresses
-    for identifier, prediction in zip(corpus.ids, predictions, strict=True):
-        yield label_document(classifier, identifier, prediction, runners_up, addresses)
+    labelled = (
+        label_document(classifier, identifier, prediction, runners_up, addresses)
+        for identifier, prediction in zip(corpus.ids, predictions, strict=True)
+    )
+    return labelled, reading.skipped
 
 
-def predict_stream(
-    classifier: TextClassifier, texts: Iterable[tuple[str, Text]], *, runners_up: int = 0, batch: int = 256
-) -> Iterator[LabelledDocument]:
-    """Label (id, text) pairs as they come, a batch at a time."""
-    pairs = iter(texts)
+def predict_batches(
+    classifier: TextClassifier, batches: Iterable[Sequence[tuple[str, Text]]], *, runners_up: int = 0
+) -> Iterator[list[LabelledDocument]]:
+    """The predicted labels of (id, text) pairs, batch by batch as they come."""
     addresses = classifier.label_addresses
-    while group := list(islice(pairs, batch)):
-        predictions = classifier.iter_predictions([text for _, text in group])
-        for (identifier, _), prediction in zip(group, predictions, strict=True):
-            yield label_document(classifier, identifier, prediction, runners_up, addresses)
+    for pairs in batches:
+        predictions = classifier.iter_predictions([text for _, text in pairs])
+        yield [
+            label_document(classifier, identifier, prediction, runners_up, addresses)
+            for (identifier, _), prediction in zip(pairs, predictions, strict=True)
+        ]
 
 
 def label_document(
