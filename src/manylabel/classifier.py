@@ -10,22 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.corpus import Text
+from manylabel.data.given import (
+    MATRIX_FORMS,
+    SINGLE_FORMS,
+    LabelForm,
+    check_same_length,
+    class_values,
+    read_documents,
+    read_labels,
+)
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_vocabulary import LabelVocabulary
-from manylabel.data.labels import (
-    as_matrix,
-    check_same_length,
-    label_matrix,
-    label_sets,
-    length_of,
-    read_labels,
-    rows_of,
-    stack,
-)
+from manylabel.data.labels import label_sets, length_of, rows_of, stack
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
@@ -77,8 +78,10 @@ class TextClassifier(Estimator):
     features_: FeaturePipeline
     decided_: DecidedModel
     labels_: list[str]
-    label_form_: str
-    """The form of the labels in `fit`: "sets" (lists of names), "names" (one name per document) or "matrix"."""
+    label_form_: LabelForm
+    """The form in which labels were passed to `fit`, and in which predictions are returned."""
+    label_kind_: str
+    """The type of a label: "str", "bool", "int" or "float"; `labels_` holds their names."""
     label_counts_: Ints
     n_documents_: int
     nodes_: list[str] | None
@@ -147,17 +150,23 @@ class TextClassifier(Estimator):
     ) -> Self:
         """Learn from documents and their labels.
 
-        `labels` are lists of names, one list per document (an empty one is a document without a label); or one name per
-        document, and then `predict` returns one name per document too; or a 0/1 matrix, and then it returns a matrix.
+        Documents are strings, mappings from field to string, or counts: a list, a Series, a generator, a DataFrame of
+        texts (several columns are fields), a matrix or a DataFrame of numbers.
+
+        `labels` are lists (tuples, sets) of labels, one per document; an empty one is a document without a label. Or
+        one label per document. Or a 0/1 matrix or one-hot DataFrame with one column per label. Labels are strings,
+        whole numbers or booleans. `predict` returns labels in the same form. `label_names` names the columns of a
+        matrix, or all labels in the order of the columns of scores.
         `terms` names the columns of ready-made counts, so that keyword rules can be looked up in them. `hierarchy` maps
         each child label to its parent (a mapping or a `Hierarchy`): every model keeps it, and methods for hierarchies
         learn from it. `vocabulary` gives the addresses of the labels; the model keeps it.
         """
         recipe = self._resolved()
-        names, Y, form = read_labels(labels, label_names)
+        documents, given_labels = read_documents(documents), read_labels(labels, label_names)
+        names, Y, form = given_labels.names, given_labels.Y, given_labels.form
         check_same_length(documents, Y)
         rules = recipe.read_rules()
-        if rules is not None and form != "matrix":
+        if rules is not None and form not in MATRIX_FORMS:
             from manylabel.features.keyword_rules import with_rule_labels
 
             names, Y = with_rule_labels(rules, names, Y)
@@ -182,7 +191,7 @@ class TextClassifier(Estimator):
             decided.fit(learned.X, given_Y, held_out=held_out, fold_features=learned.in_folds, **decided.wanted(facts))
         # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
         self.recipe_, self.features_, self.decided_ = recipe.as_dict(), pipeline, decided
-        self.labels_, self.label_form_ = names, form
+        self.labels_, self.label_form_, self.label_kind_ = names, form, given_labels.kind
         self.nodes_, self.parents_ = nodes, parents
         self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
         self.n_documents_ = int(Y.shape[0])
@@ -208,10 +217,10 @@ class TextClassifier(Estimator):
         self._check_additive()
         if not self.is_fitted:
             return self.fit(documents, labels, label_names=label_names)
-        used, Y, form = read_labels(labels, None)
-        if form != "matrix" and (new := sorted(set(used) - set(self.labels_))):
+        documents, batch = read_documents(documents), read_labels(labels, None)
+        if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
             raise UnknownNameError("label in the first batch", new[0], self.labels_)
-        _, Y, _ = read_labels(labels, self.labels_)
+        Y = read_labels(labels, self.labels_).Y
         check_same_length(documents, Y)
         cast(AdditiveModel, self.decided_.model_).partial_fit(self.transform(documents), Y)
         self.n_documents_ += int(Y.shape[0])
@@ -275,19 +284,32 @@ class TextClassifier(Estimator):
     # ---- predicting --------------------------------------------------------------------------------------------------
 
     def predict(self, documents: Documents) -> Any:
-        """The predicted labels of each document, in the form of the labels in `fit`: lists of names by default."""
-        if as_matrix(documents) is None and len(texts := cast(Sequence[Text], documents)) <= SHORT_WAY:
+        """The labels of each document, in the form they were given to `fit`: lists of names by default.
+
+        Where `fit` was given one label per document, this is the label with the highest score.
+        """
+        given = read_documents(documents)
+        if self.is_fitted and self.label_form_ in SINGLE_FORMS:
+            return self._predict_one_each(given)
+        if not isinstance(given, Csr) and len(given) <= SHORT_WAY:
             label_columns = self.short_way()
             if label_columns is not None:
-                return [[self.labels_[column] for column in label_columns(text)] for text in texts]
-        batches = [S for S, _ in self.iter_decisions(documents)]
-        S = stack(batches, len(self.labels_))
-        if self.label_form_ == "matrix":
-            return S
-        sets = label_sets(S, self.labels_)
-        if self.label_form_ == "names":
-            return [names[0] if names else None for names in sets]
-        return sets
+                return [[self.labels_[column] for column in label_columns(text)] for text in given]
+        S = stack([S for S, _ in self.iter_decisions(given)], len(self.labels_))
+        if self.label_form_ in MATRIX_FORMS:
+            return S if self.label_form_ == "matrix" else S.toarray().astype(np.int64)
+        return label_sets(S, self.labels_ if self.label_kind_ == "str" else self.classes_.tolist())
+
+    def _predict_one_each(self, documents: Documents) -> Any:
+        """The label with the highest score of each document; a list or an array, as in `fit`."""
+        best = [self.decided_.score_batch(X).argmax(axis=1) for X in self._batches(documents)]
+        values = self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
+        return values.tolist() if self.label_form_ == "names" else values
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels, in the order of the columns of scores; whole numbers and booleans where `fit` was given such."""
+        return class_values(self.labels_, self.label_kind_)
 
     def predict_scores(self, documents: Documents) -> Floats:
         """Scores, documents × labels.
@@ -345,7 +367,7 @@ class TextClassifier(Estimator):
         decided = self.decided_
         rule, kind = decided.rule_, decided.score_kind
         read, score = self.features_.document_reader(), decided.document_scorer()
-        if self.label_form_ != "sets" or rule is None or read is None or score is None:
+        if self.label_form_ != "sets" or self.label_kind_ != "str" or rule is None or read is None or score is None:
             return None
 
         labels_empty = decided.labels_empty_documents
@@ -411,21 +433,21 @@ class TextClassifier(Estimator):
         return self.decided_.guarantee()
 
     def score(self, documents: Documents, labels: Any) -> float:
-        """Micro-averaged F1 over all labels the classifier knows (for scikit-learn's model selection)."""
+        """Micro-averaged F1 over all labels the classifier knows; with one label per document, this is the accuracy."""
         from manylabel.metrics import compute_metrics
 
-        known, Y, _ = read_labels(labels, self.labels_ if self.label_form_ != "matrix" else None)
-        S = self.predict(documents)
-        if self.label_form_ != "matrix":
-            S = label_matrix([[names] if isinstance(names, str) else names or [] for names in S], known)
-        return compute_metrics(Y, S, ["micro-f1"])["micro-f1"]
+        self.check_fitted()
+        given = read_labels(labels, self.labels_, others="omit")
+        S = read_labels(self.predict(documents), self.labels_).Y
+        return compute_metrics(given.Y, S, ["micro-f1"])["micro-f1"]
 
     def _batches(self, documents: Documents) -> Iterator[Csr]:
         step = max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))
-        total = length_of(documents)
+        given = read_documents(documents)
+        total = length_of(given)
         with stage("Classifying", total) as advance:
             for start in range(0, total, step):
-                X = self.transform(documents[start : start + step])
+                X = self.decided_.features(self.transform(given[start : start + step]))
                 yield X
                 advance(X.shape[0])
 

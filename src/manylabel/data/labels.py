@@ -1,4 +1,4 @@
-"""Label sets as lists of names and as a 0/1 CSR matrix, and what users pass as documents and labels."""
+"""Label sets as lists of names and as a 0/1 CSR matrix, and rows of documents in either form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from manylabel.estimator import Csr, Ints
-from manylabel.exceptions import DataError, ParameterError
 
 LabelSets = Sequence[Sequence[str]]
 
@@ -80,41 +79,3 @@ def rows_of(documents: Any, rows: Ints) -> Any:
     if sparse.issparse(documents) or isinstance(documents, np.ndarray):
         return cast(Any, documents)[rows]
     return [documents[row] for row in rows.tolist()]
-
-
-def read_labels(labels: Any, known: Sequence[str] | None) -> tuple[list[str], Csr, str]:
-    """Label names, Y, and the form of the labels: ``sets`` of names, one of the ``names`` each, or a ``matrix``."""
-    matrix = as_matrix(labels)
-    if matrix is not None:
-        Y = matrix.astype(np.int8)
-        if Y.nnz and not np.all((Y.data == 0) | (Y.data == 1)):
-            raise DataError("A label matrix may hold only 0 and 1.")
-        Y.eliminate_zeros()
-        return list(known) if known else [str(column) for column in range(Y.shape[1])], Y, "matrix"
-    sets: LabelSets
-    given = list(labels)
-    if given and all(isinstance(name, str) for name in given):
-        form, sets = "names", [[name] for name in given]
-    else:
-        form, sets = "sets", given
-        if str in set(map(type, given)) or {type(name) for names in given for name in names} - {str}:
-            _raise_for_labels(given)
-    names_used = list(known) if known is not None else label_names(sets)
-    if not names_used:
-        raise DataError("No document has a label, so there is nothing to learn.")
-    return names_used, label_matrix(sets, names_used), form
-
-
-def _raise_for_labels(given: list[Any]) -> None:
-    for row, names in enumerate(given):
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise DataError(f"Labels must be lists of names; document {row} has {names!r}.")
-
-
-def check_same_length(documents: Any, Y: Csr) -> None:
-    """Raise an error unless there is one label set per document, and at least one document."""
-    count = length_of(documents)
-    if count != Y.shape[0]:
-        raise ParameterError(f"There are {count} documents but labels for {Y.shape[0]}.")
-    if count == 0:
-        raise DataError("There are no documents to learn from.")

@@ -9,13 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.data.labels import as_matrix
+from manylabel.data.given import read_documents
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher
@@ -74,6 +74,8 @@ class FeaturePipeline(Estimator):
     """Selects columns if there is no vocabulary: of ready-made counts and of hashed terms."""
     weighting_: Weighting | None
     keywords_: KeywordMatcher | None
+    n_columns_: int | None
+    """The number of columns of ready-made counts; None where texts were counted."""
     kept_: npt.NDArray[np.bool_] | None
     """The kept columns of counts that were computed before, see `fit_counts`."""
 
@@ -104,21 +106,23 @@ class FeaturePipeline(Estimator):
 
         `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts.
         """
-        counts = as_matrix(documents)
-        self.vectorizer_, self.kept_ = None, None
-        if counts is not None:
-            pruned, names = counts, terms
+        given = read_documents(documents)
+        self.vectorizer_, self.kept_, self.n_columns_ = None, None, None
+        names: Sequence[str] | None
+        if isinstance(given, Csr):
+            counts = pruned = given
+            self.n_columns_, names = given.shape[1], terms
         else:
             self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
             with stage("Reading words"):
-                counts = self.vectorizer_.count(cast(Sequence[Text], documents))
+                counts = self.vectorizer_.count(given)
                 pruned = self.vectorizer_.prune(counts)
             names = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
         X = self._select(pruned, Y)
         unpruned = counts if self.vectorizer_ is not None and X.shape[1] < counts.shape[1] else None
         X = self._weigh(X)
         facts = self._fit_rules(rules, labels, terms)
-        hits = self._rule_hits(documents)
+        hits = self._rule_hits(given)
         X = X if hits is None else Csr(sparse.hstack([X, hits], format="csr"))
         in_folds = self._in_folds(pruned, Y, hits, names)
         return Learned(X, None if self.weighting else unpruned, facts, in_folds)
@@ -129,7 +133,7 @@ class FeaturePipeline(Estimator):
         With a vocabulary the columns are terms, and those that no training document has are dropped; without one
         (hashed terms, ready-made counts) every column is kept until selection. See `transform_counts`.
         """
-        self.vectorizer_, self.keywords_ = None, None
+        self.vectorizer_, self.keywords_, self.n_columns_ = None, None, None
         self.kept_ = None
         X = seen = counts
         if has_vocabulary:
@@ -220,17 +224,24 @@ class FeaturePipeline(Estimator):
     def transform(self, documents: Documents) -> Csr:
         """X of the documents, with the terms and weights learned in `fit_transform`."""
         self.check_fitted()
-        X = as_matrix(documents)
-        if X is not None:
-            if self.vectorizer_ is not None:
-                raise DataError("This model was trained on texts but was given a matrix. Give it texts.")
-        elif self.vectorizer_ is None:
+        given = read_documents(documents)
+        if not isinstance(given, Csr):
+            if self.vectorizer_ is None:
+                raise DataError(
+                    "This model was trained on ready-made counts but was given texts. Give it counts of the same terms."
+                )
+            X = self.vectorizer_.transform(given)
+        elif self.vectorizer_ is not None:
+            raise DataError("This model was trained on texts but was given a matrix. Give it texts.")
+        elif given.shape[1] != self.n_columns_:
             raise DataError(
-                "This model was trained on ready-made counts but was given texts. Give it counts of the same terms."
+                f"X has {given.shape[1]} features, but TextClassifier is expecting {self.n_columns_} features "
+                "as input.",
+                remedy="Give counts of the terms that the model was trained on, in the same order.",
             )
         else:
-            X = self.vectorizer_.transform(cast(Sequence[Text], documents))
-        X, hits = self._selected_and_weighed(X), self._rule_hits(documents)
+            X = given
+        X, hits = self._selected_and_weighed(X), self._rule_hits(given)
         return X if hits is None else Csr(sparse.hstack([X, hits], format="csr"))
 
     def transform_counts(self, counts: Csr) -> Csr:

@@ -1,0 +1,401 @@
+"""What users pass in Python as documents and labels: lists, arrays, matrices, Series, DataFrames and generators.
+
+Documents become a list of texts or a checked CSR matrix, labels become a checked `Labels`. Input that can be read
+in two ways is refused with a sentence that names both.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.data.corpus import Corpus, Text
+from manylabel.data.labels import LabelSets, label_matrix, length_of
+from manylabel.estimator import Csr
+from manylabel.exceptions import DataError, ParameterError
+from manylabel.kernels.canonical import canonical
+
+LabelForm: TypeAlias = Literal["sets", "names", "classes", "matrix", "array"]
+"""How labels were passed: lists of labels, a list or an array of one label per document, a sparse or a dense matrix."""
+Value: TypeAlias = str | bool | int | float
+
+SINGLE_FORMS = ("names", "classes")
+"""The forms with exactly one label per document."""
+MATRIX_FORMS = ("matrix", "array")
+"""The forms with one column per label."""
+KINDS: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
+"""The types a label may have; labels of one classifier all have the same type."""
+COUNTED = "(documents count from 0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels as they were passed to `fit`: names of the columns, Y, the form, and the type of a label."""
+
+    names: list[str]
+    Y: Csr
+    form: LabelForm
+    kind: str = "str"
+
+
+# ---- documents -------------------------------------------------------------------------------------------------------
+
+
+def read_documents(documents: Any) -> list[Text] | Csr:
+    """The documents as a list of texts, or as canonical CSR of finite numbers where they are a matrix.
+
+    >>> read_documents(text for text in ["late bus", "bad road"])
+    ['late bus', 'bad road']
+    >>> read_documents([[2, 0], [0, 1]]).toarray().tolist()
+    [[2.0, 0.0], [0.0, 1.0]]
+    >>> read_documents("late bus")
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.DataError: One string was given where a list of documents is expected. For one document, put \
+it in a list: ['late bus'].
+    """
+    if type(documents) is list and set(map(type, documents)) <= {str}:
+        return cast("list[Text]", documents)
+    if documents is None or isinstance(documents, (str, bytes, Mapping, Set, Corpus)):
+        raise _no_list_of_documents(documents)
+    if sparse.issparse(documents):
+        return checked_matrix(documents)
+    if _is_frame(documents):
+        return _documents_of_frame(documents)
+    if isinstance(documents, np.ndarray) and documents.ndim != 1:
+        return _documents_of_array(documents)
+    if not isinstance(documents, Iterable):
+        raise _no_list_of_documents(documents)
+    given = documents if isinstance(documents, list) else list(documents)
+    if given and all(isinstance(row, (list, tuple, np.ndarray)) for row in given):
+        return _documents_of_array(_as_table(given))
+    return _checked_texts(given)
+
+
+def checked_matrix(X: Any) -> Csr:
+    """A documents × terms matrix as canonical CSR: finite numbers, no stored zeros, no cell stored twice."""
+    if X.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got {X.ndim}D array instead: a matrix of documents has one row per document.",
+            remedy="Reshape your data with X.reshape(1, -1) if it is one document.",
+        )
+    if X.dtype.kind not in "fiub":
+        what = "Complex data not supported" if X.dtype.kind == "c" else "A matrix of documents must hold numbers"
+        raise DataError(f"{what}: this one holds {X.dtype}.")
+    matrix = canonical(Csr(X), np.float64, keep_zeros=False)
+    if not np.isfinite(matrix.data.sum()) and not np.isfinite(matrix.data).all():
+        bad = np.flatnonzero(~np.isfinite(matrix.data))[0]
+        row = int(np.searchsorted(matrix.indptr, bad, side="right")) - 1
+        what = "NaN" if np.isnan(matrix.data[bad]) else "infinity (inf)"
+        raise DataError(
+            f"The matrix of documents holds {what} in row {row}, column {matrix.indices[bad]} {COUNTED}.",
+            remedy="Every value must be a finite number.",
+        )
+    return matrix
+
+
+def _no_list_of_documents(documents: Any) -> DataError:
+    if isinstance(documents, (str, bytes)):
+        kind = "string" if isinstance(documents, str) else "bytes object"
+        return DataError(
+            f"One {kind} was given where a list of documents is expected.",
+            remedy=f"For one document, put it in a list: [{documents[:40]!r}].",
+        )
+    if isinstance(documents, Mapping):
+        remedy = "For one document with several fields, put it in a list; for a table of columns, use a DataFrame."
+        return DataError("A mapping was given where a list of documents is expected.", remedy=remedy)
+    if isinstance(documents, Set):
+        return DataError("A set has no order, so its documents cannot be matched with labels.", remedy="Use a list.")
+    if isinstance(documents, Corpus):
+        remedy = "Pass corpus.texts as documents and corpus.label_sets as labels."
+        return DataError("A Corpus was given where a list of documents is expected.", remedy=remedy)
+    what = "None" if documents is None else f"a value of type {type(documents).__name__}"
+    return DataError(f"A list of documents is expected, not {what}.", remedy="Pass a list of strings.")
+
+
+def _checked_texts(given: list[Any]) -> list[Text]:
+    """The documents, each checked to be a string or a mapping from field to string; NumPy's strings become str."""
+    for row, document in enumerate(given):
+        fields = document.items() if isinstance(document, Mapping) else [(None, document)]
+        for field, text in fields:
+            if not isinstance(text, str):
+                what = f"Document {row}" if field is None else f"Field {field!r} of document {row}"
+                missing = text is None or (isinstance(text, float) and np.isnan(text))
+                raise DataError(
+                    f"{what} is {type(text).__name__} {text!r:.40}, not a text {COUNTED}.",
+                    remedy="Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
+                    if missing
+                    else "A document is a string, or a mapping from field names to strings.",
+                )
+    return [str(document) if isinstance(document, str) else document for document in given]
+
+
+def _documents_of_array(table: npt.NDArray[Any]) -> list[Text] | Csr:
+    """The documents of an array that is not 1-D: numbers are a matrix, one column of strings is a list of texts."""
+    if table.ndim == 2 and table.dtype.kind in "OUST":
+        if all(isinstance(value, (int, float, complex, np.number)) for value in table.flat):
+            kind = complex if any(isinstance(value, (complex, np.complexfloating)) for value in table.flat) else float
+            return checked_matrix(table.astype(kind))
+        if table.shape[1] == 1:
+            return _checked_texts(table[:, 0].tolist())
+        raise DataError(
+            f"Document 0 is a row of {table.shape[1]} strings, not one text {COUNTED}.",
+            remedy="Join words with ' '.join(words), or pass a DataFrame whose columns are the fields of a document.",
+        )
+    return checked_matrix(table)
+
+
+def _as_table(rows: list[Any]) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise DataError(
+            "The documents are lists of different lengths, so they are neither texts nor rows of a matrix.",
+            remedy="Join the words of each document to one string, or give every row the same number of values.",
+        ) from None
+
+
+def _is_frame(given: Any) -> bool:
+    """Whether the object is a DataFrame of pandas or Polars; neither is imported for the question."""
+    frames = [module.DataFrame for name in ("pandas", "polars") if (module := sys.modules.get(name)) is not None]
+    return isinstance(given, tuple(frames))
+
+
+def _frame_columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a DataFrame by name; a name that occurs twice is an error."""
+    names = [str(name) for name in frame.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise DataError(f"The DataFrame has several columns named {twice[0]!r}.", remedy="Rename or drop one of them.")
+    return {name: np.asarray(frame[column]) for name, column in zip(names, frame.columns, strict=True)}
+
+
+def _documents_of_frame(frame: Any) -> list[Text] | Csr:
+    """Numeric columns as a matrix; one text column as texts, several as the fields of each document."""
+    columns = _frame_columns(frame)
+    numeric = [name for name, values in columns.items() if values.dtype.kind in "fiub"]
+    if columns and len(numeric) == len(columns):
+        return checked_matrix(np.column_stack(list(columns.values())))
+    if numeric or not columns:
+        texts = [name for name in columns if name not in numeric]
+        raise DataError(
+            f"The DataFrame has columns of numbers ({', '.join(numeric)}) beside columns of texts ({', '.join(texts)})."
+            if columns
+            else "The DataFrame has no columns.",
+            remedy=f"Select the columns to learn from, for example documents[{texts!r}]." if columns else None,
+        )
+    if len(columns) == 1:
+        return _checked_texts(next(iter(columns.values())).tolist())
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    return _checked_texts([dict(zip(columns, row, strict=True)) for row in rows])
+
+
+# ---- labels ----------------------------------------------------------------------------------------------------------
+
+
+def read_labels(
+    labels: Any, known: Sequence[str] | None = None, *, others: Literal["refuse", "omit"] = "refuse"
+) -> Labels:
+    """The labels of documents, checked. `known` names all labels, in the order of the columns of Y.
+
+    `others` is what happens to labels that are not among `known`: an error, or they are left out.
+
+    >>> read_labels([["b"], ["a", "b"], []]).names
+    ['a', 'b']
+    >>> read_labels(np.array([2, 10, 2])).names
+    ['2', '10']
+    >>> read_labels(np.array([[0.9, 0.2]]))
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.DataError: A label matrix may hold only 0 and 1; row 0, column 0 holds 0.9. Apply a threshold \
+to scores first, for example (scores >= 0.5).
+    """
+    if labels is None:
+        raise DataError(
+            "TextClassifier requires y to be passed, but the target y is None.",
+            remedy="Pass one label set per document.",
+        )
+    if isinstance(labels, (str, bytes, Mapping, Set, Corpus)) or not (
+        isinstance(labels, Iterable) or sparse.issparse(labels)
+    ):
+        raise DataError(
+            f"The labels are one {type(labels).__name__}, not one label set per document.",
+            remedy="Pass a list with the labels of each document, for example [['buses'], ['roads', 'buses'], []].",
+        )
+    _check_names(known)
+    if sparse.issparse(labels):
+        return _matrix_labels(labels, None, known, "matrix")
+    if _is_frame(labels):
+        return _labels_of_frame(labels, known, others)
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        return _labels_of_array(labels, known, others)
+    is_array = not isinstance(labels, (list, tuple)) and isinstance(labels, Sequence | np.ndarray | _series())
+    return _labels_of_list(list(labels), known, "classes" if is_array else "names", others)
+
+
+def _series() -> type:
+    """The class of pandas' Series; where pandas was never imported, a class that nothing is an instance of."""
+    pandas = sys.modules.get("pandas")
+    return np.ndarray if pandas is None else cast(type, pandas.Series)
+
+
+def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> Labels:
+    """A one-hot DataFrame as a matrix whose labels are the columns; one other column as a list of labels."""
+    columns = _frame_columns(frame)
+    numeric = bool(columns) and all(values.dtype.kind in "fiub" for values in columns.values())
+    if numeric and (len(columns) > 1 or np.isin(next(iter(columns.values())), (0, 1)).all()):
+        return _matrix_labels(np.column_stack(list(columns.values())), list(columns), known, "array")
+    if len(columns) == 1:
+        return _labels_of_list(next(iter(columns.values())).tolist(), known, "classes", others)
+    raise DataError(
+        f"The labels are a DataFrame of {len(columns)} columns that do not all hold 0 and 1: {', '.join(columns)}.",
+        remedy="Pass a one-hot DataFrame (pandas.get_dummies), or one column with a list of labels per document.",
+    )
+
+
+def _labels_of_array(table: npt.NDArray[Any], known: Sequence[str] | None, others: str) -> Labels:
+    if table.ndim != 2:
+        raise DataError(f"Labels must be lists or a matrix of 2 dimensions, not an array of {table.ndim}.")
+    if table.shape[1] == 1 and not (table.dtype.kind in "fiub" and np.isin(table, (0, 1)).all()):
+        from sklearn.utils.validation import column_or_1d
+
+        return _labels_of_list(column_or_1d(table, warn=True).tolist(), known, "classes", others)
+    return _matrix_labels(table, None, known, "array")
+
+
+def _matrix_labels(table: Any, own: Sequence[str] | None, known: Sequence[str] | None, form: LabelForm) -> Labels:
+    """The labels of a documents × labels matrix; its values are checked before they are cast."""
+    if table.ndim != 2 or table.dtype.kind not in "fiubO":
+        raise DataError(f"A label matrix must hold 0 and 1 in rows and columns, not {table.dtype}.")
+    if table.dtype.kind == "O":
+        try:
+            table = table.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError("A label matrix may hold only 0 and 1; this one holds other objects.") from None
+    given = Csr(table)
+    wrong = np.flatnonzero(~((given.data == 0) | (given.data == 1)))
+    if len(wrong):
+        row = int(np.searchsorted(given.indptr, wrong[0], side="right")) - 1
+        raise DataError(
+            f"A label matrix may hold only 0 and 1; row {row}, column {given.indices[wrong[0]]} holds "
+            f"{given.data[wrong[0]].item()}.",
+            remedy="Apply a threshold to scores first, for example (scores >= 0.5).",
+        )
+    Y = canonical(given, np.int8, keep_zeros=False)
+    Y = Csr((np.ones(Y.nnz, dtype=np.int8), Y.indices, Y.indptr), shape=Y.shape)
+    names = list(known if known is not None else own if own is not None else map(str, range(Y.shape[1])))
+    if len(names) != Y.shape[1]:
+        raise ParameterError(
+            f"label_names has {_number(len(names), 'name')}, but the label matrix has {_number(Y.shape[1], 'column')}. "
+            "Give one name per column."
+        )
+    if not names:
+        raise DataError("The label matrix has no columns, so there is nothing to learn.")
+    return Labels(names, Y, form)
+
+
+def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: LabelForm, others: str) -> Labels:
+    """The labels of a list: one label per document, or a list, tuple, set or array of labels per document."""
+    rows = [row.tolist() if isinstance(row, np.ndarray | np.generic) else row for row in given]
+    kinds = set(map(type, rows))
+    if kinds and all(issubclass(kind, (str, bool, int, float)) for kind in kinds):
+        kind, form, sets = _kind_of(kinds, rows), single, [[row] for row in rows]
+    else:
+        sets, form = [_label_set(row, number) for number, row in enumerate(rows)], "sets"
+        kind = _kind_of({type(value) for values in sets for value in values}, sets)
+        if kind in ("bool", "int") and {value for values in sets for value in values} <= {0, 1}:
+            raise DataError(
+                "Lists of 0 and 1 can be rows of a label matrix or lists of label numbers.",
+                remedy="Pass a matrix as numpy.array(labels), or write label numbers as strings.",
+            )
+    used = sorted({value for values in sets for value in values})
+    if not used and known is None:
+        raise DataError("No document has a label, so there is nothing to learn.")
+    named = sets if kind == "str" else [[str(value) for value in values] for values in sets]
+    names = [str(value) for value in used] if known is None else list(known)
+    unknown = sorted({name for values in named for name in values} - set(names))
+    if unknown and others == "refuse":
+        row = next(row for row, values in enumerate(named) if unknown[0] in values)
+        raise ParameterError(
+            f"label_names lacks {unknown[0]!r}, a label of document {row} {COUNTED}. Name every label, or remove the "
+            "label from the documents."
+        )
+    return Labels(names, label_matrix(cast(LabelSets, named), names), form, kind)
+
+
+def _label_set(row: Any, number: int) -> list[Any]:
+    """The labels of one document as a list."""
+    if not isinstance(row, (list, tuple, Set, np.ndarray)):
+        remedy = "For a document without labels, give []." if row is None or row != row else None
+        raise DataError(f"Labels must be lists of names; document {number} has {row!r} {COUNTED}.", remedy=remedy)
+    values = [value.item() if isinstance(value, np.generic) else value for value in row]
+    if wrong := [value for value in values if not isinstance(value, (str, bool, int, float))]:
+        raise DataError(
+            f"Labels must be lists of names; document {number} has {wrong[0]!r} among its labels {COUNTED}."
+        )
+    return values
+
+
+def _kind_of(kinds: set[type], rows: list[Any]) -> str:
+    """The one type of all labels, as a word."""
+    found = {next(word for word, base in KINDS.items() if issubclass(kind, base)) for kind in kinds}
+    if len(found) > 1:
+        examples = {type(value).__name__: value for row in rows for value in (row if isinstance(row, list) else [row])}
+        shown = ", ".join(f"{value!r} ({word})" for word, value in examples.items())
+        raise DataError(
+            f"The labels are of different types: {shown}.",
+            remedy="Give all labels as strings. For a document without a label, use lists of labels and give [].",
+        )
+    kind = found.pop() if found else "str"
+    if kind == "float":
+        flat = np.array([value for row in rows for value in (row if isinstance(row, list) else [row])])
+        if not np.isfinite(flat).all():
+            raise DataError("Input y contains NaN or infinity among the labels.", remedy="Leave these documents out.")
+        if (flat != np.floor(flat)).any():
+            raise DataError(
+                f"Unknown label type: continuous. {flat[flat != np.floor(flat)][0]} is a quantity, not a label.",
+                remedy="Give labels as strings or whole numbers.",
+            )
+    return kind
+
+
+def _check_names(names: Sequence[str] | None) -> None:
+    """Raise an error unless `label_names` are distinct strings."""
+    if names is None:
+        return
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"label_names must be a list of strings, not {names!r:.80}.")
+    if twice := sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []:
+        raise ParameterError(f"label_names holds {twice[0]!r} more than once. Every label needs a name of its own.")
+
+
+def class_values(names: Sequence[str], kind: str) -> npt.NDArray[Any]:
+    """The labels as values of their type, from their names.
+
+    >>> class_values(["2", "10"], "int").tolist(), class_values(["False", "True"], "bool").tolist()
+    ([2, 10], [False, True])
+    """
+    if kind == "bool":
+        return np.array([name == "True" for name in names])
+    return np.array([KINDS[kind](name) for name in names], dtype=None if names else object)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+# ---- both ------------------------------------------------------------------------------------------------------------
+
+
+def check_same_length(documents: Sequence[Text] | Csr, Y: Csr) -> None:
+    """Raise an error unless there is one label set per document, and at least one document."""
+    count = length_of(documents)
+    if count != Y.shape[0]:
+        raise ParameterError(f"There are {count} documents but labels for {Y.shape[0]}.")
+    if count == 0:
+        raise DataError("There are no documents to learn from.")

@@ -1,0 +1,237 @@
+"""What users pass in Python: documents, matrices and labels are read right or refused with a sentence."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manylabel import TextClassifier
+from manylabel.catalog import METHODS
+from manylabel.data import Corpus
+from manylabel.exceptions import DataError, ParameterError
+
+pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
+
+TEXTS = ["the bus was late", "a hole in the road", "late bus, bad road", "good morning", "bus stop", "road works"] * 4
+LABELS = [["buses"], ["roads"], ["buses", "roads"], [], ["buses"], ["roads"]] * 4
+ONE_HOT = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]] * 4)
+NEW = ["the bus is late", "the road"]
+
+
+@pytest.fixture(scope="module")
+def fitted() -> TextClassifier:
+    return TextClassifier("nb-binary").fit(TEXTS, LABELS)
+
+
+class TestDocuments:
+    """Point 5 of the first-hour list: documents."""
+
+    @pytest.mark.parametrize("method", ["predict", "predict_scores", "transform"])
+    def test_point_5_a_single_string_is_refused_with_the_remedy(self, fitted: TextClassifier, method: str) -> None:
+        with pytest.raises(DataError, match=r"put it in a list: \['my vpn is down'\]"):
+            getattr(fitted, method)("my vpn is down")
+        with pytest.raises(DataError, match="One string"):
+            TextClassifier("nb-binary").fit("my vpn is down", LABELS)
+
+    @pytest.mark.parametrize(
+        ("documents", "sentence"),
+        [
+            (b"bytes", "One bytes object"),
+            ({"title": "bus"}, "A mapping"),
+            ({"a", "b"}, "A set has no order"),
+            (None, "not None"),
+            (3, "type int"),
+            (["bus", None], "Document 1 is NoneType None.*Replace missing texts"),
+            (["bus", float("nan")], "Document 1 is float nan.*fillna"),
+            ([3, 4], "Document 0 is int 3"),
+            ([{"title": None}], "Field 'title' of document 0"),
+            ([["late", "bus"], ["bad", "road"]], "row of 2 strings.*join"),
+            ([["late", "bus"], ["road"]], "different lengths"),
+            (Corpus(ids=["1"], fields={"text": ["bus"]}), "corpus.texts"),
+        ],
+    )
+    def test_point_5_what_is_not_a_list_of_documents_is_refused(
+        self, fitted: TextClassifier, documents: Any, sentence: str
+    ) -> None:
+        with pytest.raises(DataError, match=sentence):
+            fitted.predict(documents)
+
+    def test_point_5_any_sequence_of_texts_is_read(self, fitted: TextClassifier) -> None:
+        pandas = pytest.importorskip("pandas")
+        expected = fitted.predict(NEW)
+        for documents in (
+            tuple(NEW),
+            (text for text in NEW),
+            np.array(NEW),
+            np.array(NEW, dtype=object)[:, np.newaxis],
+            pandas.Series(NEW, index=[7, 3]),
+            pandas.DataFrame({"text": NEW}, index=[7, 3]),
+        ):
+            assert fitted.predict(documents) == expected
+        scores = fitted.predict_scores(text for text in NEW)
+        np.testing.assert_array_equal(scores, fitted.predict_scores(NEW))
+
+    def test_point_5_a_generator_is_read_by_fit_too(self, fitted: TextClassifier) -> None:
+        model = TextClassifier("nb-binary").fit((text for text in TEXTS), (names for names in LABELS))
+        assert model.predict(NEW) == fitted.predict(NEW)
+
+    def test_point_5_text_columns_of_a_data_frame_are_fields(self) -> None:
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame({"title": ["bus", "road"] * 5, "body": ["road", "bus"] * 5})
+        model = TextClassifier("nb-binary", features={"fields": ["title", "body"]}, model={"smoothing": "laplace"})
+        model.fit(frame, [["buses"], ["roads"]] * 5)
+        assert model.predict(frame[:2]) == [["buses"], ["roads"]]
+        with pytest.raises(DataError, match=r"Field 'body' of document 1"):
+            model.predict(pandas.DataFrame({"title": ["a", "b"], "body": ["c", None]}))
+        with pytest.raises(DataError, match=r"columns of numbers \(id\).*documents\[\['title'\]\]"):
+            model.predict(pandas.DataFrame({"id": [1], "title": ["bus"]}))
+
+    def test_point_5_a_numeric_data_frame_is_a_matrix(self) -> None:
+        pandas = pytest.importorskip("pandas")
+        X = np.array([[2, 0], [0, 2], [1, 1], [0, 0]] * 3)
+        labels = [["a"], ["b"], ["a", "b"], []] * 3
+        model = TextClassifier("nb-binary", model={"smoothing": "laplace"}).fit(pandas.DataFrame(X), labels)
+        assert model.predict(pandas.DataFrame(X)) == model.predict(X) == model.predict(X.tolist())
+
+
+class TestLabels:
+    """Point 5 of the first-hour list: labels."""
+
+    def test_point_5_tuples_sets_and_arrays_are_label_sets(self, fitted: TextClassifier) -> None:
+        pandas = pytest.importorskip("pandas")
+        for labels in (
+            [tuple(names) for names in LABELS],
+            [set(names) for names in LABELS],
+            [np.array(names, dtype=object) for names in LABELS],
+            pandas.Series(LABELS),
+            pandas.DataFrame({"labels": LABELS}),
+        ):
+            assert TextClassifier("nb-binary").fit(TEXTS, labels).predict(NEW) == fitted.predict(NEW)
+
+    def test_point_5_one_hot_data_frames_name_the_labels(self, fitted: TextClassifier) -> None:
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(ONE_HOT, columns=["buses", "roads"])
+        for labels in (frame, frame.astype(bool), frame.astype(float)):
+            model = TextClassifier("nb-binary").fit(TEXTS, labels)
+            assert model.labels_ == ["buses", "roads"]
+            assert model.predict(NEW).tolist() == [[1, 0], [0, 1]]
+        with pytest.raises(DataError, match=r"do not all hold 0 and 1: a, b"):
+            TextClassifier().fit(TEXTS[:1], pandas.DataFrame({"a": ["x"], "b": ["y"]}))
+
+    def test_point_5_arrays_come_back_as_arrays_and_sparse_matrices_as_sparse(self) -> None:
+        dense = TextClassifier("nb-binary").fit(TEXTS, ONE_HOT).predict(TEXTS)
+        assert isinstance(dense, np.ndarray)
+        matrix = TextClassifier("nb-binary").fit(TEXTS, sparse.csr_array(ONE_HOT)).predict(TEXTS)
+        np.testing.assert_array_equal(matrix.toarray(), dense)
+
+    @pytest.mark.parametrize("values", [(2, 10), (False, True), (0, 1), ("buses", "roads"), (2.0, 10.0)])
+    def test_point_5_one_label_per_document_keeps_its_type(self, values: tuple[Any, Any]) -> None:
+        texts, labels = ["late bus", "bad road", "bus stop", "road works"] * 3, list(values) * 6
+        for given in (labels, np.array(labels)):
+            model = TextClassifier("svm").fit(texts, given)
+            answer = model.predict(["bus", "road"])
+            assert list(answer) == list(values)
+            assert isinstance(answer, type(given))
+            assert model.classes_.tolist() == list(values)
+
+    def test_point_5_sets_of_whole_numbers_come_back_as_whole_numbers(self) -> None:
+        labels = [[{"buses": 10, "roads": 2}[name] for name in names] for names in LABELS]
+        model = TextClassifier("nb-binary").fit(TEXTS, labels)
+        assert model.labels_ == ["2", "10"]
+        assert model.predict(NEW) == [[10], [2]]
+
+    @pytest.mark.parametrize(
+        ("labels", "sentence"),
+        [
+            (None, "requires y to be passed"),
+            ("buses", "one str, not one label set per document"),
+            ({"buses"}, "one set"),
+            (5, "one int"),
+            (["buses", None], "document 0 has 'buses'"),
+            ([["buses"], None], r"document 1 has None .*give \[\]"),
+            ([["buses"], [None]], "document 1 has None among its labels"),
+            ([["buses"], [3]], r"different types: 'buses' \(str\), 3 \(int\)"),
+            ([[1, 0], [0, 1]], "numpy.array"),
+            ([[True, False], [False, True]], "numpy.array"),
+            ([0.5, 1.0], "continuous"),
+            ([1.0, float("nan")], "NaN"),
+        ],
+    )
+    def test_point_5_other_labels_are_refused_with_a_sentence(self, labels: Any, sentence: str) -> None:
+        with pytest.raises(DataError, match=sentence):
+            TextClassifier("nb-binary").fit(TEXTS[:2], labels)
+
+
+class TestMatrices:
+    """Point 6 of the first-hour list: matrices are checked in one place, for every method."""
+
+    X = np.array([[2, 0, 1], [0, 2, 1], [1, 1, 0], [3, 0, 0], [0, 3, 1]] * 4, dtype=float)
+    Y = np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1]] * 4)
+
+    @pytest.mark.usefixtures("patient")
+    @pytest.mark.parametrize("method", METHODS)
+    def test_point_6_the_way_a_matrix_is_stored_changes_nothing(self, method: str) -> None:
+        model = TextClassifier(method).fit(self.X, self.Y)
+        expected = model.predict_scores(self.X), model.predict(self.X)
+        for X in (untidy(self.X), sparse.csc_array(self.X), self.X.astype(int)):
+            np.testing.assert_array_equal(model.predict_scores(X), expected[0])
+            np.testing.assert_array_equal(model.predict(X), expected[1])
+        again = TextClassifier(method).fit(untidy(self.X), self.Y)
+        np.testing.assert_array_equal(again.predict_scores(self.X), expected[0])
+
+    @pytest.mark.usefixtures("patient")
+    @pytest.mark.parametrize("method", METHODS)
+    def test_point_6_wrong_matrices_are_refused_by_fit_and_predict(self, method: str) -> None:
+        model = TextClassifier(method).fit(self.X, self.Y)
+        wrong = {"NaN": np.nan, "inf": np.inf}
+        for word, value in wrong.items():
+            X = self.X.copy()
+            X[1, 2] = value
+            for given in (X, sparse.csr_array(X)):
+                for call in (model.predict, model.predict_scores, lambda X: TextClassifier(method).fit(X, self.Y)):
+                    with pytest.raises(DataError, match=f"{word}.*row 1, column 2"):
+                        call(given)
+        for width in (2, 4):
+            with pytest.raises(DataError, match=f"X has {width} features, but TextClassifier is expecting 3"):
+                model.predict(np.ones((2, width)))
+        with pytest.raises(DataError, match="2D"):
+            model.predict(np.ones((1, 1, 3)))
+        if model.decided_.needs_counts:
+            for call in (model.predict, model.predict_scores, lambda X: TextClassifier(method).fit(X, self.Y)):
+                with pytest.raises(DataError, match=r"[Nn]egative"):
+                    call(-self.X)
+
+
+def untidy(X: np.ndarray) -> sparse.csr_array:
+    """The same matrix with stored zeros, columns in descending order and every value stored as two halves."""
+    rows, columns = (part.ravel() for part in np.indices(X.shape))
+    rows, columns = np.tile(rows, 2), np.tile(columns, 2)
+    order = np.lexsort((-columns, rows))
+    data = (X[rows, columns] / 2)[order]
+    indptr = np.arange(X.shape[0] + 1) * 2 * X.shape[1]
+    return sparse.csr_array((data, columns[order], indptr), shape=X.shape)
+
+
+class TestLabelMatrices:
+    """Point 7 of the first-hour list: label matrices and label names."""
+
+    @pytest.mark.parametrize("value", [0.9, 0.2, 257, -1, np.nan, np.inf])
+    def test_point_7_other_values_than_0_and_1_are_refused(self, value: float) -> None:
+        Y = ONE_HOT.astype(float)
+        Y[1, 1] = value
+        for given in (Y, sparse.csr_array(Y)):
+            with pytest.raises(DataError, match=r"only 0 and 1; row 1, column 1 holds"):
+                TextClassifier("nb-binary").fit(TEXTS, given)
+
+    def test_point_7_label_names_must_be_distinct_and_complete(self) -> None:
+        with pytest.raises(ParameterError, match="label_names holds 'a' more than once"):
+            TextClassifier("nb-binary").fit(TEXTS, ONE_HOT, label_names=["a", "a"])
+        with pytest.raises(ParameterError, match="label_names has 1 name, but the label matrix has 2 columns"):
+            TextClassifier("nb-binary").fit(TEXTS, ONE_HOT, label_names=["a"])
+        with pytest.raises(ParameterError, match="label_names has 3 names"):
+            TextClassifier("nb-binary").fit(TEXTS, ONE_HOT, label_names=["a", "b", "c"])
+        with pytest.raises(ParameterError, match="label_names lacks 'roads', a label of document 1"):
+            TextClassifier("nb-binary").fit(TEXTS, LABELS, label_names=["buses"])
+        with pytest.raises(ParameterError, match="list of strings"):
+            TextClassifier("nb-binary").fit(TEXTS, LABELS, label_names="buses")
