@@ -200,8 +200,12 @@ class Recipe:
 
     @property
     def vectorizer_settings(self) -> dict[str, Any]:
-        """The settings of the vectoriser: [features] without the keyword rules."""
-        return {key: value for key, value in self.features.items() if key not in RULE_SETTINGS}
+        """The settings of the vectoriser: [features] without the keyword rules.
+
+        Tokens and the handling of HTML follow the texts unless the features set them.
+        """
+        chosen_by_texts = {"tokens": "auto", "markup": "auto"}
+        return {**chosen_by_texts, **{key: value for key, value in self.features.items() if key not in RULE_SETTINGS}}
 
     def read_rules(self) -> str | None:
         """The text of the hand-written keyword rules, checked; None if there are none."""

@@ -88,4 +88,4 @@ def test_point_8_comparisons_learn_selection_in_their_inner_folds() -> None:
     train, test = work.splits[0]
     model = TextClassifier("knn", selection={"k": 50}, decision={"rule": "per-label"}, folds=3)
     predicted = model.fit(Csr(X[train]), Csr(Y[train])).predict(Csr(X[test]))
-    assert (answers.given != predicted).nnz == 0
+    assert (answers.Y_pred != predicted).nnz == 0

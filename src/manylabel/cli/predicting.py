@@ -137,18 +137,21 @@ class LineDocuments:
             line = raw.decode("utf-8-sig" if number == 1 and self.encoding == "utf-8" else self.encoding).rstrip("\r\n")
         except UnicodeDecodeError:
             encoding = "UTF-8" if self.encoding == "utf-8" else self.encoding
-            return self._report(number, f"These bytes are not {encoding}.", "Convert the text, or give --encoding.")
+            self._report(number, f"These bytes are not {encoding}.", "Convert the text, or give --encoding.")
+            return None
         if not line.startswith("{"):
             return str(number), line
         try:
             record = json_module.loads(line)
         except ValueError as error:
-            return self._report(number, f"This line is not JSON: {error}.", None)
+            self._report(number, f"This line is not JSON: {error}.", None)
+            return None
         fields = {
             key: value for key, value in record.items() if key in ("title", "text", "body") and isinstance(value, str)
         }
         if not fields:
-            return self._report(number, "This record has no text.", "Give it a key 'text' (or 'title' and 'body').")
+            self._report(number, "This record has no text.", "Give it a key 'text' (or 'title' and 'body').")
+            return None
         text = next(iter(fields.values())) if len(fields) == 1 else fields
         return str(record.get("id", record.get("document_id", number))), text
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from manylabel.exceptions import UnknownNameError
+from manylabel.features.scripts import MARKED_WORDS
 
 _WORDS = {
     "english": """
@@ -117,11 +118,117 @@ _WORDS = {
         nu redan ännu igen alltid aldrig även hur varför vart sådant""",
 }
 
+_FUNCTION_WORDS = {
+    "arabic": """
+        في من على إلى عن مع أن إن التي الذي هذا هذه ذلك تلك كان كانت قد لا لم لن ما هو هي هم أو ثم بعد قبل
+        بين عند كل كما حتى إذا لكن غير أي و منذ خلال حيث فيها فيه منها به بها له لها عليه عليها ليس وقد وهو
+        ولا وفي ومن""",
+    "armenian": """
+        և ու է են եմ էր էին որ այս այդ այն մեջ համար հետ մասին նրա նրանք մի իր ոչ չի չէ բայց կամ եթե երբ ինչ
+        որը որի որոնք նաև պետք կա ես դու նա մենք նույն շատ հետո մինչև վրա""",
+    "basque": """
+        eta da ez du bat dira ere hau hori izan baina egin zuen den dute dela edo bere ziren baino zen oso
+        behar dago dituzte beste hura ni zu gu haiek nola zer non duen dut dugu bezala gero arte batean
+        izango""",
+    "catalan": """
+        el la els les un una uns unes i de del dels en amb per que és al als no es va ser més com però
+        aquest aquesta aquests aquestes seu seva seus seves jo tu ell ella nosaltres ha han hi ho són era
+        també molt quan on si perquè sobre entre fins des tot tots tota totes pel pels dins cap ja sense""",
+    "czech": """
+        a je se na v že to s z do o k i jsem jako ale by za si tak po bylo jsou byl byla být které který
+        která od jeho nebo pro při až jen už ve když jak má co není této tento tato také mezi může své ze ke
+        před pod""",
+    "danish": """
+        og i er at en et den det de der som på til af for med han hun jeg du vi ikke har var men om sig sin
+        så fra eller blev være kan skal vil også efter ud ved hvor hvis hvad når over under noget nogle hans
+        hendes deres denne dette disse mig dig os havde meget mere alle været kunne skulle ville""",
+    "esperanto": """
+        la kaj de en estas al ke ne mi li ŝi ni vi ili por kun pri sed ĝi kiu kiuj estis aŭ tiu tiuj el ĉu
+        kiel se ankaŭ tio ĉi pli tre jam nur da sia havas povas ĝis laŭ inter post antaŭ sur sub""",
+    "estonian": """
+        ja on ei et see ta oli kui ka aga mis kes oma ning või siis nii kuid mida selle seda ma me te nad
+        ole olid veel juba pole välja üle peale nagu vaid kõik mitte sest tema need mille enne pärast kus
+        saab""",
+    "finnish": """
+        ja on ei se että oli hän mutta ovat myös kun joka jotka niin kuin tai sen ole ne olla sitä minä sinä
+        me te he mitä mikä jos vain nyt jo ollut olisi kanssa mukaan sekä vielä hänen heidän tämä tämän nämä
+        jonka jossa siitä siinä sitten koska kuitenkin noin ennen jälkeen eivät en et emme ette olen olemme
+        kaikki enää hyvin voi voidaan""",
+    "greek": """
+        και το η ο να του της των τα την τον οι στο στη στην στα τις με για από που δεν είναι θα ότι σε ένα
+        μια αυτό αλλά ως κατά μετά πολύ όπως ή αν μας σας τους ήταν έχει έχουν μόνο αυτή αυτός μπορεί πριν
+        στις στους όταν""",
+    "hindi": """
+        है के में की का से को और हैं पर यह ने कि था थे थी एक भी नहीं हो ही तो कर इस लिए साथ वह या तक जो अपने
+        उन्होंने जा रहा रही रहे गया कुछ बाद इसके अब मैं हम आप वे क्या जब कहा""",
+    "hungarian": """
+        a az és hogy nem is egy ez azt van volt meg csak de már mint ha vagy ezt azonban még el kell lesz
+        lehet én te ő mi ti ők minden ami aki után között által pedig sem úgy így majd ki be fel le szerint
+        nagyon több""",
+    "indonesian": """
+        yang dan di dari untuk dengan ini itu pada tidak dalam adalah akan ke oleh juga sebagai saya kami
+        kita dia mereka atau ada karena bisa dapat telah sudah lebih hanya seperti tersebut para bahwa
+        menjadi saat secara antara namun belum jika agar""",
+    "irish": """
+        an na agus is i ar go le a bhí tá sé sí do ag as mar nach ní ach bhfuil siad mé tú muid sin seo faoi
+        chun gur nuair nó níl ann leis don sna san atá iad gan idir roimh féin raibh eile""",
+    "lithuanian": """
+        ir yra kad į su iš tai kaip bet ne ar už jis ji jie jos buvo nuo apie tik jau dar po prie per jo aš
+        tu mes jūs šis ši tas ta kurie kuris kuri taip pat labai bus būti gali nes kai dėl iki""",
+    "nepali": """
+        र छ को मा हो यो पनि गर्न भएको गरेको छन् लागि ले बाट भने थियो एक हुन् त्यो उनी तर गर्ने यस सबै भन्ने
+        नै गरी हुने गरे साथ अब के म हामी तपाईं उनले रहेको""",
+    "norwegian": """
+        og i er at en et ei den det de som på til av for med han hun jeg du vi ikke har var men om seg sin
+        så fra eller ble være kan skal vil også etter ut ved hvor hvis hva når over under noe noen hans
+        hennes deres denne dette disse meg deg oss hadde mye mer alle vært kunne skulle ville blir""",
+    "persian": """
+        و در به از که این را با است برای آن یک می تا بر هم شده بود شد او ما شما آنها یا هر اما نیز دیگر خود
+        کرد کرده باید نمی باشد هستند نیست اگر پس بین من چه بعد همه پیش ها های شود دارد""",
+    "polish": """
+        i w na z do nie się to że jest o jak po a co ale za od przez przy dla są był była było być tym tego
+        tej ten ta te jego jej ich lub czy już tylko oraz może który która które ze także we pod nad przed
+        jako bardzo tak gdy aby mnie mi ja ty my""",
+    "romanian": """
+        și în de la cu pe nu că o un este sunt din a al ale au pentru mai se care să ca dar sau după prin
+        lui ei el ea noi voi acest această aceste fost avea are am fi foarte când până doar între despre cum
+        unde dacă lor acum fără""",
+    "russian": """
+        и в не на что с по как это он она оно они из за к у от так о для но же все был была было были бы то
+        мы вы я ты его её ее их или если когда при до уже только также который которая которые этого этой
+        этот эта чтобы после во со мне нет еще ещё ни ли может""",
+    "serbian": """
+        и је у да се на за су са од не као који која које то он она али или из бити био била било би ће смо
+        сам овај ова ово до по све још само када што како i je u da se na za su sa od ne kao koji koja koje
+        to on ona ali ili iz biti bio bila bilo bi će smo sam ovaj ova ovo do po sve još samo kada što kako""",
+    "sesotho": """
+        ke le ho a ba ea ka e o ha tsa se oa bo hore la mo sa eo ena empa joalo hape batho bona eona leha re
+        oona""",
+    "tamil": """
+        மற்றும் ஒரு இந்த என்று அந்த ஆகும் உள்ளது இது அது என்ற அவர் அவர்கள் இருந்து இல்லை நான் நாம் நீங்கள்
+        என உள்ள வரை மூலம் போது பின்னர் தான் பல மிகவும் கொண்ட இருந்தது ஆனால் அல்லது செய்த இருக்கும்""",
+    "turkish": """
+        ve bir bu da de için ile olarak çok olan daha en ama gibi ne kadar sonra var değil ki mi o her ben
+        sen biz siz onlar şu ya veya hem ise olduğu göre diye oldu olup ancak yok kendi tarafından bütün
+        önce""",
+    "yiddish": """
+        און אין די דער דאָס איז צו פֿון פון מיט אַ אז אַז נישט ניט האָט האט געווען ער זי איך מיר איר זיי
+        אויף אָבער אבער ווי פֿאַר אויך זיך וואָס וואס""",
+}
+"""The most frequent function words of further languages, by which texts are recognised; not lists of stop words."""
+
 LANGUAGES = tuple(sorted(_WORDS))
 """The languages with a list of stop words."""
+RECOGNISED = tuple(sorted((*_WORDS, *_FUNCTION_WORDS)))
+"""The languages that are recognised: all that Snowball has a stemmer for."""
 
-MIN_SHARE = 0.15
-"""The least share of stop words at which texts are taken to be in a language; in prose it is about 0.4."""
+MIN_SHARE, MIN_SHARE_OF_FEW = 0.15, 0.08
+"""The least share of stop words at which texts are taken to be in a language; in prose it is about 0.4.
+
+The second is for languages known by a few function words, some of which join such words to others.
+"""
+MIN_DIFFERENT = 3
+"""The least number of different function words: one word that another language shares ("bus") proves nothing."""
 MAX_TEXTS, MAX_CHARACTERS = 1000, 400
 """The number of texts read to guess the language, evenly spread, and the number of characters read of each."""
 
@@ -145,14 +252,25 @@ def guess_language(texts: Sequence[str]) -> str | None:
     'english'
     >>> guess_language(["Der Bus kam wieder zu spät, und niemand sagte uns, warum."])
     'german'
+    >>> guess_language(["Bussi oli taas myöhässä, eikä kukaan sanonut, että se on rikki."])
+    'finnish'
     >>> guess_language(["bus late hole road lamp"]) is None
     True
     """
-    found = Counter(
+    words = Counter(
         word
         for text in texts[:: -(-len(texts) // MAX_TEXTS) or 1]
-        for word in re.findall(r"\b\w\w+\b", text[:MAX_CHARACTERS].lower())
+        for word in re.findall(MARKED_WORDS, text[:MAX_CHARACTERS].lower())
     )
-    matches = {language: sum(found[word] for word in stop_words(language)) for language in LANGUAGES}
-    best = max(LANGUAGES, key=matches.__getitem__)
-    return best if matches[best] >= MIN_SHARE * max(found.total(), 1) else None
+    matches = {language: sum(words[word] for word in _function_words(language)) for language in RECOGNISED}
+    best = max(RECOGNISED, key=matches.__getitem__)
+    if best in _WORDS:
+        return best if matches[best] >= MIN_SHARE * max(words.total(), 1) else None
+    different = len(_function_words(best) & words.keys())
+    return best if different >= MIN_DIFFERENT and matches[best] >= MIN_SHARE_OF_FEW * words.total() else None
+
+
+@lru_cache(maxsize=len(RECOGNISED))
+def _function_words(language: str) -> frozenset[str]:
+    """The words by which a language is recognised."""
+    return stop_words(language) if language in _WORDS else frozenset(_FUNCTION_WORDS[language].split())

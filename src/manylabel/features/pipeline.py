@@ -19,6 +19,7 @@ from manylabel.data.given import read_documents
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher
+from manylabel.features.scripts import without_markup
 from manylabel.features.select import TermSelector
 from manylabel.features.terms import stem
 from manylabel.features.texts import Text
@@ -200,9 +201,10 @@ class FeaturePipeline(Estimator):
         names = None if self.vectorizer_ is not None or terms is None else list(terms)
         features = dict(self.features or {})
         if self.vectorizer_ is not None:
-            features["stemmer"] = self.vectorizer_.stemmer_
-        elif features.get("stemmer") == GUESS:  # there are no texts to guess the language from
-            features["stemmer"] = None
+            features["stemmer"], features["tokens"] = self.vectorizer_.stemmer_, self.vectorizer_.tokens_
+        else:  # there are no texts to choose by
+            chosen_by_texts = [name for name in ("stemmer", "tokens") if features.get(name) == GUESS]
+            features = {name: value for name, value in features.items() if name not in chosen_by_texts}
         matcher = self.keywords_ = keyword_matcher(rules, features, labels, names, self.n_jobs)
         if self.vectorizer_ is not None:
             words = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
@@ -265,7 +267,7 @@ class FeaturePipeline(Estimator):
         return (
             None
             if vectorizer is None
-            else (vectorizer.terms_, vectorizer.stemmer_, {**vectorizer.get_params(), "n_jobs": None}),
+            else (vectorizer.terms_, vectorizer.reading_, {**vectorizer.get_params(), "n_jobs": None}),
             None if selector is None else selector.kept_,
             None if weighting is None else weighting.idf_,
         )
@@ -279,10 +281,11 @@ class FeaturePipeline(Estimator):
         vectorizer, weighting = self.vectorizer_, self.weighting_
         if vectorizer is None or self.selector_ is not None or self.keywords_ is not None or not _is_plain(vectorizer):
             return None
-        count = _counter(vectorizer)
+        count, strips_markup = _counter(vectorizer), vectorizer.strips_markup_
 
         def read(text: Text) -> CountedTerms:
-            terms, values = count(text if isinstance(text, str) else "\n".join(text.values()))
+            whole = text if isinstance(text, str) else "\n".join(text.values())
+            terms, values = count(without_markup(whole) if strips_markup else whole)
             return terms, values if weighting is None else weighting.weigh_one(terms, values)
 
         return read
@@ -297,7 +300,7 @@ def _is_plain(vectorizer: Vectorizer) -> bool:
         vectorizer.analyzer == "word"
         and tuple(vectorizer.ngram_range) == (1, 1)
         and vectorizer.strip_accents is None
-        and (vectorizer.stemmer_ is None or vectorizer.tokens in ("words", "letters"))
+        and (vectorizer.stemmer_ is None or vectorizer.tokens_ in ("words", "letters"))
         and vectorizer.fields is None
         and vectorizer.n_hashes is None
     )
@@ -305,7 +308,7 @@ def _is_plain(vectorizer: Vectorizer) -> bool:
 
 def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
     """A function that counts the known terms of one text: their columns, ascending, and how often each occurs."""
-    mode, lowercase = vectorizer.tokens, bool(vectorizer.lowercase)
+    mode, lowercase = vectorizer.tokens_, bool(vectorizer.lowercase)
     if vectorizer.stemmer_ is not None:
         return _stem_counter(vectorizer, vectorizer.stemmer_)
     if mode in ("words", "letters"):
@@ -325,7 +328,7 @@ def _stem_counter(vectorizer: Vectorizer, language: str) -> Callable[[str], Coun
 
     The column of a word is looked up once and cached, since the words of a language repeat.
     """
-    mode, lowercase, columns = vectorizer.tokens, bool(vectorizer.lowercase), vectorizer.vocabulary_
+    mode, lowercase, columns = vectorizer.tokens_, bool(vectorizer.lowercase), vectorizer.vocabulary_
     stopped = vectorizer.stopped_
     column_of: dict[str, int] = {}
 

@@ -11,15 +11,16 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
-from manylabel.features.languages import LANGUAGES, guess_language, stop_words
+from manylabel.features.languages import LANGUAGES, RECOGNISED, guess_language, stop_words
+from manylabel.features.scripts import MARKED_WORDS, PAIRS, guess_tokens, has_markup, without_markup
 from manylabel.features.terms import Analysis, Terms, stemmer_languages
-from manylabel.features.texts import Text, is_pattern, is_range, is_share, is_words, strings
+from manylabel.features.texts import WHOLE, Text, is_pattern, is_range, is_share, is_words, strings
 from manylabel.features.vocabulary import TermTable, alphabetical, hashed_columns, select_columns
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 
 GUESS = "auto"
-"""The value of `stemmer` that chooses the language of the texts."""
+"""The value of `stemmer`, `tokens` and `markup` that chooses by the training texts."""
 
 
 class Vectorizer(Estimator):
@@ -31,7 +32,10 @@ class Vectorizer(Estimator):
     Parameters
     ----------
     tokens : "words" (runs of two or more word characters, ``\b\w\w+\b``), "letters" (``[a-z]+``, used for
-        Vilar, Castro & Sanchis 2004), or a regular expression with at most one group.
+        Vilar, Castro & Sanchis 2004), or a regular expression with at most one group; "auto" takes "words", and for
+        scripts without spaces or with vowel signs the pattern that suits them: see `tokens_`.
+    markup : "keep" reads HTML as text; "strip" removes it; "auto" removes it if more than half of the training
+        documents contain it: see `strips_markup_`.
     lowercase : convert texts to lower case first.
     strip_accents : None, "unicode" or "ascii".
     analyzer : "word"; "char" for runs of characters; "char_wb" for runs of characters inside words.
@@ -58,9 +62,10 @@ class Vectorizer(Estimator):
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "tokens": Satisfies(
-            "'words', 'letters' or a regular expression with at most one group",
+            "'words', 'letters', 'auto' or a regular expression with at most one group",
             is_pattern,
         ),
+        "markup": OneOf("keep", "strip", GUESS),
         "lowercase": FLAG,
         "strip_accents": OneOf(None, "unicode", "ascii"),
         "analyzer": OneOf("word", "char", "char_wb"),
@@ -93,6 +98,10 @@ class Vectorizer(Estimator):
     """Whether `keep` chose among the terms."""
     _language: str | None = None
     """The detected language; None without ``stemmer="auto"`` or if no known language was found."""
+    _tokens: str = "words"
+    """The pattern chosen by ``tokens="auto"``."""
+    _has_markup: bool = False
+    """Whether ``markup="auto"`` found HTML."""
 
     def __init__(
         self,
@@ -110,8 +119,10 @@ class Vectorizer(Estimator):
         fields: Sequence[str] | None = None,
         n_hashes: int | None = None,
         n_jobs: int | None = None,
+        markup: str = "keep",
     ) -> None:
         self.tokens = tokens
+        self.markup = markup
         self.lowercase = lowercase
         self.strip_accents = strip_accents
         self.analyzer = analyzer
@@ -236,6 +247,27 @@ class Vectorizer(Estimator):
         return self._language if self.stemmer == GUESS else self.stemmer
 
     @property
+    def tokens_(self) -> str:
+        """How texts are split: the parameter, or with "auto" what suits the script of the training texts."""
+        return self._tokens if self.tokens == GUESS else self.tokens
+
+    @property
+    def strips_markup_(self) -> bool:
+        """Whether HTML is removed: the parameter, or with "auto" whether most training documents contain it."""
+        return self._has_markup if self.markup == GUESS else self.markup == "strip"
+
+    @property
+    def reading_(self) -> list[str]:
+        """What was chosen for the texts, in words: the stemmer, tokens for scripts without spaces, HTML.
+
+        >>> Vectorizer(tokens="auto", markup="auto").fit(["<p>公交车又晚点了</p>"]).reading_
+        ['pairs of characters', 'HTML removed']
+        """
+        tokens = {PAIRS: ["pairs of characters"], MARKED_WORDS: ["words with vowel signs"]}.get(self.tokens_, [])
+        stems = [] if self.stemmer_ is None else [f"{self.stemmer_.title()} stems"]
+        return stems + tokens + (["HTML removed"] if self.strips_markup_ else [])
+
+    @property
     def stopped_(self) -> frozenset[str]:
         """The stop words, which are removed before stemming."""
         return stop_words(self.stop_words) if isinstance(self.stop_words, str) else frozenset(self.stop_words or ())
@@ -284,6 +316,10 @@ class Vectorizer(Estimator):
             state["narrowed_"] = True
         if self._language is not None:
             state["language_"] = self._language
+        if self.tokens == GUESS:
+            state["tokens_"] = self._tokens
+        if self.markup == GUESS:
+            state["strips_markup_"] = self._has_markup
         return state
 
     def restore(self, state: Mapping[str, Any]) -> Self:
@@ -297,8 +333,12 @@ class Vectorizer(Estimator):
         self._learned = (terms, frequency, int(state["n_documents_"]))
         self._narrowed = bool(state.get("narrowed_", False))
         self._language = state.get("language_")
-        if self._language not in (None, *LANGUAGES):
-            raise UnknownNameError("language", str(self._language), LANGUAGES)
+        if self._language not in (None, *RECOGNISED):
+            raise UnknownNameError("language", str(self._language), RECOGNISED)
+        self._tokens = str(state.get("tokens_", "words"))
+        if self._tokens not in ("words", PAIRS, MARKED_WORDS):
+            raise ParameterError(f"Vectorizer: the stored pattern of tokens {self._tokens!r:.60} is not a known one.")
+        self._has_markup = bool(state.get("strips_markup_", False))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -355,10 +395,16 @@ class Vectorizer(Estimator):
         documents = strings(texts, fields)
         if at_least_one and not documents:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
-        if self.stemmer == GUESS and (at_least_one or not self.is_fitted):
-            self._language = guess_language(documents)
+        if at_least_one or not self.is_fitted:
+            self._has_markup = self.markup == GUESS and has_markup(documents, len(fields or (WHOLE,)))
+        if self.strips_markup_:
+            documents = [without_markup(text) for text in documents]
+        if at_least_one or not self.is_fitted:
+            self._tokens = guess_tokens(documents) if self.tokens == GUESS else "words"
+            language = guess_language(documents) if self.stemmer == GUESS else None
+            self._language = language if language is not None and language in stemmer_languages() else None
         analysis = Analysis(
-            tokens=self.tokens,
+            tokens=self.tokens_,
             lowercase=bool(self.lowercase),
             strip_accents=self.strip_accents,
             analyzer=self.analyzer,

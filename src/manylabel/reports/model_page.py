@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def training_page(trained: TrainingRecord, data: str) -> list[Block]:
     """The page of a training run; `data` is the argument it was given, for the commands to try next."""
-    stems = "" if trained.stemmer is None else f" ({trained.stemmer.title()} stems)"
+    stems = f" ({', '.join(trained.reading)})" if trained.reading else ""
     return [
         Heading(f"Trained {trained.recipe['method']} on {trained.data}"),
         Note(

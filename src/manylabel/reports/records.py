@@ -36,7 +36,8 @@ class TrainingRecord(Record):
     unlabelled: int
     labels: int
     terms: int
-    stemmer: str | None
+    reading: list[str]
+    """What was chosen for the texts, in words: the stemmer, tokens for scripts without spaces, HTML."""
     seconds: float
     recipe: Mapping[str, Any]
     chosen: Choice | None

@@ -92,7 +92,7 @@ def train(
         unlabelled=counts.unlabelled,
         labels=len(classifier.labels_),
         terms=terms_of(classifier),
-        stemmer=None if classifier.features_.vectorizer_ is None else classifier.features_.vectorizer_.stemmer_,
+        reading=[] if classifier.features_.vectorizer_ is None else classifier.features_.vectorizer_.reading_,
         seconds=seconds,
         recipe=classifier.recipe.as_dict(),
         chosen=classifier.decided_.choice_,

@@ -1,0 +1,81 @@
+"""Writing systems and markup: how texts are split into tokens where words are not set apart, and HTML removed."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+SPACELESS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003134f"  # noqa: E501
+"""Characters of scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese."""
+MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963\u0980-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3c-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d\u0d81-\u0d83\u0dca-\u0ddf\u200c\u200d"  # noqa: E501
+"""Vowel signs and other marks inside words, which are not word characters of regular expressions."""
+
+_CHARACTER, _LETTER = f"[{SPACELESS}]", f"(?:(?![{SPACELESS}])[\\w{MARKS}])"
+PAIRS = f"(?=({_CHARACTER}{{2}}|(?<![\\w{MARKS}]){_LETTER}{{2,}}|(?<={_CHARACTER}){_LETTER}{{2,}}))"
+"""Tokens of mixed texts: every pair of neighbouring characters in scripts without spaces, whole words elsewhere."""
+MARKED_WORDS = f"[\\w{MARKS}]{{2,}}"
+"""Words of scripts that write vowels as marks: Hindi, Nepali, Tamil and their relatives."""
+
+MIN_SPACELESS, MIN_MARKS = 0.05, 0.05
+"""The least share of characters at which a script changes how texts are split."""
+MAX_TEXTS, MAX_CHARACTERS = 1000, 400
+"""The number of texts looked at, evenly spread, and the number of characters of each."""
+
+_TAG = re.compile(
+    r"</?(?:a|b|i|u|p|br|hr|h[1-6]|em|strong|small|sub|sup|div|span|ul|ol|li|dl|dt|dd|table|tr|td|th|tbody|thead|img|"
+    r"font|html|body|head|meta|link|script|style|title|pre|code|blockquote|form|input|iframe|center|section|article)"
+    r"(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_HIDDEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_ANY_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+
+
+def guess_tokens(texts: Sequence[str]) -> str:
+    """The setting `tokens` for texts: "words", or the pattern for scripts in which words are not runs of letters.
+
+    >>> guess_tokens(["the bus was late"]), guess_tokens(["公交车又晚点了"]) == PAIRS
+    ('words', True)
+    >>> re.findall(PAIRS, "公交车 bus又晚点")
+    ['公交', '交车', 'bus', '又晚', '晚点']
+    >>> guess_tokens(["बस फिर से देर से आई"]) == MARKED_WORDS
+    True
+    """
+    sample = "".join(text[:MAX_CHARACTERS] for text in spread(texts))
+    if sample.isascii():
+        return "words"
+    n_characters = max(len(re.findall(rf"[\w{MARKS}]", sample)), 1)
+    if len(re.findall(_CHARACTER, sample)) >= MIN_SPACELESS * n_characters:
+        return PAIRS
+    return MARKED_WORDS if len(re.findall(f"[{MARKS}]", sample)) >= MIN_MARKS * n_characters else "words"
+
+
+def has_markup(texts: Sequence[str], n_fields: int = 1) -> bool:
+    """Whether more than half of the documents contain HTML; each has `n_fields` texts that follow one another.
+
+    >>> has_markup(["<p>late bus</p>", "a<br/>b", "if x < y"]), has_markup(["<b>", "1 < 2", "a > b"])
+    (True, False)
+    """
+    documents = [texts[start : start + n_fields] for start in range(0, len(texts), n_fields)]
+    tagged = [any(_TAG.search(text) for text in document) for document in spread(documents)]
+    return 2 * sum(tagged) > len(tagged)
+
+
+def without_markup(text: str) -> str:
+    """The text without HTML tags, comments, scripts and styles, its character references resolved.
+
+    >>> without_markup("<p class='x'>Late&nbsp;bus &amp; tram<br>again</p><!-- no -->").split()
+    ['Late', 'bus', '&', 'tram', 'again']
+    """
+    if "<" not in text and "&" not in text:
+        return text
+    return html.unescape(_ANY_TAG.sub(" ", _HIDDEN.sub(" ", text)))
+
+
+def spread(items: Sequence[Item]) -> Sequence[Item]:
+    """Up to `MAX_TEXTS` of the items, evenly spread."""
+    return items[:: -(-len(items) // MAX_TEXTS) or 1]
