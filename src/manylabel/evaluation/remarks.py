@@ -25,7 +25,8 @@ def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[C
     ``chosen``: settings it tuned. ``chosen_for_metric``: the decision rule it chose, and for what metric.
     ``all_negative_share``: where the rule gives a document without a label its best one, the share of documents that
     had none before. ``supports``: for each label the labels whose presence speaks most for and against it (SVM-HF).
-    ``guarantee``: what the rule guarantees of new documents. Co-training adds its rounds.
+    ``guarantee``: what the rule guarantees of new documents. ``bin_weights``: the mean weight of each frequency bin
+    (value-weighted naive Bayes). Co-training adds its rounds.
     """
     model, rule = decided.model_, decided.rule_
     said: dict[str, Any] = {"chosen": dict(model.chosen)} if model.chosen else {}
@@ -33,6 +34,8 @@ def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[C
         said["chosen_for_metric"] = decided.choice_
     if len(labels) <= MOST_LABELS and (coefficients := model.label_coefficients()) is not None:
         said["supports"] = supports(coefficients, labels)
+    if model.bin_weights_ is not None:
+        said["bin_weights"] = plain_bin_weights(model.bin_weights_)
     if (guarantee := decided.guarantee()) is not None:
         said["guarantee"] = guarantee.as_dict()
     if rule is None:
@@ -40,6 +43,15 @@ def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[C
     if rule is not None and rule.fallback == "argmax":
         said["all_negative_share"] = all_negative_share(decided, batches)
     return said
+
+
+def plain_bin_weights(weights: Floats) -> dict[str, list[float]]:
+    """The mean weights of frequency bins by name: over terms that occur in the bin, over all terms, and their number.
+
+    >>> plain_bin_weights(np.array([[0.5, 0.25], [0.5, 0.125], [2.0, 1.0]]))
+    {'occurring': [0.5, 0.25], 'all_terms': [0.5, 0.125], 'terms': [2.0, 1.0]}
+    """
+    return dict(zip(("occurring", "all_terms", "terms"), weights.tolist(), strict=True))
 
 
 def all_negative_share(decided: DecidedModel, batches: Iterable[Csr]) -> float:

@@ -139,6 +139,8 @@ class MultiLabelModel(Estimator):
     trial_settings: ClassVar[Mapping[str, Any]] = {}
     """Settings that make a fit cheaper and are exact enough to choose between settings, where there are such."""
 
+    bin_weights_: Floats | None = None
+    """The mean weight of each frequency bin, see `mean_bin_weights`; None for methods without such bins."""
     n_features_in_: int
     n_labels_: int
     classes_: npt.NDArray[Any]

@@ -98,14 +98,15 @@ def refine_label_values(
     all_cells: bool,
     own_columns: bool,
     later: bool,
-) -> Floats:
-    """Refined w · r, cells × labels, or without `all_cells` the refined w of each entry; in blocks of labels.
+) -> tuple[Floats, Floats]:
+    """Refined w · r, cells × labels, or without `all_cells` the refined w of each entry; and the sum of w per cell.
 
-    With `own_columns` the last columns are the labels themselves; a label's own one (with `later`, those after it too)
-    is not refined.
+    Labels are refined in blocks. With `own_columns` the last columns are the labels themselves; a label's own one (with
+    `later`, those after it too) is not refined.
     """
     n_cells, n_labels = len(values.group), len(log_odds)
     result = np.zeros((n_cells, n_labels)) if all_cells else values.entry_weight.copy()
+    totals = np.zeros(n_cells)
     size = max(1, BLOCK // max(n_cells, coded.shape[0], 1))
     by_cell, by_label = Csr(coded.T.tocsr()), Y.tocsc()
     own = own_entries(counts, later)
@@ -127,8 +128,9 @@ def refine_label_values(
                 result[:, labels] = refined * ratio
             else:
                 result[inside] = refined[cell, label]
+            totals += refined.sum(axis=1)
             advance(labels.stop - start)
-    return result
+    return result, totals
 
 
 def refine_labels(problems: LabelProblems, start: Floats, free: Floats | None, ascent: Ascent) -> Floats:

@@ -57,6 +57,20 @@ def class_value_weights(counts: ValueCounts, weight: ValueWeight, m: float, norm
     return _normalised(counts, weigh_divergence(divergence, n_a, counts.n_documents, weight), norm, norm_joint)
 
 
+def mean_bin_weights(counts: ValueCounts, cell_weights: Floats) -> Floats:
+    """The mean weight of each frequency bin, 3 × bins: over terms that occur in the bin, over all terms, their number.
+
+    Over all terms, a bin in which a term never falls counts 0. Bin 0 is absence, which has a weight only where absent
+    terms are evidence. Label indicators are left out. Source: Lee 2018, Fig. 2, which does not say which mean it shows.
+    """
+    terms = ~counts.is_indicator[counts.cell_column]
+    bins = counts.cell_bin[terms]
+    total = np.bincount(bins, cell_weights[terms], minlength=counts.n_bins)
+    occurring = np.bincount(bins, minlength=counts.n_bins)
+    n_terms = len(np.unique(counts.cell_column[terms]))
+    return np.stack([total / np.maximum(occurring, 1), total / max(n_terms, 1), occurring.astype(np.float64)])
+
+
 def _normalised(counts: ValueCounts, weights: Floats, norm: Norm, norm_joint: bool) -> Floats:
     if not weights.any():
         return np.ones_like(weights)
@@ -144,6 +158,15 @@ class LabelValues:
         cell, label = counts.pairs.entry_cell[inside], counts.pairs.entry_label[inside] - labels.start
         weight[cell, label], ratio[cell, label] = self.entry_weight[inside], self.entry_ratio[inside]
         return weight, ratio
+
+    def cell_totals(self, counts: ValueCounts) -> Floats:
+        """The sum over labels of the weights of each cell."""
+        cell, label = counts.pairs.entry_cell, counts.pairs.entry_label
+        change = self.entry_weight - self.group_weight[self.group[cell], label]
+        totals: Floats = self.group_weight.sum(axis=1)[self.group] + np.bincount(
+            cell, change, minlength=len(self.group)
+        )
+        return totals
 
     def scores(self, counts: ValueCounts, log_odds: Floats) -> LinearScores:
         """The scores as a linear model over coded documents: background of the groups plus sparse difference."""

@@ -34,6 +34,7 @@ from manylabel.models.value_scores import (
     class_log_probabilities,
     class_value_weights,
     label_values,
+    mean_bin_weights,
     weighted,
 )
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
@@ -311,14 +312,16 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             log_odds = np.log(N_k + added) - np.log(N - N_k + added)
         constant = np.where(N_k == 0, -np.inf, np.where(N_k == N, np.inf, 0.0))
         log_odds = np.where(constant == 0, log_odds, 0.0)
+        self.bin_weights_ = mean_bin_weights(counts, values.cell_totals(counts) / max(len(N_k), 1))
         if self.is_additive or not coder.n_cells:
             return values.scores(counts, log_odds + constant)
         everything = coder.n_cells * len(N_k) <= MOST_DENSE
         all_cells = self.refine_cells == "all" or (self.refine_cells == "auto" and everything)
-        refined = refine_label_values(
+        refined, totals = refine_label_values(
             coder.code(X), Y, counts, values, log_odds, self._ascent,
             all_cells=all_cells, own_columns=self._skips, later=self.skip_later,
         )  # fmt: skip
+        self.bin_weights_ = mean_bin_weights(counts, totals / len(N_k))
         if all_cells:
             base = counts.absent @ refined
             return DenseScores(log_odds + base + constant, refined)
@@ -336,7 +339,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         if not self.is_additive and seen.sum() > 1:
             problem = ClassProblem(coder.code(X), absent, Y, log_p, log_prior)
             weights = refine_classes(problem, weights, self._ascent)
-        self.value_weights_ = weights
+        self.value_weights_, self.bin_weights_ = weights, mean_bin_weights(counts, weights)
         return weighted(log_p, weights, absent, log_prior)
 
     # --- scoring ----------------------------------------------------------------------------------------------

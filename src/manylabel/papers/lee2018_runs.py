@@ -107,11 +107,9 @@ def mean_weights(data: str) -> dict[str, dict[str, list[float]]]:
         model = ValueWeightedNaiveBayes(
             event="categorical", weight=weight, m=m, norm="none", refine="none", target="classes", n_bins=N_BINS
         ).fit(X, y)
-        bins = np.nonzero(model.cells_ >= 0)[1]
-        total = np.bincount(bins, model.value_weights_, minlength=N_BINS)
-        seen = np.bincount(bins, minlength=N_BINS)
-        words = int((model.cells_ >= 0).any(axis=1).sum())
-        found[name] = {"seen": (total / np.maximum(seen, 1)).tolist(), "all": (total / words).tolist()}
+        assert model.bin_weights_ is not None
+        seen, every, _ = model.bin_weights_.tolist()
+        found[name] = {"seen": seen, "all": every}
     return found
 
 

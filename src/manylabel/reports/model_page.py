@@ -63,10 +63,32 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
     if len(order) < len(found.labels):
         more = counted(len(found.labels) - len(order), "more label")
         blocks.append(Note(f"{more}: --labels all.", "quiet"))
+    if found.bin_weights is not None:
+        blocks += bin_weights_blocks({"": found.bin_weights})
     sizes: list[list[Cell]] = [
         [name, array.dtype, " × ".join(f"{n:,}" for n in array.shape)] for name, array in found.arrays.items()
     ]
     return [*blocks, Heading("Arrays"), Table([Column("array"), Column("type"), Column("shape")], sizes)]
+
+
+def bin_weights_blocks(found: Mapping[str, Mapping[str, list[float]]]) -> list[Block]:
+    """The table of the mean weight of each frequency bin, for one model (named "") or several."""
+    rows: list[list[Cell]] = []
+    for name, weights in found.items():
+        bins = zip(weights["terms"], weights["occurring"], weights["all_terms"], strict=True)
+        for number, (terms, occurring, every) in enumerate(bins, 1):
+            row: list[Cell] = ["1 (absent)" if number == 1 else str(number), int(terms)]
+            row += [f"{occurring:.4g}" if terms else "none", f"{every:.4g}" if terms else "none"]
+            rows.append([name, *row] if name else row)
+    columns = [Column("bin"), Column("terms in it", "count"), Column("mean weight", "number")]
+    columns.append(Column("over all terms", "number"))
+    named = [Column("method")] if any(found) else []
+    meaning = (
+        "Bin 1 is absence, which has no weight where only terms that occur are evidence; the higher the bin, the more "
+        "frequent the term in the document. Mean weight: over the terms that occur in the bin, for all labels; over "
+        "all terms: a bin in which a term never falls counts 0. Source: Lee 2018, Fig. 2."
+    )
+    return [Heading("Mean weight per frequency bin"), Table([*named, *columns], rows), Note(meaning, "quiet")]
 
 
 def _recipe_rows(recipe: Mapping[str, Any]) -> list[list[Cell]]:

@@ -74,6 +74,8 @@ class ModelRecord(Record):
     """The language of the stemmer, where it was detected."""
     chosen: Choice | None
     guarantee: Mapping[str, Any] | None
+    bin_weights: Mapping[str, list[float]] | None
+    """The mean weight of each frequency bin (value-weighted naive Bayes); None for other methods."""
     arrays: dict[str, ArrayShape]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, same_training
 from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS, LabelCounts, chosen_labels
-from manylabel.reports.model_page import chosen_text, guarantee_text
+from manylabel.reports.model_page import bin_weights_blocks, chosen_text, guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table, counted
 from manylabel.reports.records import LabelledDocument, Straddle
 
@@ -50,6 +50,7 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
         Note(guarantee_text(result.remarks["guarantee"])) for result in results if "guarantee" in result.remarks
     )
     blocks.extend(block for result in results if "supports" in result.remarks for block in supports_blocks(result))
+    blocks.extend(weights_blocks(results))
     blocks.append(Note(times(results), "quiet"))
     blocks.append(Note(conventions_text(first), "quiet"))
     return blocks
@@ -164,6 +165,17 @@ def supports_blocks(result: Result, most: int = 10) -> list[Block]:
     rows: list[list[Cell]] = [[label, listed(label, 1), listed(label, -1)] for label in largest]
     heading = Heading(f"{result.method}: which labels speak for which (weights)")
     return [heading, Table([Column("label"), Column("for it"), Column("against it")], rows)] if rows else []
+
+
+def weights_blocks(results: Sequence[Result]) -> list[Block]:
+    """The mean weight of each frequency bin, for the methods that have such bins."""
+    named = len(results) > 1
+    found = {
+        result.method if named else "": result.remarks["bin_weights"]
+        for result in results
+        if "bin_weights" in result.remarks
+    }
+    return bin_weights_blocks(found) if found else []
 
 
 def times(results: Sequence[Result]) -> str:

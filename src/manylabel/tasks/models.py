@@ -18,6 +18,7 @@ from manylabel.data.problems import Problem
 from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import shown_thresholds
 from manylabel.estimator import Estimator
+from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import DataError, ModelFileError
 from manylabel.modelfile import ModelFile, open_model
@@ -192,6 +193,7 @@ def inspect(path: Path) -> ModelRecord:
         language=_language(state),
         chosen=_chosen(opened),
         guarantee=_guarantee(opened),
+        bin_weights=_bin_weights(opened),
         arrays={name: ArrayShape(dtype, list(shape)) for name, (dtype, shape, _) in sorted(opened.places.items())},
     )
 
@@ -231,3 +233,9 @@ def _guarantee(opened: ModelFile) -> dict[str, Any] | None:
     rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
     guarantee = None if rule is None else rule.guarantee()
     return None if guarantee is None else guarantee.as_dict()
+
+
+def _bin_weights(opened: ModelFile) -> dict[str, list[float]] | None:
+    model = opened.header["tree"]["state"]["decided_"]["state"]["model_"]
+    weights = opened.decode(model["state"].get("bin_weights_"))
+    return None if weights is None else plain_bin_weights(weights)
