@@ -3,59 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
-from manylabel.data.corpus import Text
-from manylabel.data.given import (
-    MATRIX_FORMS,
-    SINGLE_FORMS,
-    LabelForm,
-    check_same_length,
-    class_values,
-    read_documents,
-    read_labels,
-)
+from manylabel.data.documents import read_documents, rows_of
 from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.label_forms import MATRIX_FORMS, check_same_length, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
-from manylabel.data.labels import label_sets, length_of, rows_of, stack
-from manylabel.estimator import Csr, Estimator, Floats, Ints
-from manylabel.exceptions import DecisionError, ModelFileError, ParameterError, UnknownNameError
+from manylabel.estimator import Csr, Ints
+from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.models.base import AdditiveModel, unfitted_copy
-from manylabel.models.score_kinds import undisplay
+from manylabel.predicting import TextPredictor
 from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
 
-if TYPE_CHECKING:
-    from manylabel.decisions.decided import DecidedModel
-    from manylabel.decisions.guarantee import GuaranteeRecord
 
-__all__ = ["Documents", "Prediction", "TextClassifier"]
-
-BATCH_BYTES = 64 << 20
-SHORT_WAY = 16
-"""Up to this many documents are classified one by one, which costs less than building matrices for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """The predicted labels of one document, its scores and the thresholds of the labels."""
-
-    labels: list[str]
-    scores: Floats
-    thresholds: Floats | None
-
-
-class TextClassifier(Estimator):
+class TextClassifier(TextPredictor):
     """A whole pipeline: text → counts → weights → scores → label sets.
 
     `method` is a name in the catalogue (``manylabel methods`` prints it); `features`, `selection`, `weighting`, `model`
@@ -75,13 +44,6 @@ class TextClassifier(Estimator):
     """
 
     recipe_: dict[str, Any]
-    features_: FeaturePipeline
-    decided_: DecidedModel
-    labels_: list[str]
-    label_form_: LabelForm
-    """The form in which labels were passed to `fit`, and in which predictions are returned."""
-    label_kind_: str
-    """The type of a label: "str", "bool", "int" or "float"; `labels_` holds their names."""
     label_counts_: Ints
     n_documents_: int
     nodes_: list[str] | None
@@ -90,8 +52,6 @@ class TextClassifier(Estimator):
     """The index of each node's parent in `nodes_`, −1 for a root."""
     vocabulary_: dict[str, Any] | None = None
     """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
-    _short_way: Callable[[Text], list[int]] | None = None
-    _short_way_is_known: bool = False
 
     def __init__(
         self,
@@ -196,7 +156,7 @@ class TextClassifier(Estimator):
         self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
-        self._short_way, self._short_way_is_known = None, False
+        self.forget_short_way()
         return self
 
     def partial_fit(self, documents: Documents, labels: Any, *, label_names: Sequence[str] | None = None) -> Self:
@@ -225,7 +185,7 @@ class TextClassifier(Estimator):
         cast(AdditiveModel, self.decided_.model_).partial_fit(self.transform(documents), Y)
         self.n_documents_ += int(Y.shape[0])
         self.label_counts_ = self.label_counts_ + np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
-        self._short_way, self._short_way_is_known = None, False
+        self.forget_short_way()
         return self
 
     def _check_additive(self) -> None:
@@ -280,176 +240,6 @@ class TextClassifier(Estimator):
             return None
         pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
         return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
-
-    # ---- predicting --------------------------------------------------------------------------------------------------
-
-    def predict(self, documents: Documents) -> Any:
-        """The labels of each document, in the form they were given to `fit`: lists of names by default.
-
-        Where `fit` was given one label per document, this is the label with the highest score.
-        """
-        given = read_documents(documents)
-        if self.is_fitted and self.label_form_ in SINGLE_FORMS:
-            return self._predict_one_each(given)
-        if not isinstance(given, Csr) and len(given) <= SHORT_WAY:
-            label_columns = self.short_way()
-            if label_columns is not None:
-                return [[self.labels_[column] for column in label_columns(text)] for text in given]
-        S = stack([S for S, _ in self.iter_decisions(given)], len(self.labels_))
-        if self.label_form_ in MATRIX_FORMS:
-            return S if self.label_form_ == "matrix" else S.toarray().astype(np.int64)
-        return label_sets(S, self.labels_ if self.label_kind_ == "str" else self.classes_.tolist())
-
-    def _predict_one_each(self, documents: Documents) -> Any:
-        """The label with the highest score of each document; a list or an array, as in `fit`."""
-        best = [self.decided_.score_batch(X).argmax(axis=1) for X in self._batches(documents)]
-        values = self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
-        return values.tolist() if self.label_form_ == "names" else values
-
-    @property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The labels, in the order of the columns of scores; whole numbers and booleans where `fit` was given such."""
-        return class_values(self.labels_, self.label_kind_)
-
-    def predict_scores(self, documents: Documents) -> Floats:
-        """Scores, documents × labels.
-
-        Probabilities if the method has them or they were learned (``probabilities`` of the decision), margins or
-        similarities otherwise.
-        """
-        self.check_fitted()
-        batches = [self.decided_.shown(self.decided_.score_batch(X)) for X in self._batches(documents)]
-        return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
-
-    @property
-    def predict_proba(self) -> Callable[[Documents], Floats]:
-        """``predict_proba(documents)`` is `predict_scores`; an AttributeError if the scores are not probabilities."""
-        if not self.scores_are_probabilities:
-            raise AttributeError(
-                f"{self.method} does not yield probabilities by itself. Train it with "
-                "decision={'probabilities': 'logistic'} (--probabilities logistic)."
-            )
-        return self.predict_scores
-
-    def decide(self, scores: Floats) -> list[list[str]]:
-        """The label sets that the model's rule decides from scores of `predict_scores`."""
-        self.check_fitted()
-        rule, kind = self.decided_.rule_, self.decided_.score_kind
-        if rule is None:
-            raise DecisionError(f"{self.method} decides by itself, not from its scores per label. Use predict.")
-        if self.decided_.calibration_ is not None:
-            raise DecisionError(
-                "The rule reads raw scores, which cannot be recovered from calibrated probabilities. Use predict."
-            )
-        return label_sets(rule.decide(undisplay(np.asarray(scores, dtype=np.float64), kind), kind), self.labels_)
-
-    def iter_predictions(self, documents: Documents) -> Iterator[Prediction]:
-        """Yield one `Prediction` per document, computed in batches of bounded memory."""
-        self.check_fitted()
-        thresholds = self.decided_.thresholds()
-        for X in self._batches(documents):
-            scores = self.decided_.score_batch(X)
-            sets = label_sets(self._decide(X, scores), self.labels_)
-            for names, row in zip(sets, self.decided_.shown(scores), strict=True):
-                yield Prediction(names, row, thresholds)
-
-    def short_way(self) -> Callable[[Text], list[int]] | None:
-        """A function that predicts one text, as label columns, without building matrices; None if there is none.
-
-        Its predictions equal those of `predict`. It is built on first use.
-        """
-        if not self._short_way_is_known:
-            self.check_fitted()
-            self._short_way, self._short_way_is_known = self._make_short_way(), True
-        return self._short_way
-
-    def _make_short_way(self) -> Callable[[Text], list[int]] | None:
-        decided = self.decided_
-        rule, kind = decided.rule_, decided.score_kind
-        read, score = self.features_.document_reader(), decided.document_scorer()
-        if self.label_form_ != "sets" or self.label_kind_ != "str" or rule is None or read is None or score is None:
-            return None
-
-        labels_empty = decided.labels_empty_documents
-
-        def label_columns(text: Text) -> list[int]:
-            terms, values = read(text)
-            if not len(terms) and not labels_empty:
-                return []
-            chosen: list[int] = rule.decide_dense(score(terms, values)[np.newaxis], kind)[0].nonzero()[0].tolist()
-            return chosen
-
-        return label_columns
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The state that a copy keeps: everything but the short way, which is built again."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
-
-    def transform(self, documents: Documents) -> Csr:
-        """X, the matrix of documents × terms that the model reads."""
-        self.check_fitted()
-        return self.features_.transform(documents)
-
-    def iter_decisions(self, documents: Documents) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
-        """Yield the predicted label sets of each batch, with a function that returns the model's scores for it.
-
-        Scores that a rule has read are not computed again; for a method that decides by itself they are computed only
-        when the function is called.
-        """
-        self.check_fitted()
-        for X in self._batches(documents):
-            scores = None if self.decided_.rule_ is None else self.decided_.score_batch(X)
-            again = partial(self.decided_.score_batch, X) if scores is None else partial(np.asarray, scores)
-            yield self._decide(X, scores), again
-
-    def _decide(self, X: Csr, scores: Floats | None) -> Csr:
-        decided = self.decided_
-        return Csr(decided.predict(X)) if scores is None else decided.decide(X, scores)
-
-    def remarks(self, documents: Documents) -> dict[str, Any]:
-        """The method's remarks on how it made these predictions; empty for most methods, see `remarks_of`."""
-        from manylabel.evaluation.remarks import remarks_of
-
-        self.check_fitted()
-        return remarks_of(self.decided_, self.labels_, self._batches(documents))
-
-    @property
-    def thresholds(self) -> dict[str, float] | None:
-        """The threshold of each label, or None for rules without one threshold per label."""
-        self.check_fitted()
-        values = self.decided_.thresholds()
-        return None if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
-
-    @property
-    def scores_are_probabilities(self) -> bool:
-        """Whether `predict_scores` returns probabilities (otherwise margins or similarities)."""
-        self.check_fitted()
-        return self.decided_.shows_probabilities
-
-    @property
-    def guarantee(self) -> GuaranteeRecord | None:
-        """The guarantee for new documents (of the rule ``guarantee``), or None."""
-        self.check_fitted()
-        return self.decided_.guarantee()
-
-    def score(self, documents: Documents, labels: Any) -> float:
-        """Micro-averaged F1 over all labels the classifier knows; with one label per document, this is the accuracy."""
-        from manylabel.metrics import compute_metrics
-
-        self.check_fitted()
-        given = read_labels(labels, self.labels_, others="omit")
-        S = read_labels(self.predict(documents), self.labels_).Y
-        return compute_metrics(given.Y, S, ["micro-f1"])["micro-f1"]
-
-    def _batches(self, documents: Documents) -> Iterator[Csr]:
-        step = max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))
-        given = read_documents(documents)
-        total = length_of(given)
-        with stage("Classifying", total) as advance:
-            for start in range(0, total, step):
-                X = self.decided_.features(self.transform(given[start : start + step]))
-                yield X
-                advance(X.shape[0])
 
     # ---- saving and loading ------------------------------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ def test_decide_is_refused_for_a_method_that_decides_by_itself() -> None:
 def test_batches_do_not_change_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     model = TextClassifier("nb").fit(TEXTS, LABELS)
     whole = model.predict(TEXTS), model.predict_scores(TEXTS)
-    monkeypatch.setattr("manylabel.classifier.BATCH_BYTES", 8 * 2 * 5)
+    monkeypatch.setattr("manylabel.predicting.BATCH_BYTES", 8 * 2 * 5)
     assert model.predict(TEXTS) == whole[0]
     np.testing.assert_array_equal(model.predict_scores(TEXTS), whole[1])
     assert [answer.labels for answer in model.iter_predictions(TEXTS)] == whole[0]
@@ -154,7 +154,7 @@ def test_one_document_is_answered_as_many_are(
         long = model.decided_.score_batch(model.transform(texts))
         np.testing.assert_allclose([score(*read(text)) for text in texts], long, rtol=1e-12, atol=1e-12)
     one_by_one = [model.predict([text])[0] for text in texts]
-    monkeypatch.setattr("manylabel.classifier.SHORT_WAY", 0)
+    monkeypatch.setattr("manylabel.predicting.SHORT_WAY", 0)
     assert model.predict(texts) == one_by_one
 
 

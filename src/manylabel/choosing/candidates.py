@@ -10,10 +10,10 @@ import numpy as np
 
 from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_method
 from manylabel.choosing.fold_work import FoldWork
+from manylabel.data.documents import strings
 from manylabel.decisions.best_rule import in_words
 from manylabel.decisions.table import find_rule
 from manylabel.features.languages import guess_language
-from manylabel.features.texts import strings
 from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe
 

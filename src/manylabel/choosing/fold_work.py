@@ -17,8 +17,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from manylabel.data.corpus import Corpus
+from manylabel.data.documents import as_matrix
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.labels import as_matrix
 from manylabel.data.splits import Split
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError

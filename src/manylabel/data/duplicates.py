@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.data.labels import as_matrix, length_of
+from manylabel.data.documents import as_matrix, length_of
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels import text as kernels
 

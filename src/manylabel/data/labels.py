@@ -1,15 +1,15 @@
-"""Label sets as lists of names and as a 0/1 CSR matrix, and rows of documents in either form."""
+"""Label sets as lists of names and as a 0/1 CSR matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from manylabel.estimator import Csr, Ints
+from manylabel.estimator import Csr
 
 LabelSets = Sequence[Sequence[str]]
 
@@ -60,22 +60,3 @@ def stack(batches: Sequence[Csr], n_labels: int) -> Csr:
         return Csr(np.zeros((0, n_labels), dtype=np.int8))
     below: Any = sparse.vstack(batches, format="csr")
     return Csr((below.data, below.indices, below.indptr), shape=(below.shape[0], n_labels))
-
-
-def as_matrix(documents: Any) -> Csr | None:
-    """The documents as CSR where they came as a matrix of counts, None where they are texts."""
-    if sparse.issparse(documents) or (isinstance(documents, np.ndarray) and documents.ndim == 2):
-        return Csr(cast(Any, documents))
-    return None
-
-
-def length_of(documents: Any) -> int:
-    """The number of documents of a matrix or a sequence."""
-    return int(cast(Any, documents).shape[0]) if sparse.issparse(documents) else len(documents)
-
-
-def rows_of(documents: Any, rows: Ints) -> Any:
-    """The documents of some rows, in the form they came in."""
-    if sparse.issparse(documents) or isinstance(documents, np.ndarray):
-        return cast(Any, documents)[rows]
-    return [documents[row] for row in rows.tolist()]

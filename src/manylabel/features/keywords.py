@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from manylabel.data.corpus import Text
+from manylabel.data.documents import strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.features.keyword_queries import Atom, Bools, Phrase, Prefix, Query, Word, atoms, holds, signed_atoms
 from manylabel.features.keyword_rules import parse_rules
 from manylabel.features.terms import Analysis, Terms, stem
-from manylabel.features.texts import Text, strings
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 

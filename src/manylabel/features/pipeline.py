@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.data.given import read_documents
+from manylabel.data.corpus import Text
+from manylabel.data.documents import read_documents
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher
 from manylabel.features.scripts import without_markup
 from manylabel.features.select import TermSelector
 from manylabel.features.terms import stem
-from manylabel.features.texts import Text
 from manylabel.features.vectorize import GUESS, Vectorizer
 from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting

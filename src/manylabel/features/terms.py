@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.data.documents import WHOLE
 from manylabel.estimator import Csr
-from manylabel.features.texts import WHOLE, without_accents
+from manylabel.features.texts import without_accents
 from manylabel.kernels import text as kernels
 from manylabel.kernels.text_reference import Tokens
 from manylabel.progress import track

@@ -9,12 +9,14 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.data.corpus import Text
+from manylabel.data.documents import WHOLE, strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features.languages import LANGUAGES, RECOGNISED, guess_language, stop_words
 from manylabel.features.scripts import MARKED_WORDS, PAIRS, guess_tokens, has_markup, without_markup
 from manylabel.features.terms import Analysis, Terms, stemmer_languages
-from manylabel.features.texts import WHOLE, Text, is_pattern, is_range, is_share, is_words, strings
+from manylabel.features.texts import is_pattern, is_range, is_share, is_words
 from manylabel.features.vocabulary import TermTable, alphabetical, hashed_columns, select_columns
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies

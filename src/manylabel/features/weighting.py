@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
-from manylabel.kernels.canonical import as_csr
+from manylabel.kernels.canonical import as_csr, canonical
 from manylabel.parameters import Constraint, OneOf
 
 
@@ -102,14 +102,14 @@ class Weighting(Estimator):
         return self
 
     def transform(self, X: Any) -> Csr:
-        """The weighted documents."""
+        """The weighted documents; a weight of 0 is not stored."""
         self.check_fitted()
         X = self._checked(X)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         values = self._weigh(X.indices, X.data.astype(self.dtype), rows, X.shape[0])
         weighted = Csr((values, X.indices, X.indptr), shape=X.shape)
         weighted.has_sorted_indices = X.has_sorted_indices
-        return weighted
+        return weighted if values.all() else canonical(weighted, keep_zeros=False)
 
     def weigh_one(self, terms: npt.NDArray[np.int32], counts: Floats) -> npt.NDArray[Any]:
         """The weights of one document's distinct terms, whose counts are at least 1; the same bits as `transform`."""

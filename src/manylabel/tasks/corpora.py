@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.classifier import Documents, TextClassifier
+from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus, load
 from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.dates import read_dates
@@ -37,6 +37,7 @@ from manylabel.data.splits import (
 )
 from manylabel.exceptions import DataError, ManylabelError, MissingExtraError, UnknownNameError
 from manylabel.features.languages import guess_language
+from manylabel.features.pipeline import Documents
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import remark, stage
 from manylabel.reports.page import counted

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from manylabel.catalog import DEFAULT_METHOD
-from manylabel.classifier import Prediction, TextClassifier
+from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.corpus import Text
 from manylabel.data.label_vocabulary import LabelVocabulary
@@ -22,6 +22,7 @@ from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.exceptions import DataError, ModelFileError
 from manylabel.modelfile import ModelFile, open_model
+from manylabel.predicting import Prediction
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, vocabulary_text

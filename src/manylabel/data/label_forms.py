@@ -1,7 +1,7 @@
-"""What users pass in Python as documents and labels: lists, arrays, matrices, Series, DataFrames and generators.
+"""The forms in which users pass labels: lists, arrays, matrices, Series and DataFrames.
 
-Documents become a list of texts or a checked CSR matrix, labels become a checked `Labels`. Input that can be read
-in two ways is refused with a sentence that names both.
+They become a checked `Labels`, and predictions are returned in the same form. Input that can be read in two ways is
+refused with a sentence that names both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
-from manylabel.data.labels import LabelSets, label_matrix, length_of
+from manylabel.data.documents import COUNTED, frame_columns, is_frame, length_of
+from manylabel.data.labels import LabelSets, label_matrix
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.canonical import canonical
@@ -31,7 +32,6 @@ MATRIX_FORMS = ("matrix", "array")
 """The forms with one column per label."""
 KINDS: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 """The types a label may have; labels of one classifier all have the same type."""
-COUNTED = "(documents count from 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,160 +42,6 @@ class Labels:
     Y: Csr
     form: LabelForm
     kind: str = "str"
-
-
-# ---- documents -------------------------------------------------------------------------------------------------------
-
-
-def read_documents(documents: Any) -> list[Text] | Csr:
-    """The documents as a list of texts, or as canonical CSR of finite numbers where they are a matrix.
-
-    >>> read_documents(text for text in ["late bus", "bad road"])
-    ['late bus', 'bad road']
-    >>> read_documents([[2, 0], [0, 1]]).toarray().tolist()
-    [[2.0, 0.0], [0.0, 1.0]]
-    >>> read_documents("late bus")
-    Traceback (most recent call last):
-    ...
-    manylabel.exceptions.DataError: One string was given where a list of documents is expected. For one document, put \
-it in a list: ['late bus'].
-    """
-    if type(documents) is list and set(map(type, documents)) <= {str}:
-        return cast("list[Text]", documents)
-    if documents is None or isinstance(documents, (str, bytes, Mapping, Set, Corpus)):
-        raise _no_list_of_documents(documents)
-    if sparse.issparse(documents):
-        return checked_matrix(documents)
-    if _is_frame(documents):
-        return _documents_of_frame(documents)
-    if isinstance(documents, np.ndarray) and documents.ndim != 1:
-        return _documents_of_array(documents)
-    if not isinstance(documents, Iterable):
-        raise _no_list_of_documents(documents)
-    given = documents if isinstance(documents, list) else list(documents)
-    if given and all(isinstance(row, (list, tuple, np.ndarray)) for row in given):
-        return _documents_of_array(_as_table(given))
-    return _checked_texts(given)
-
-
-def checked_matrix(X: Any) -> Csr:
-    """A documents × terms matrix as canonical CSR: finite numbers, no stored zeros, no cell stored twice."""
-    if X.ndim != 2:
-        raise DataError(
-            f"Expected 2D array, got {X.ndim}D array instead: a matrix of documents has one row per document.",
-            remedy="Reshape your data with X.reshape(1, -1) if it is one document.",
-        )
-    if X.dtype.kind not in "fiub":
-        what = "Complex data not supported" if X.dtype.kind == "c" else "A matrix of documents must hold numbers"
-        raise DataError(f"{what}: this one holds {X.dtype}.")
-    matrix = canonical(Csr(X), np.float64, keep_zeros=False)
-    if not np.isfinite(matrix.data.sum()) and not np.isfinite(matrix.data).all():
-        bad = np.flatnonzero(~np.isfinite(matrix.data))[0]
-        row = int(np.searchsorted(matrix.indptr, bad, side="right")) - 1
-        what = "NaN" if np.isnan(matrix.data[bad]) else "infinity (inf)"
-        raise DataError(
-            f"The matrix of documents holds {what} in row {row}, column {matrix.indices[bad]} {COUNTED}.",
-            remedy="Every value must be a finite number.",
-        )
-    return matrix
-
-
-def _no_list_of_documents(documents: Any) -> DataError:
-    if isinstance(documents, (str, bytes)):
-        kind = "string" if isinstance(documents, str) else "bytes object"
-        return DataError(
-            f"One {kind} was given where a list of documents is expected.",
-            remedy=f"For one document, put it in a list: [{documents[:40]!r}].",
-        )
-    if isinstance(documents, Mapping):
-        remedy = "For one document with several fields, put it in a list; for a table of columns, use a DataFrame."
-        return DataError("A mapping was given where a list of documents is expected.", remedy=remedy)
-    if isinstance(documents, Set):
-        return DataError("A set has no order, so its documents cannot be matched with labels.", remedy="Use a list.")
-    if isinstance(documents, Corpus):
-        remedy = "Pass corpus.texts as documents and corpus.label_sets as labels."
-        return DataError("A Corpus was given where a list of documents is expected.", remedy=remedy)
-    what = "None" if documents is None else f"a value of type {type(documents).__name__}"
-    return DataError(f"A list of documents is expected, not {what}.", remedy="Pass a list of strings.")
-
-
-def _checked_texts(given: list[Any]) -> list[Text]:
-    """The documents, each checked to be a string or a mapping from field to string; NumPy's strings become str."""
-    for row, document in enumerate(given):
-        fields = document.items() if isinstance(document, Mapping) else [(None, document)]
-        for field, text in fields:
-            if not isinstance(text, str):
-                what = f"Document {row}" if field is None else f"Field {field!r} of document {row}"
-                missing = text is None or (isinstance(text, float) and np.isnan(text))
-                raise DataError(
-                    f"{what} is {type(text).__name__} {text!r:.40}, not a text {COUNTED}.",
-                    remedy="Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
-                    if missing
-                    else "A document is a string, or a mapping from field names to strings.",
-                )
-    return [str(document) if isinstance(document, str) else document for document in given]
-
-
-def _documents_of_array(table: npt.NDArray[Any]) -> list[Text] | Csr:
-    """The documents of an array that is not 1-D: numbers are a matrix, one column of strings is a list of texts."""
-    if table.ndim == 2 and table.dtype.kind in "OUST":
-        if all(isinstance(value, (int, float, complex, np.number)) for value in table.flat):
-            kind = complex if any(isinstance(value, (complex, np.complexfloating)) for value in table.flat) else float
-            return checked_matrix(table.astype(kind))
-        if table.shape[1] == 1:
-            return _checked_texts(table[:, 0].tolist())
-        raise DataError(
-            f"Document 0 is a row of {table.shape[1]} strings, not one text {COUNTED}.",
-            remedy="Join words with ' '.join(words), or pass a DataFrame whose columns are the fields of a document.",
-        )
-    return checked_matrix(table)
-
-
-def _as_table(rows: list[Any]) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(rows)
-    except ValueError:
-        raise DataError(
-            "The documents are lists of different lengths, so they are neither texts nor rows of a matrix.",
-            remedy="Join the words of each document to one string, or give every row the same number of values.",
-        ) from None
-
-
-def _is_frame(given: Any) -> bool:
-    """Whether the object is a DataFrame of pandas or Polars; neither is imported for the question."""
-    frames = [module.DataFrame for name in ("pandas", "polars") if (module := sys.modules.get(name)) is not None]
-    return isinstance(given, tuple(frames))
-
-
-def _frame_columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
-    """The columns of a DataFrame by name; a name that occurs twice is an error."""
-    names = [str(name) for name in frame.columns]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise DataError(f"The DataFrame has several columns named {twice[0]!r}.", remedy="Rename or drop one of them.")
-    return {name: np.asarray(frame[column]) for name, column in zip(names, frame.columns, strict=True)}
-
-
-def _documents_of_frame(frame: Any) -> list[Text] | Csr:
-    """Numeric columns as a matrix; one text column as texts, several as the fields of each document."""
-    columns = _frame_columns(frame)
-    numeric = [name for name, values in columns.items() if values.dtype.kind in "fiub"]
-    if columns and len(numeric) == len(columns):
-        return checked_matrix(np.column_stack(list(columns.values())))
-    if numeric or not columns:
-        texts = [name for name in columns if name not in numeric]
-        raise DataError(
-            f"The DataFrame has columns of numbers ({', '.join(numeric)}) beside columns of texts ({', '.join(texts)})."
-            if columns
-            else "The DataFrame has no columns.",
-            remedy=f"Select the columns to learn from, for example documents[{texts!r}]." if columns else None,
-        )
-    if len(columns) == 1:
-        return _checked_texts(next(iter(columns.values())).tolist())
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    return _checked_texts([dict(zip(columns, row, strict=True)) for row in rows])
-
-
-# ---- labels ----------------------------------------------------------------------------------------------------------
 
 
 def read_labels(
@@ -230,7 +76,7 @@ to scores first, for example (scores >= 0.5).
     _check_names(known)
     if sparse.issparse(labels):
         return _matrix_labels(labels, None, known, "matrix")
-    if _is_frame(labels):
+    if is_frame(labels):
         return _labels_of_frame(labels, known, others)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         return _labels_of_array(labels, known, others)
@@ -246,7 +92,7 @@ def _series() -> type:
 
 def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> Labels:
     """A one-hot DataFrame as a matrix whose labels are the columns; one other column as a list of labels."""
-    columns = _frame_columns(frame)
+    columns = frame_columns(frame)
     numeric = bool(columns) and all(values.dtype.kind in "fiub" for values in columns.values())
     if numeric and (len(columns) > 1 or np.isin(next(iter(columns.values())), (0, 1)).all()):
         return _matrix_labels(np.column_stack(list(columns.values())), list(columns), known, "array")
@@ -387,9 +233,6 @@ def class_values(names: Sequence[str], kind: str) -> npt.NDArray[Any]:
 
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-# ---- both ------------------------------------------------------------------------------------------------------------
 
 
 def check_same_length(documents: Sequence[Text] | Csr, Y: Csr) -> None:

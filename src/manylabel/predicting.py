@@ -1,0 +1,239 @@
+"""What a fitted `TextClassifier` predicts: labels, scores and decisions, in batches or one text at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.data.corpus import Text
+from manylabel.data.documents import length_of, read_documents
+from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, LabelForm, class_values, read_labels
+from manylabel.data.labels import label_sets, stack
+from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.exceptions import DecisionError
+from manylabel.features.pipeline import Documents, FeaturePipeline
+from manylabel.models.score_kinds import undisplay
+from manylabel.progress import stage
+
+if TYPE_CHECKING:
+    from manylabel.decisions.decided import DecidedModel
+    from manylabel.decisions.guarantee import GuaranteeRecord
+
+BATCH_BYTES = 64 << 20
+SHORT_WAY = 16
+"""Up to this many documents are classified one by one, which costs less than building matrices for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The predicted labels of one document, its scores and the thresholds of the labels."""
+
+    labels: list[str]
+    scores: Floats
+    thresholds: Floats | None
+
+
+class TextPredictor(Estimator):
+    """The predicting half of `TextClassifier`, which adds parameters, learning and storage.
+
+    A document passes through `features_`, which counts and weighs its terms, and `decided_`, which scores the labels
+    and decides. Everything else here is about batches, single texts, and the form of labels.
+    """
+
+    method: str
+    features_: FeaturePipeline
+    decided_: DecidedModel
+    labels_: list[str]
+    label_form_: LabelForm
+    """The form in which labels were passed to `fit`, and in which predictions are returned."""
+    label_kind_: str
+    """The type of a label: "str", "bool", "int" or "float"; `labels_` holds their names."""
+    _short_way: Callable[[Text], list[int]] | None = None
+    _short_way_is_known: bool = False
+
+    # ---- labels ------------------------------------------------------------------------------------------------------
+
+    def predict(self, documents: Documents) -> Any:
+        """The labels of each document, in the form they were given to `fit`: lists of names by default.
+
+        Where `fit` was given one label per document, this is the label with the highest score.
+        """
+        self.check_fitted()
+        given = read_documents(documents)
+        if self.label_form_ in SINGLE_FORMS:
+            return self._predict_one_each(given)
+        if not isinstance(given, Csr) and len(given) <= SHORT_WAY:
+            label_columns = self.short_way()
+            if label_columns is not None:
+                return [[self.labels_[column] for column in label_columns(text)] for text in given]
+        S = stack([S for S, _ in self.iter_decisions(given)], len(self.labels_))
+        if self.label_form_ in MATRIX_FORMS:
+            return S if self.label_form_ == "matrix" else S.toarray().astype(np.int64)
+        return label_sets(S, self.labels_ if self.label_kind_ == "str" else self.classes_.tolist())
+
+    def _predict_one_each(self, documents: Documents) -> Any:
+        """The label with the highest score of each document; a list or an array, as in `fit`."""
+        best = [self.decided_.score_batch(X).argmax(axis=1) for X in self._batches(documents)]
+        values = self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
+        return values.tolist() if self.label_form_ == "names" else values
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels, in the order of the columns of scores; whole numbers and booleans where `fit` was given such."""
+        return class_values(self.labels_, self.label_kind_)
+
+    def score(self, documents: Documents, labels: Any) -> float:
+        """Micro-averaged F1 over all labels the classifier knows; with one label per document, this is the accuracy."""
+        from manylabel.metrics import compute_metrics
+
+        self.check_fitted()
+        given = read_labels(labels, self.labels_, others="omit")
+        S = read_labels(self.predict(documents), self.labels_).Y
+        return compute_metrics(given.Y, S, ["micro-f1"])["micro-f1"]
+
+    # ---- scores ------------------------------------------------------------------------------------------------------
+
+    def predict_scores(self, documents: Documents) -> Floats:
+        """Scores, documents × labels.
+
+        Probabilities if the method has them or they were learned (``probabilities`` of the decision), margins or
+        similarities otherwise.
+        """
+        self.check_fitted()
+        batches = [self.decided_.shown(self.decided_.score_batch(X)) for X in self._batches(documents)]
+        return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
+
+    @property
+    def predict_proba(self) -> Callable[[Documents], Floats]:
+        """``predict_proba(documents)`` is `predict_scores`; an AttributeError if the scores are not probabilities."""
+        if not self.scores_are_probabilities:
+            raise AttributeError(
+                f"{self.method} does not yield probabilities by itself. Train it with "
+                "decision={'probabilities': 'logistic'} (--probabilities logistic)."
+            )
+        return self.predict_scores
+
+    @property
+    def scores_are_probabilities(self) -> bool:
+        """Whether `predict_scores` returns probabilities (otherwise margins or similarities)."""
+        self.check_fitted()
+        return self.decided_.shows_probabilities
+
+    @property
+    def thresholds(self) -> dict[str, float] | None:
+        """The threshold of each label, or None for rules without one threshold per label."""
+        self.check_fitted()
+        values = self.decided_.thresholds()
+        return None if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
+
+    @property
+    def guarantee(self) -> GuaranteeRecord | None:
+        """The guarantee for new documents (of the rule ``guarantee``), or None."""
+        self.check_fitted()
+        return self.decided_.guarantee()
+
+    def decide(self, scores: Floats) -> list[list[str]]:
+        """The label sets that the model's rule decides from scores of `predict_scores`."""
+        self.check_fitted()
+        rule, kind = self.decided_.rule_, self.decided_.score_kind
+        if rule is None:
+            raise DecisionError(f"{self.method} decides by itself, not from its scores per label. Use predict.")
+        if self.decided_.calibration_ is not None:
+            raise DecisionError(
+                "The rule reads raw scores, which cannot be recovered from calibrated probabilities. Use predict."
+            )
+        return label_sets(rule.decide(undisplay(np.asarray(scores, dtype=np.float64), kind), kind), self.labels_)
+
+    # ---- batches -----------------------------------------------------------------------------------------------------
+
+    def transform(self, documents: Documents) -> Csr:
+        """X, the matrix of documents × terms that the model reads."""
+        self.check_fitted()
+        return self.features_.transform(documents)
+
+    def _batches(self, documents: Documents) -> Iterator[Csr]:
+        """Yield X of one batch of documents after the other, so that the scores of a batch fit into memory."""
+        given = read_documents(documents)
+        total, step = length_of(given), max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))
+        with stage("Classifying", total) as advance:
+            for start in range(0, total, step):
+                X = self.transform(given[start : start + step])
+                # Counted texts are valid; the numbers of a ready-made matrix may be more than the model can read.
+                yield self.decided_.features(X) if isinstance(given, Csr) else X
+                advance(X.shape[0])
+
+    def iter_decisions(self, documents: Documents) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
+        """Yield the predicted label sets of each batch, with a function that returns the model's scores for it.
+
+        Scores that a rule has read are not computed again; for a method that decides by itself they are computed only
+        when the function is called.
+        """
+        self.check_fitted()
+        for X in self._batches(documents):
+            scores = None if self.decided_.rule_ is None else self.decided_.score_batch(X)
+            again = partial(self.decided_.score_batch, X) if scores is None else partial(np.asarray, scores)
+            yield self._decide(X, scores), again
+
+    def iter_predictions(self, documents: Documents) -> Iterator[Prediction]:
+        """Yield one `Prediction` per document, computed in batches of bounded memory."""
+        self.check_fitted()
+        thresholds = self.decided_.thresholds()
+        for X in self._batches(documents):
+            scores = self.decided_.score_batch(X)
+            sets = label_sets(self._decide(X, scores), self.labels_)
+            for names, row in zip(sets, self.decided_.shown(scores), strict=True):
+                yield Prediction(names, row, thresholds)
+
+    def _decide(self, X: Csr, scores: Floats | None) -> Csr:
+        decided = self.decided_
+        return Csr(decided.predict(X)) if scores is None else decided.decide(X, scores)
+
+    def remarks(self, documents: Documents) -> dict[str, Any]:
+        """The method's remarks on how it made these predictions; empty for most methods, see `remarks_of`."""
+        from manylabel.evaluation.remarks import remarks_of
+
+        self.check_fitted()
+        return remarks_of(self.decided_, self.labels_, self._batches(documents))
+
+    # ---- one text at a time ------------------------------------------------------------------------------------------
+
+    def short_way(self) -> Callable[[Text], list[int]] | None:
+        """A function that predicts one text, as label columns, without building matrices; None if there is none.
+
+        Its predictions equal those of `predict`. It is built on first use.
+        """
+        if not self._short_way_is_known:
+            self.check_fitted()
+            self._short_way, self._short_way_is_known = self._make_short_way(), True
+        return self._short_way
+
+    def _make_short_way(self) -> Callable[[Text], list[int]] | None:
+        decided = self.decided_
+        rule, kind = decided.rule_, decided.score_kind
+        read, score = self.features_.document_reader(), decided.document_scorer()
+        if self.label_form_ != "sets" or self.label_kind_ != "str" or rule is None or read is None or score is None:
+            return None
+
+        labels_empty = decided.labels_empty_documents
+
+        def label_columns(text: Text) -> list[int]:
+            terms, values = read(text)
+            if not labels_empty and not values.any():
+                return []
+            chosen: list[int] = rule.decide_dense(score(terms, values)[np.newaxis], kind)[0].nonzero()[0].tolist()
+            return chosen
+
+        return label_columns
+
+    def forget_short_way(self) -> None:
+        """Build the short way anew when it is asked for next: something else was learned."""
+        self._short_way, self._short_way_is_known = None, False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state that a copy keeps: everything but the short way, which is built again."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
