@@ -15,6 +15,7 @@ from manylabel.data.documents import read_documents, rows_of
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import MATRIX_FORMS, check_same_length, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
@@ -52,6 +53,8 @@ class TextClassifier(TextPredictor):
     """The index of each node's parent in `nodes_`, −1 for a root."""
     vocabulary_: dict[str, Any] | None = None
     """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
+    reading_: dict[str, Any] | None = None
+    """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
 
     def __init__(
         self,
@@ -107,6 +110,7 @@ class TextClassifier(TextPredictor):
         terms: Sequence[str] | None = None,
         hierarchy: Hierarchy | Mapping[str, str] | None = None,
         vocabulary: LabelVocabulary | None = None,
+        reading: ReadingOptions | None = None,
     ) -> Self:
         """Learn from documents and their labels.
 
@@ -119,7 +123,8 @@ class TextClassifier(TextPredictor):
         matrix, or all labels in the order of the columns of scores.
         `terms` names the columns of ready-made counts, so that keyword rules can be looked up in them. `hierarchy` maps
         each child label to its parent (a mapping or a `Hierarchy`): every model keeps it, and methods for hierarchies
-        learn from it. `vocabulary` gives the addresses of the labels; the model keeps it.
+        learn from it. `vocabulary` gives the addresses of the labels; `reading` tells how the documents were read
+        from a file (`Corpus.reading`), so that later files are read in the same way; the model keeps both.
         """
         recipe = self._resolved()
         documents, given_labels = read_documents(documents), read_labels(labels, label_names)
@@ -154,6 +159,7 @@ class TextClassifier(TextPredictor):
         self.labels_, self.label_form_, self.label_kind_ = names, form, given_labels.kind
         self.nodes_, self.parents_ = nodes, parents
         self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
+        self.reading_ = None if reading is None else reading.as_dict()
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self.forget_short_way()
@@ -228,6 +234,11 @@ class TextClassifier(TextPredictor):
         return None if self.vocabulary_ is None else LabelVocabulary.from_dict(self.vocabulary_)
 
     @property
+    def reading(self) -> ReadingOptions | None:
+        """How the documents were read from a file (`manylabel.data.load` takes it as `like`); None if they were not."""
+        return None if self.reading_ is None else ReadingOptions.from_dict(self.reading_)
+
+    @property
     def label_addresses(self) -> dict[str, str]:
         """The address (URI) of each label that has one."""
         known = {} if self.vocabulary is None else self.vocabulary.addresses_by_name()
@@ -254,6 +265,12 @@ class TextClassifier(TextPredictor):
         found = modelfile.load(Path(path), verify=verify)
         if not isinstance(found, cls):
             raise ModelFileError(f"{path}: this file holds a {type(found).__name__}, not a TextClassifier.")
+        try:
+            found.reading  # noqa: B018
+        except ValueError as error:
+            raise ModelFileError(
+                f"{path}: this model file stores reading options that cannot be used: {error}. Train it again."
+            ) from None
         return found
 
     def __sklearn_tags__(self) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
 from manylabel.reports.page import Column, Note, Table
@@ -52,7 +54,7 @@ def train(
     if json:
         show_json(trained.record.as_dict())
     else:
-        show(training_page(trained.record, data))
+        show(training_page(trained.record, shlex.join([data]) + reading.arguments()))
 
 
 def inspect(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -74,7 +75,12 @@ class DataOptions:
         str | None, typer.Option("--format", help="The format of the data; guessed by default.", show_default=False)
     ] = None
     text_column: Annotated[
-        str | None, typer.Option("--text-column", help="The column that holds the text.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--text-column",
+            help="The column that holds the text; repeat it to read several columns, the main text last.",
+            show_default=False,
+        ),
     ] = None
     label_column: Annotated[
         list[str] | None,
@@ -111,8 +117,9 @@ class DataOptions:
         from manylabel.recipe import parse_value
         from manylabel.tasks.corpora import Source
 
+        texts = self.text_column or None
         named = {
-            "text_column": self.text_column,
+            "text_column": texts[0] if texts is not None and len(texts) == 1 else texts,
             "label_column": self.label_column or None,
             "label_separator": self.label_separator,
             "encoding": self.encoding,
@@ -134,6 +141,22 @@ class DataOptions:
             split_by=self.split_by,
         )
 
+    def arguments(self) -> str:
+        """The options that were given, as they are written after the data on a command line.
+
+        >>> DataOptions(text_column=["short text"], label_separator=";", on_error=OnErrorChoice.SKIP).arguments()
+        " --text-column 'short text' --label-separator ';' --on-error skip"
+        """
+        words: list[str] = []
+        hints = get_type_hints(DataOptions, include_extras=True)
+        for field in fields(DataOptions):
+            value = getattr(self, field.name)
+            if value != field.default:
+                flag = hints[field.name].__metadata__[0].default  # Typer's name for the first argument of Option
+                for one in value if isinstance(value, list) else [value]:
+                    words += [flag, str(one)]
+        return " " * bool(words) + shlex.join(words)
+
 
 def takes_data_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A decorator that replaces the parameter ``reading`` of a command by the options of `DataOptions`.
@@ -146,7 +169,7 @@ def takes_data_options(*without: str) -> Callable[[Callable[..., None]], Callabl
     ...     print(reading.source(data).options)
     >>> list(inspect.signature(command).parameters)
     ['data', 'format', 'text_column', 'encoding', 'on_error', 'option']
-    >>> command("letters.csv", text_column="body")
+    >>> command("letters.csv", text_column=["body"])
     {'text_column': 'body'}
     """
     names = [field.name for field in fields(DataOptions) if field.name not in without]

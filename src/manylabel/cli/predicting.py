@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from manylabel.data.corpus import Text
     from manylabel.data.problems import Problems
+    from manylabel.data.reading_options import ReadingOptions
     from manylabel.reports.records import LabelledDocument
 
 
@@ -74,7 +75,8 @@ def predict(
     batches: Iterable[list[LabelledDocument]]
     if data == "-" or (reading.format is None and is_plain_text(Path(data))):
         problems = Problems(reading.on_error.value)
-        lines = LineDocuments(problems, "standard input" if data == "-" else data, reading.encoding or "utf-8")
+        name = "standard input" if data == "-" else data
+        lines = LineDocuments(problems, name, reading.encoding or "utf-8", reading.text_column, classifier.reading)
         batches, skipped = predict_batches(classifier, lines.read(data), runners_up=extra), problems.skipped
     else:
         source = replace(reading.source(data), keep_blank=True)
@@ -118,8 +120,16 @@ def is_plain_text(path: Path) -> bool:
 class LineDocuments:
     """Documents of lines: a line that starts with ``{`` is a JSON object, any other the text itself."""
 
-    def __init__(self, problems: Problems, name: str, encoding: str) -> None:
+    def __init__(
+        self,
+        problems: Problems,
+        name: str,
+        encoding: str,
+        text_keys: Sequence[str] | None = None,
+        like: ReadingOptions | None = None,
+    ) -> None:
         self.problems, self.name, self.encoding = problems, name, encoding
+        self.text_keys, self.like = text_keys, like
 
     def read(self, data: str) -> Iterator[list[tuple[str, Text]]]:
         """(id, text) pairs of a file, or of standard input for ``-``, in batches of the lines that are there."""
@@ -146,14 +156,25 @@ class LineDocuments:
         except ValueError as error:
             self._report(number, f"This line is not JSON: {error}.", None)
             return None
-        fields = {
-            key: value for key, value in record.items() if key in ("title", "text", "body") and isinstance(value, str)
-        }
+        fields = self._fields({key: value for key, value in record.items() if isinstance(value, str)})
         if not fields:
-            self._report(number, "This record has no text.", "Give it a key 'text' (or 'title' and 'body').")
+            found = ", ".join(map(repr, record)) or "none"
+            wanted = self.text_keys or (self.like.texts if self.like is not None else ()) or ("text",)
+            keys = ", ".join(map(repr, wanted))
+            self._report(number, f"This record has no text under {keys}. Keys: {found}.", "Use --text-column KEY.")
             return None
         text = next(iter(fields.values())) if len(fields) == 1 else fields
         return str(record.get("id", record.get("document_id", number))), text
+
+    def _fields(self, record: dict[str, str]) -> dict[str, str]:
+        """The texts of a record: under the keys that were given, those of the training, or the usual ones."""
+        if self.text_keys:
+            return {key: record[key] for key in self.text_keys if key in record}
+        if self.like is not None and self.like.texts:
+            names = dict(zip(self.like.texts, self.like.fields, strict=True))
+            if self.like.texts[-1] in record or self.like.gave("text_column"):
+                return {names[key]: record[key] for key in names if key in record}
+        return {key: value for key, value in record.items() if key in ("title", "text", "body")}
 
     def _report(self, number: int, problem: str, remedy: str | None) -> None:
         self.problems.report(problem, path=self.name, line=number, remedy=remedy)

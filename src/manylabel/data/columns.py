@@ -2,54 +2,19 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from manylabel.data.corpus import Corpus, split_name
-from manylabel.data.label_cells import (
-    YES,
-    bad_cells,
-    bad_marks,
-    is_mark_column,
-    mark_text,
-    names_of_cell,
-    separator_of,
-)
+from manylabel.data.label_columns import LABELS, read_label_columns
 from manylabel.data.layout import Layout, listed
-from manylabel.data.problems import Problems
-from manylabel.exceptions import DataError
+from manylabel.data.table import ColumnOptions, Table, columns_of_training
 
 TITLES = ("title", "headline", "subject")
 TEXTS = (
     "text", "body", "abstract", "content", "description", "document", "comment_text", "comment", "message",
     "sentence", "review", "tweet", "summary",
 )  # fmt: skip
-LABELS = (
-    "labels",
-    "label",
-    "subjects",
-    "subject_uris",
-    "subject_labels",
-    "topics",
-    "tags",
-    "categories",
-    "classes",
-    "category",
-    "topic",
-    "class",
-    "tag",
-)
-FAMILIES = {
-    "label": "labels", "subject_uris": "subjects", "subject_labels": "subjects", "category": "categories",
-    "topic": "topics", "class": "classes", "tag": "tags",
-}  # fmt: skip
-"""Names for labels of which the first that occurs is meant; columns of two families are ambiguous."""
-NUMBERED = re.compile(r"([a-z_]+?)[ _-]?\d+")
 IDS = ("id", "document_id", "doc_id", "_id", "docid")
 SPLITS = ("split", "part", "fold")
 KNOWN = frozenset(TITLES + TEXTS + LABELS + IDS + SPLITS)
@@ -60,50 +25,6 @@ SIDE_FIELDS = ("title", "headline", "abstract", "body", "description", "summary"
 def has_header(cells: Sequence[str]) -> bool:
     """Whether a first row is a header: one of its cells is a usual column name such as ``text``."""
     return any(cell.strip().strip('"').lower() in KNOWN for cell in cells)
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnOptions:
-    """Which column is what; None: found by its name. See `COLUMNS` in formats.py."""
-
-    text_column: str | None = None
-    title_column: str | None = None
-    label_column: str | Sequence[str] | None = None
-    label_separator: str | None = None
-    id_column: str | None = None
-    split_column: str | None = None
-    labels: bool = True
-    """Whether to look for labels; if not, columns of labels are metadata."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Columns of equal length, and the line in the file each row began on."""
-
-    columns: Mapping[str, list[Any]]
-    lines: list[int]
-    path: Path
-    problems: Problems = field(repr=False)
-
-    def find(self, given: str | None, usual: Sequence[str], option: str) -> str | None:
-        """The column given by an option (an error if it is missing), else the first of the usual names."""
-        if given is not None:
-            if given not in self.columns:
-                raise self.missing(f"There is no column {given!r}", option)
-            return given
-        by_name = {name.strip().lower(): name for name in reversed(list(self.columns))}
-        return next((by_name[name] for name in usual if name in by_name), None)
-
-    def missing(self, problem: str, option: str) -> DataError:
-        """The error for a missing column, with the columns there are and the option to use."""
-        found = ", ".join(map(repr, self.columns)) or "none"
-        return DataError(f"{problem}. Found: {found}.", path=self.path, remedy=f"Use {option}.")
-
-    def without(self, rows: set[int]) -> Table:
-        """The table without the given rows."""
-        keep = [row for row in range(len(self.lines)) if row not in rows]
-        columns = {name: [values[row] for row in keep] for name, values in self.columns.items()}
-        return replace(self, columns=columns, lines=[self.lines[row] for row in keep])
 
 
 def corpus_of_table(
@@ -117,30 +38,23 @@ def corpus_of_table(
     """
     if not table.lines:
         return Corpus(ids=[], source=str(table.path))  # `read` reports why nothing is left
-    text = table.find(options.text_column, TEXTS, "--text-column NAME")
-    title = table.find(options.title_column, TITLES, "-o title_column=NAME")
-    if text is None and title is not None:
-        text, title = title, None
-    if text is None:
-        raise table.missing("There is no column of texts", "--text-column NAME")
-    sides = [] if title is None else [title]
-    if options.text_column is None:
-        sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in (text, title)]
-    table = _only_texts(table, text)
-    fields = _fields(table, text, sides)
-    split = table.find(options.split_column, SPLITS, "-o split_column=NAME")
-    identity = table.find(options.id_column, IDS, "-o id_column=NAME")
-    table, labels = _labels(table, options, {text, split, identity, *sides})
+    texts = _text_columns(table, options)
+    table = _only_texts(table, texts.text)
+    fields = _fields(table, texts)
+    split = table.find(_of_training(table, options, "split_column"), SPLITS, "-o split_column=NAME")
+    identity = table.find(_of_training(table, options, "id_column"), IDS, "-o id_column=NAME")
+    table, labels = read_label_columns(table, options, {texts.text, split, identity, *texts.sides})
     if labels.sets is not None and len(table.lines) != len(next(iter(fields.values()))):
-        fields = _fields(table, text, sides)
-    kept = {*fields, text, split, identity, *labels.columns}
+        fields = _fields(table, texts)
+    columns = [column for column, name in zip(texts.columns, texts.names, strict=True) if name in fields]
+    kept = {*columns, split, identity, *labels.columns}
     unused = [name for name in table.columns if name not in kept]
-    reasons = {"labels": labels.reason, "separator": labels.separator_reason}
-    if options.text_column is None:
-        reasons["text"] = _text_reason(table, text)
+    reasons = {"text": texts.reason, "labels": labels.reason, "separator": labels.separator_reason}
     layout = Layout(
-        text,
-        sides=tuple(name for name in sides if name in fields),
+        texts.text,
+        sides=tuple(columns[:-1]),
+        fields=tuple(fields),
+        as_trained=texts.as_trained,
         labels=labels.columns,
         marks=labels.marks,
         separator=labels.separator,
@@ -161,6 +75,64 @@ def corpus_of_table(
         name=table.path.name.split(".")[0],
         source=str(table.path),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The columns of texts (the main text last), the names of their fields, and why they were chosen."""
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    exact: bool = False
+    """Whether every column was named, so that none is left out."""
+    as_trained: bool = False
+    reason: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.columns[-1]
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return self.columns[:-1]
+
+
+def _text_columns(table: Table, options: ColumnOptions) -> _Texts:
+    """The columns of texts: those given, those of the training, or those with usual names."""
+    given, like = options.text_column, options.like
+    if given is not None and not isinstance(given, str):
+        columns = tuple(str(table.find(name, (), "--text-column NAME")) for name in given)
+        same = like is not None and len(like.fields) == len(columns)
+        return _Texts(columns, like.fields if like is not None and same else _field_names(columns), exact=True)
+    if given is None and options.title_column is None and like is not None and like.texts:
+        found = columns_of_training(table, like.texts, like.gave("text_column"), "--text-column", main=like.texts[-1])
+        if found:
+            names = tuple(like.fields[like.texts.index(name)] for name in found)
+            return _Texts(tuple(found.values()), names, exact=True, as_trained=True)
+    text = table.find(given, TEXTS, "--text-column NAME")
+    title = table.find(options.title_column, TITLES, "-o title_column=NAME")
+    if text is None and title is not None:
+        text, title = title, None
+    if text is None:
+        raise table.missing("There is no column of texts", "--text-column NAME")
+    sides = [] if title is None else [title]
+    if given is None:
+        sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in (text, title)]
+    columns = (*sides, text)
+    return _Texts(columns, _field_names(columns), reason="" if given is not None else _text_reason(table, text))
+
+
+def _field_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """The field names of columns: their own; ``text`` for a main text with an unusual name."""
+    *sides, text = columns
+    return (*sides, text if text.lower() in TEXTS + TITLES or "text" in sides else "text")
+
+
+def _of_training(table: Table, options: ColumnOptions, option: str) -> str | None:
+    """The column of ids or splits that is given, or that was given in training and is in this table too."""
+    given: str | None = options.id_column if option == "id_column" else options.split_column
+    former = None if options.like is None else options.like.given.get(option)
+    return str(former) if given is None and former in table.columns else given
 
 
 def _text_reason(table: Table, text: str) -> str:
@@ -189,107 +161,15 @@ def _only_texts(table: Table, text: str) -> Table:
     return table.without(bad) if bad else table
 
 
-def _fields(table: Table, text: str, sides: list[str]) -> dict[str, list[str]]:
-    main = table.columns[text]
+def _fields(table: Table, texts: _Texts) -> dict[str, list[str]]:
+    main = table.columns[texts.text]
     fields: dict[str, list[str]] = {}
-    for name in sides:
-        values = [value if isinstance(value, str) else "" for value in table.columns[name]]
+    for column, name in zip(texts.sides, texts.names[:-1], strict=True):
+        values = [value if isinstance(value, str) else "" for value in table.columns[column]]
         repeated = all(whole.startswith(value) for whole, value in zip(main, values, strict=True))
-        if not repeated:
+        if texts.exact or not repeated:
             fields[name] = values
-    return {**fields, text if text.lower() in TEXTS + TITLES else "text": main}
-
-
-def _labels(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[Table, _Labels]:
-    """The table without the rows whose labels cannot be read, and the labels of the others."""
-    chosen, reason = _label_columns(table, options, taken)
-    if not chosen:
-        return table, _Labels(None, (), reason=reason)
-    marks = [name for name in chosen if len(chosen) > 1 and is_mark_column(table.columns[name])]
-    if options.label_column is None and len(marks) < len(chosen):
-        marks = []
-    named = [name for name in chosen if name not in marks]
-    bad: set[int] = set()
-    for name in chosen:
-        bad |= bad_marks(table, name) if name in marks else bad_cells(table, name)
-    table = table.without(bad) if bad else table
-    separator, why = separator_of(table, named, options.label_separator) if named else (None, "")
-    sets: list[set[str]] = [set() for _ in table.lines]
-    for name in chosen:
-        for names, cell in zip(sets, table.columns[name], strict=True):
-            if name in marks:
-                names.update([name.strip()] if mark_text(cell) in YES else [])
-            else:
-                names.update(names_of_cell(cell, separator))
-    return table, _Labels([sorted(names) for names in sets], tuple(chosen), tuple(marks), separator, reason, why)
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """The label sets of a table (None without labels), the columns they came from, and why."""
-
-    sets: list[list[str]] | None
-    columns: tuple[str, ...]
-    marks: tuple[str, ...] = ()
-    separator: str | None = None
-    reason: str = ""
-    separator_reason: str = ""
-
-
-def _label_columns(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[list[str], str]:
-    """The columns of labels, given or found by name or content, and the reason in one sentence."""
-    if not options.labels:
-        return [], ""
-    if options.label_column is not None:
-        given = options.label_column
-        wanted = [given] if isinstance(given, str) else list(given)
-        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one))), ""
-    families = _label_families(table, taken)
-    if len(families) > 1 and LABELS[0] not in families:
-        columns = [name for names in families.values() for name in names]
-        both = " ".join(f"--label-column {shlex.quote(name)}" for name in columns)
-        raise DataError(
-            f"Several columns may hold the labels: {', '.join(map(repr, columns))}.",
-            path=table.path,
-            remedy=f"Give one of them with --label-column, or several to join them: {both}.",
-        )
-    if families:
-        first = next(iter(families.values()))
-        if len(first) > 1:
-            return first, f"Columns {listed(first)} are numbered columns of labels, which are joined."
-        return first, f"Column {first[0]!r} has a usual name for labels."
-    marked = [
-        name for name, values in table.columns.items() if name not in taken and is_mark_column(values, strict=True)
-    ]
-    if len(marked) > 1:
-        return marked, f"Columns {listed(marked)} hold only 0 and 1, so each is a label."
-    return [], ""
-
-
-def _label_families(table: Table, taken: set[str | None]) -> dict[str, list[str]]:
-    """The columns with a usual name for labels, by what they are called: ``labels`` first, ``tag_1`` with ``tag_2``."""
-    free = {name.strip().lower(): name for name in reversed(list(table.columns)) if name not in taken}
-    families: dict[str, list[str]] = {}
-    for usual in LABELS:
-        if usual in free:
-            families.setdefault(FAMILIES.get(usual, usual), [free[usual]])
-    for name in table.columns:
-        match = NUMBERED.fullmatch(name.strip().lower())
-        if match and name not in taken and match[1] in LABELS:
-            families.setdefault(f"{match[1]} 1, 2, …", []).append(name)
-    return families
-
-
-def _matching(table: Table, wanted: str) -> list[str]:
-    """The columns that a name, a pattern such as ``tag_*``, or a list with commas stands for."""
-    if wanted in table.columns:
-        return [wanted]
-    if set("*?[") & set(wanted) and (found := [name for name in table.columns if fnmatchcase(name, wanted)]):
-        return found
-    pieces = [piece.strip() for piece in wanted.split(",")]
-    if len(pieces) > 1 and all(piece in table.columns for piece in pieces):
-        return pieces
-    raise table.missing(f"There is no column {wanted!r}", "--label-column NAME")
+    return {**fields, texts.names[-1]: main}
 
 
 def _ids(table: Table, identity: str | None) -> list[str]:

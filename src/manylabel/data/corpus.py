@@ -20,6 +20,7 @@ from manylabel.exceptions import DataError, UnknownNameError
 
 if TYPE_CHECKING:
     from manylabel.data.label_vocabulary import LabelVocabulary
+    from manylabel.data.reading_options import ReadingOptions
 
 Text = str | Mapping[str, str]
 SplitName = Literal["train", "test", "dev", "unused"]
@@ -52,6 +53,8 @@ class Corpus:
     licence: str = ""
     layout: Layout | None = None
     """Which columns of a table the documents were read from; None for other formats."""
+    reading: ReadingOptions | None = None
+    """The options with which a file was read; None for documents that were not read from a file."""
 
     def __post_init__(self) -> None:
         columns: dict[str, int] = {f"field {key!r}": len(values) for key, values in self.fields.items()}

@@ -15,12 +15,13 @@ from typing import Any, Literal
 import numpy as np
 
 from manylabel.data.atomic import atomic_text
-from manylabel.data.columns import ColumnOptions, Table, corpus_of_table, has_header
+from manylabel.data.columns import corpus_of_table, has_header
 from manylabel.data.corpus import Corpus
 from manylabel.data.label_cells import is_addresses
 from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
 from manylabel.data.problems import Problems
+from manylabel.data.table import ColumnOptions, Table
 from manylabel.data.textfile import Lines, first_lines, numbered_lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
@@ -87,9 +88,10 @@ def read(
 
 def _is_header(top: Sequence[str], delimiter: str, options: ColumnOptions) -> bool:
     """Whether the first row is the header; only tables of two or three tab-separated columns may have none."""
-    given = [options.text_column, options.title_column, options.id_column, options.split_column]
-    named = {*given} - {None} or options.label_column is not None
-    bare = delimiter == "\t" and len(top) in (2, 3) and not named
+    given = [options.text_column, options.title_column, options.id_column, options.split_column, options.label_column]
+    named = any(one is not None for one in given)
+    trained = set() if options.like is None else {*options.like.texts} & {cell.strip() for cell in top}
+    bare = delimiter == "\t" and len(top) in (2, 3) and not named and not trained
     return has_header(top) or not bare
 
 

@@ -18,12 +18,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from manylabel.data.textfile import first_lines, read_bytes
+from manylabel.data.textfile import first_lines, is_utf8, read_bytes
 from manylabel.exceptions import DataError, UnknownFormatError, UnknownNameError
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
     from manylabel.data.problems import Problems
+    from manylabel.data.reading_options import ReadingOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,27 @@ class Format:
         """Whether the format can be written."""
         return bool(self.writer)
 
-    def read(self, path: Path, problems: Problems, options: Mapping[str, Any]) -> Corpus:
-        """The corpus in a file; `UnknownNameError`, with the nearest name, for an option the reader does not have."""
+    def read(
+        self, path: Path, problems: Problems, options: Mapping[str, Any], like: ReadingOptions | None = None
+    ) -> Corpus:
+        """The corpus in a file; `UnknownNameError`, with the nearest name, for an option the reader does not have.
+
+        `like` holds the options with which the documents of a model were read; `options` come before them.
+        """
         known = [option.name for option in self.options]
         for name in options:
             if name not in known:
                 raise UnknownNameError(f"option of the {self.name} format", name, known)
+        if like is not None:
+            former = like.options_of(self.name, known)
+            if "encoding" in former and path.is_file() and is_utf8(path):
+                del former["encoding"]
+            options = {**former, **options, **({"like": like} if "text_column" in known else {})}
         return cast("Corpus", _function(self.reader)(path, problems, **options))
+
+    def takes(self, option: str) -> bool:
+        """Whether the reader has an option of that name."""
+        return any(known.name == option for known in self.options)
 
     def write(self, corpus: Corpus, path: Path) -> None:
         """Write a corpus to a file or a folder."""
@@ -104,7 +119,11 @@ def _function(name: str) -> Callable[..., Any]:
 
 ENCODING = Option("encoding", "the encoding of the text, where it is not UTF-8", "--encoding")
 COLUMNS = (
-    Option("text_column", "the column that holds the text", "--text-column"),
+    Option(
+        "text_column",
+        "the column that holds the text; or several, which become the fields of a document, the main text last",
+        "--text-column",
+    ),
     Option("title_column", "the column that holds the title"),
     Option(
         "label_column",

@@ -13,7 +13,7 @@ from manylabel.data.layout import NO_SEPARATOR
 from manylabel.exceptions import DataError
 
 if TYPE_CHECKING:
-    from manylabel.data.columns import Table
+    from manylabel.data.table import Table
 
 _ADDRESSES = re.compile(r"<[^<>\s]*>(\s+<[^<>\s]*>)*$")
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x"})

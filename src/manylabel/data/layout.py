@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 NO_SEPARATOR = "none"
@@ -39,6 +38,10 @@ class Layout:
     delimiter: str | None = None
     """What separates the cells of a line; None in formats without a delimiter."""
     header: bool = True
+    fields: tuple[str, ...] = ()
+    """The names of the fields that `sides` and `text` became."""
+    as_trained: bool = False
+    """Whether the columns of texts are those that a model was trained on."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why the columns of texts and labels were chosen: keys ``text``, ``labels`` and ``separator``."""
 
@@ -53,7 +56,8 @@ class Layout:
             parts.append(f"cells separated by {DELIMITERS.get(self.delimiter, repr(self.delimiter))}")
         if not self.header:
             parts.append("no header")
-        parts.append(f"text from {listed([*self.sides, self.text])}")
+        as_trained = ", as in training" if self.as_trained else ""
+        parts.append(f"text from {listed([*self.sides, self.text])}{as_trained}")
         parts.append(self._labels())
         if self.split is not None:
             parts.append(f"splits from {self.split!r}")
@@ -77,13 +81,3 @@ class Layout:
         if self.unused:
             sentences.append(f"Not used: {listed(self.unused)}.")
         return sentences
-
-    def options(self) -> dict[str, Any]:
-        """The options with which another table is read in the same way."""
-        found: dict[str, Any] = {"text_column": self.text}
-        if self.sides:
-            found["title_column"] = self.sides[0]
-        if self.labels:
-            found["label_column"] = list(self.labels)
-            found["label_separator"] = self.separator or NO_SEPARATOR
-        return found

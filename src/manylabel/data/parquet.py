@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from manylabel.data.atomic import atomic_bytes
-from manylabel.data.columns import ColumnOptions, Table, corpus_of_table
+from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.problems import Problems
+from manylabel.data.table import ColumnOptions, Table
 from manylabel.data.textfile import read_bytes
 from manylabel.exceptions import DataError, MissingExtraError
 

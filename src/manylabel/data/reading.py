@@ -12,6 +12,7 @@ from manylabel.data.formats import FORMATS, Format, format_named, format_of_suff
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_vocabulary import looks_like_vocabulary
 from manylabel.data.problems import OnError, Problem, Problems
+from manylabel.data.reading_options import ReadingOptions
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import track
 
@@ -33,7 +34,9 @@ def read(
     format: str | None = None,
     on_error: OnError = "raise",
     keep_blank: bool = False,
+    labels: bool = True,
     hierarchy_separator: str | None = None,
+    like: ReadingOptions | None = None,
     **options: Any,
 ) -> Reading:
     """The documents of a file, of a folder, or of the files a prefix stands for.
@@ -42,17 +45,30 @@ def read(
     label files of Annif, the Reuters-21578 files, or one data file beside side files. A prefix such as ``mulan/enron``
     stands for ``enron-train.arff`` and ``enron-test.arff``. `options` are those of the format (see `FORMATS`);
     `hierarchy_separator` reads a label hierarchy off names such as ``area/topic``. With ``on_error="skip"`` bad lines
-    are left out and listed in `skipped`.
+    are left out and listed in `skipped`. Without `labels` no labels are looked for. `like` are the options with which
+    the documents of a model were read (`TextClassifier.reading`): they are used where no option is given.
     """
     path = Path(path)
     problems = Problems(on_error, keep_blank=keep_blank)
+    given = {**options, **({} if format is None else {"format": format})}
+    if format is None and like is not None:
+        format = like.format_of(suffix_of(path))
     files = find_files(path, format)
     row = format_named(files[0].format)
-    splits = {file.split: row.read(file.path, problems, options) for file in track("Reading", files)}
+    if not labels and row.takes("labels"):
+        options["labels"] = False
+    splits = {file.split: row.read(file.path, problems, options, like) for file in track("Reading", files)}
     corpus = combine_splits(splits) if len(splits) > 1 else next(iter(splits.values()))
     if len(corpus) == 0:
         _raise_empty(path, problems)
-    corpus = replace(corpus, source=str(path), name=corpus.name if len(splits) == 1 else path.name)
+    if not labels:
+        corpus = replace(corpus, labels=None, label_names=())
+    corpus = replace(
+        corpus,
+        source=str(path),
+        name=corpus.name if len(splits) == 1 else path.name,
+        reading=ReadingOptions.of(row.name, suffix_of(files[0].path), given, corpus.layout),
+    )
     if hierarchy_separator is not None:
         corpus = replace(corpus, hierarchy=Hierarchy.from_paths(corpus.label_names, hierarchy_separator))
     return Reading(corpus, row.name, problems.skipped)

@@ -117,6 +117,19 @@ class Lines:
         )
 
 
+def is_utf8(path: Path) -> bool:
+    """Whether all bytes of a file are UTF-8, which text in another encoding hardly ever is by chance."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with open_bytes(path) as stream:
+            while piece := stream.read(1 << 20):
+                decoder.decode(piece)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def numbered_lines(path: Path, problems: Problems, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """The lines that are not blank, without their ends, each with its number."""
     lines = Lines(path, problems, encoding)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def training_page(trained: TrainingRecord, data: str) -> list[Block]:
-    """The page of a training run; `data` is the argument it was given, for the commands to try next."""
+    """The page of a training run; `data` are its data and options of reading as given, for the commands to try next."""
     stems = f" ({', '.join(trained.reading)})" if trained.reading else ""
     return [
         Heading(f"Trained {trained.recipe['method']} on {trained.data}"),
@@ -43,6 +43,7 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
             f"{facts.get('data', 'unknown data')}, {counted(facts.get('documents', 0), 'document')}, "
             f"{counted(len(found.labels), 'label')}."
         ),
+        *([Note(found.reading)] if found.reading is not None else []),
         *([Note(f"Words are reduced to {found.language.title()} stems.")] if found.language else []),
         *([Note(chosen_text(found.chosen))] if found.chosen is not None else []),
         *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),

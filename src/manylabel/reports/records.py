@@ -77,6 +77,8 @@ class ModelRecord(Record):
     bin_weights: Mapping[str, list[float]] | None
     """The mean weight of each frequency bin (value-weighted naive Bayes); None for other methods."""
     arrays: dict[str, ArrayShape]
+    reading: str | None = None
+    """A sentence on how the documents were read from a file; None where they were not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from manylabel.classifier import TextClassifier
-from manylabel.data import Corpus, load
+from manylabel.data import KNOWN, Corpus, load
 from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.dates import read_dates
 from manylabel.data.description import DuplicateFacts
@@ -69,13 +69,16 @@ class Source:
     together; None for the splits of the data."""
     keep_blank: bool = False
     """Whether rows without a text are documents too, so that every row has its prediction."""
+    labels: bool = True
+    """Whether to read labels; predictions need none."""
 
 
 def load_source(source: Source, model: TextClassifier | None = None, *, names_labels: bool = True) -> Reading:
     """Read the documents of a source; options that were not set keep the defaults of the reader.
 
-    Labels are named by the vocabulary of the source or of the data's folder, if `names_labels`; for a `model`, as it
-    names them.
+    Labels are named by the vocabulary of the source or of the data's folder, if `names_labels`. For a `model`, the file
+    is read with the columns and options of its training where the source gives none, and labels are named as it names
+    them.
     """
     options: dict[str, Any] = dict(source.options or {})
     if source.format is not None:
@@ -84,6 +87,9 @@ def load_source(source: Source, model: TextClassifier | None = None, *, names_la
         options["on_error"] = source.on_error
     if source.keep_blank and Path(source.data).exists():
         options["keep_blank"] = True
+    if Path(source.data).exists() or source.data not in [row.name for row in KNOWN]:
+        options |= {} if source.labels else {"labels": False}
+        options |= {} if model is None or model.reading is None else {"like": model.reading}
     reading = load(source.data, **options)
     corpus = reading.corpus
     if source.split_by is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from manylabel.data import Corpus
 from manylabel.data.corpus import Text
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.problems import Problem
+from manylabel.data.reading_options import ReadingOptions
 from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import shown_thresholds
 from manylabel.estimator import Estimator
@@ -58,6 +59,7 @@ def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | N
             terms=corpus.terms,
             hierarchy=corpus.hierarchy,
             vocabulary=corpus.vocabulary,
+            reading=corpus.reading,
         )
     except DataError as error:
         if error.path is None:
@@ -125,7 +127,7 @@ def predict_source(
     classifier: TextClassifier, source: Source, *, runners_up: int = 0
 ) -> tuple[Iterator[LabelledDocument], list[Problem]]:
     """The predicted labels of every document of a file or a named data set, and the lines that were skipped."""
-    reading = load_source(source, names_labels=False)
+    reading = load_source(replace(source, labels=False), classifier, names_labels=False)
     corpus, addresses = reading.corpus, classifier.label_addresses
     predictions = classifier.iter_predictions(documents_of(corpus))
     labelled = (
@@ -196,7 +198,14 @@ def inspect(path: Path) -> ModelRecord:
         guarantee=_guarantee(opened),
         bin_weights=_bin_weights(opened),
         arrays={name: ArrayShape(dtype, list(shape)) for name, (dtype, shape, _) in sorted(opened.places.items())},
+        reading=_reading(opened),
     )
+
+
+def _reading(opened: ModelFile) -> str | None:
+    """A sentence on how the documents were read from a file."""
+    plain = opened.decode(opened.header["tree"]["state"].get("reading_"))
+    return None if plain is None else ReadingOptions.from_dict(plain).summary()
 
 
 def _addresses(opened: ModelFile, labels: list[str]) -> dict[str, str]:

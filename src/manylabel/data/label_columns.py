@@ -1,0 +1,158 @@
+"""Which columns of a table hold the labels, by name or content, and the labels in them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from manylabel.data.label_cells import (
+    YES,
+    bad_cells,
+    bad_marks,
+    is_mark_column,
+    mark_text,
+    names_of_cell,
+    separator_of,
+)
+from manylabel.data.layout import listed
+from manylabel.data.table import ColumnOptions, Table, columns_of_training
+from manylabel.exceptions import DataError
+
+LABELS = (
+    "labels",
+    "label",
+    "subjects",
+    "subject_uris",
+    "subject_labels",
+    "topics",
+    "tags",
+    "categories",
+    "classes",
+    "category",
+    "topic",
+    "class",
+    "tag",
+)
+FAMILIES = {
+    "label": "labels", "subject_uris": "subjects", "subject_labels": "subjects", "category": "categories",
+    "topic": "topics", "class": "classes", "tag": "tags",
+}  # fmt: skip
+"""Names for labels of which the first that occurs is meant; columns of two families are ambiguous."""
+NUMBERED = re.compile(r"([a-z_]+?)[ _-]?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColumns:
+    """The label sets of a table (None without labels), the columns they came from, and why."""
+
+    sets: list[list[str]] | None
+    columns: tuple[str, ...]
+    marks: tuple[str, ...] = ()
+    separator: str | None = None
+    reason: str = ""
+    separator_reason: str = ""
+
+
+def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[Table, LabelColumns]:
+    """The table without the rows whose labels cannot be read, and the labels of the others."""
+    like = None
+    chosen, reason = _trained_label_columns(table, options), ""
+    if chosen:
+        like = options.like
+    else:
+        chosen, reason = _label_columns(table, options, taken)
+    if not chosen:
+        return table, LabelColumns(None, (), reason=reason)
+    marks = [name for name in chosen if len(chosen) > 1 and is_mark_column(table.columns[name])]
+    if like is not None:
+        marks = [name for name in chosen if name in like.marks]
+    elif options.label_column is None and len(marks) < len(chosen):
+        marks = []
+    named = [name for name in chosen if name not in marks]
+    bad: set[int] = set()
+    for name in chosen:
+        bad |= bad_marks(table, name) if name in marks else bad_cells(table, name)
+    table = table.without(bad) if bad else table
+    given = options.label_separator or (None if like is None else like.separator)
+    separator, why = separator_of(table, named, given) if named else (None, "")
+    sets: list[set[str]] = [set() for _ in table.lines]
+    for name in chosen:
+        for names, cell in zip(sets, table.columns[name], strict=True):
+            if name in marks:
+                names.update([name.strip()] if mark_text(cell) in YES else [])
+            else:
+                names.update(names_of_cell(cell, separator))
+    return table, LabelColumns([sorted(names) for names in sets], tuple(chosen), tuple(marks), separator, reason, why)
+
+
+def _trained_label_columns(table: Table, options: ColumnOptions) -> list[str]:
+    """The columns of labels that a model was trained on; empty without a model, or where they are chosen anew."""
+    like = options.like
+    if like is None or not like.labels or not options.labels or options.label_column is not None:
+        return []
+    if like.gave("label_column"):
+        given = like.given["label_column"]
+        wanted = [given] if isinstance(given, str) else list(given)
+        because = ", from which the labels of the model were read"
+        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one, because)))
+    found = columns_of_training(table, like.labels, False, "--label-column")
+    numbered = [names for names in _label_families(table, set()).values() if set(names) > set(found.values())]
+    return numbered[0] if numbered and found else list(found.values())
+
+
+def _label_columns(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[list[str], str]:
+    """The columns of labels, given or found by name or content, and the reason in one sentence."""
+    if not options.labels:
+        return [], ""
+    if options.label_column is not None:
+        given = options.label_column
+        wanted = [given] if isinstance(given, str) else list(given)
+        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one))), ""
+    families = _label_families(table, taken)
+    if len(families) > 1 and LABELS[0] not in families:
+        columns = [name for names in families.values() for name in names]
+        both = " ".join(f"--label-column {shlex.quote(name)}" for name in columns)
+        raise DataError(
+            f"Several columns may hold the labels: {', '.join(map(repr, columns))}.",
+            path=table.path,
+            remedy=f"Give one of them with --label-column, or several to join them: {both}.",
+        )
+    if families:
+        first = next(iter(families.values()))
+        if len(first) > 1:
+            return first, f"Columns {listed(first)} are numbered columns of labels, which are joined."
+        return first, f"Column {first[0]!r} has a usual name for labels."
+    marked = [
+        name for name, values in table.columns.items() if name not in taken and is_mark_column(values, strict=True)
+    ]
+    if len(marked) > 1:
+        return marked, f"Columns {listed(marked)} hold only 0 and 1, so each is a label."
+    return [], ""
+
+
+def _label_families(table: Table, taken: set[str | None]) -> dict[str, list[str]]:
+    """The columns with a usual name for labels, by what they are called: ``labels`` first, ``tag_1`` with ``tag_2``."""
+    free = {name.strip().lower(): name for name in reversed(list(table.columns)) if name not in taken}
+    families: dict[str, list[str]] = {}
+    for usual in LABELS:
+        if usual in free:
+            families.setdefault(FAMILIES.get(usual, usual), [free[usual]])
+    for name in table.columns:
+        match = NUMBERED.fullmatch(name.strip().lower())
+        if match and name not in taken and match[1] in LABELS:
+            families.setdefault(f"{match[1]} 1, 2, …", []).append(name)
+    return families
+
+
+def _matching(table: Table, wanted: str, because: str = "") -> list[str]:
+    """The columns that a name, a pattern such as ``tag_*``, or a list with commas stands for."""
+    if wanted in table.columns:
+        return [wanted]
+    if set("*?[") & set(wanted) and (found := [name for name in table.columns if fnmatchcase(name, wanted)]):
+        return found
+    pieces = [piece.strip() for piece in wanted.split(",")]
+    if len(pieces) > 1 and all(piece in table.columns for piece in pieces):
+        return pieces
+    raise table.missing(f"There is no column {wanted!r}{because}", "--label-column NAME")
