@@ -90,3 +90,34 @@ def test_point_3_the_option_may_be_repeated(tmp_path, capfd):
     path.write_text("text,queue,kind\nthe mail is late,mail,bug\nthe vpn is down,vpn,bug\n")
     assert run(["describe", str(path), "--label-column", "queue", "--label-column", "kind"]) == 0
     assert "labels from 'queue', 'kind', one per cell; exactly 2 labels per document" in capfd.readouterr().err
+
+
+def test_point_1_describe_explains_how_the_data_were_read(tickets, capfd):
+    """Point 1: every choice with its reason and the option that changes it; a byte order mark does not matter."""
+    assert run(["describe", str(tickets)]) == 0
+    captured = capfd.readouterr()
+    rows = {line.split("  ")[0]: line for line in captured.out.splitlines()}
+    for what, chosen, option in (
+        ("format", "csv, cells separated by semicolons, column names in the first row.", "-o delimiter=…"),
+        ("text", "'Title', 'Description'. 'Description' is a usual name for texts.", "--text-column"),
+        ("labels", "'tag_1', 'tag_2', 'tag_3'. They are numbered, so they are joined.", "--label-column"),
+        ("separator", "No label cell holds a separator, so every cell is one label.", "--label-separator"),
+        ("ids", "'id'.", "-o id_column=…"),
+        ("label sets", "1 to 2 per document.", ""),
+        ("language", "English, by its most common words", "--set features.stemmer=…"),
+        ("HTML", "most documents contain HTML: tags are removed in training.", "--set features.markup=keep"),
+    ):
+        assert chosen in rows[what]
+        assert option in rows[what]
+    assert "HTML in most documents" in captured.err
+
+
+def test_point_1_describe_explains_tables_without_a_header(tmp_path, capfd):
+    """Point 1: columns without names are called by their place."""
+    path = tmp_path / "train.tsv"
+    path.write_text("<http://x.org/1>\tthe bus was late\n<http://x.org/3>\tthe road is closed\n")
+    assert run(["describe", str(path)]) == 0
+    captured = capfd.readouterr()
+    assert "no header; text from column 2; labels from column 1, one per cell" in captured.err
+    assert "column 2. Without a header, two or three columns are text, labels and perhaps id." in captured.out
+    assert "The label cells hold addresses in angle brackets." in captured.out

@@ -138,7 +138,7 @@ def _of_training(table: Table, options: ColumnOptions, option: str) -> str | Non
 def _text_reason(table: Table, text: str) -> str:
     others = [name for name in table.columns if name != text and name.strip().lower() in TEXTS]
     also = f" {listed(others)} could be the text too: use --text-column to choose." if others else ""
-    return f"Column {text!r} has a usual name for texts.{also}"
+    return f"{text!r} is a usual name for texts.{also}"
 
 
 def _only_texts(table: Table, text: str) -> Table:

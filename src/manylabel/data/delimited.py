@@ -20,6 +20,7 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.label_cells import is_addresses
 from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
+from manylabel.data.layout import Layout
 from manylabel.data.problems import Problems
 from manylabel.data.table import ColumnOptions, Table
 from manylabel.data.textfile import Lines, first_lines, numbered_lines
@@ -78,12 +79,22 @@ def read(
     header = _is_header(top, delimiter, options) if header is None else header
     quoting = quoting if quoting is not None else header or delimiter != "\t"
     rows = _rows(path, problems, delimiter, quoting, encoding)
-    table = _table(path, problems, rows, header, bare=not header and delimiter == "\t")
+    bare = not header and delimiter == "\t"
+    table = _table(path, problems, rows, header, bare)
     if not header and is_addresses(table.columns.get("text", [])):
         table = replace(table, columns=_labels_first(table.columns))
-    return with_named_labels(
-        corpus_of_table(table, options, delimiter=delimiter, header=header), path, label_names_file, label_groups_file
-    )
+    corpus = corpus_of_table(table, options, delimiter=delimiter, header=header)
+    if bare and corpus.layout is not None and "text" in table.columns:
+        corpus = replace(corpus, layout=_by_position(corpus.layout, list(table.columns)))
+    return with_named_labels(corpus, path, label_names_file, label_groups_file)
+
+
+def _by_position(layout: Layout, columns: Sequence[str]) -> Layout:
+    """The layout of a table without a header, whose columns were not recognised by their names."""
+    places = {name: place for place, name in enumerate(columns, start=1)}
+    reasons = {**layout.reasons, "text": "Without a header, two or three columns are text, labels and perhaps id."}
+    reasons.pop("labels", None)
+    return replace(layout, positions=places, reasons=reasons)
 
 
 def _is_header(top: Sequence[str], delimiter: str, options: ColumnOptions) -> bool:
@@ -181,7 +192,7 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
 
 def _labels_first(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """The columns of a table without a header whose first column holds addresses: labels, text."""
-    return {**columns, "text": columns["labels"], "labels": columns["text"]}
+    return {"labels": columns["text"], "text": columns["labels"], **{k: v for k, v in columns.items() if k == "id"}}
 
 
 def _positions(width: int, bare: bool) -> list[str]:

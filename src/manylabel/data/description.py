@@ -121,6 +121,15 @@ class LabelFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingChoice:
+    """One choice in reading data: what it is about, what was chosen and why, and the options that change it."""
+
+    what: str
+    chosen: str
+    options: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DataFacts:
     """Everything that ``manylabel describe`` reports of some data; `split` is None where all documents are meant."""
 
@@ -133,6 +142,7 @@ class DataFacts:
     words: WordFacts
     near_duplicates: DuplicateFacts
     labels: LabelFacts | None
+    reading: list[ReadingChoice]
 
 
 def describe(corpus: Corpus) -> CorpusSizes:

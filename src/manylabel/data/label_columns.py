@@ -16,7 +16,6 @@ from manylabel.data.label_cells import (
     names_of_cell,
     separator_of,
 )
-from manylabel.data.layout import listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
 
@@ -122,13 +121,13 @@ def _label_columns(table: Table, options: ColumnOptions, taken: set[str | None])
     if families:
         first = next(iter(families.values()))
         if len(first) > 1:
-            return first, f"Columns {listed(first)} are numbered columns of labels, which are joined."
-        return first, f"Column {first[0]!r} has a usual name for labels."
+            return first, "They are numbered, so they are joined."
+        return first, f"{first[0]!r} is a usual name for labels."
     marked = [
         name for name, values in table.columns.items() if name not in taken and is_mark_column(values, strict=True)
     ]
     if len(marked) > 1:
-        return marked, f"Columns {listed(marked)} hold only 0 and 1, so each is a label."
+        return marked, "They hold only 0 and 1, so each is a label."
     return [], ""
 
 

@@ -40,6 +40,8 @@ class Layout:
     header: bool = True
     fields: tuple[str, ...] = ()
     """The names of the fields that `sides` and `text` became."""
+    positions: Mapping[str, int] = field(default_factory=dict)
+    """The place of each column, from 1, in a table without a header whose columns have no names."""
     as_trained: bool = False
     """Whether the columns of texts are those that a model was trained on."""
     reasons: Mapping[str, str] = field(default_factory=dict)
@@ -57,27 +59,26 @@ class Layout:
         if not self.header:
             parts.append("no header")
         as_trained = ", as in training" if self.as_trained else ""
-        parts.append(f"text from {listed([*self.sides, self.text])}{as_trained}")
+        parts.append(f"text from {self.shown([*self.sides, self.text])}{as_trained}")
         parts.append(self._labels())
         if self.split is not None:
             parts.append(f"splits from {self.split!r}")
         return "; ".join(parts)
 
+    def shown(self, columns: Sequence[str]) -> str:
+        """Columns by name, or by their place where they have no names."""
+        if not self.positions:
+            return listed(columns)
+        return " and ".join(f"column {self.positions[name]}" for name in columns)
+
     def _labels(self) -> str:
         if not self.labels:
             return "no labels read"
         if len(self.marks) == len(self.labels):
-            return f"labels marked in {listed(self.labels)}"
-        phrase = f"labels from {listed(self.labels)}"
+            return f"labels marked in {self.shown(self.labels)}"
+        phrase = f"labels from {self.shown(self.labels)}"
         if self.marks:
             phrase += f" (marks in {listed(self.marks)})"
         if self.separator is None:
             return f"{phrase}, one per cell"
         return f"{phrase}, separated by {'blanks' if self.separator == ' ' else repr(self.separator)}"
-
-    def explanation(self) -> list[str]:
-        """The reasons for the choice, one sentence each, and the columns that were not used."""
-        sentences = [self.reasons[key] for key in ("text", "labels", "separator") if key in self.reasons]
-        if self.unused:
-            sentences.append(f"Not used: {listed(self.unused)}.")
-        return sentences

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # importing the data room takes longer than printing a page
         DuplicateFacts,
         LabelFacts,
         LabelFrequency,
+        ReadingChoice,
         SplitSizes,
         WordFacts,
     )
@@ -27,6 +28,7 @@ def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
     split = f", {facts.split} split" if facts.split not in (None, "all") else ""
     blocks: list[Block] = [
         Heading(f"{facts.data}{split}: {facts.documents:,} documents ({facts.format})"),
+        _reading_table(facts.reading),
         split_table(facts.splits),
         Note(_word_sentence(facts.words)),
     ]
@@ -35,6 +37,12 @@ def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
     if facts.labels is None:
         return [*blocks, Note("The documents carry no labels.", "warning")]
     return [*blocks, *_label_blocks(facts.labels, show_labels)]
+
+
+def _reading_table(choices: Sequence[ReadingChoice]) -> Table:
+    """How the data were read: one row per choice, with the options that change it."""
+    columns = [Column("what"), Column("how it was read, and why"), Column("to change it")]
+    return Table(columns, [[one.what, one.chosen, one.options] for one in choices])
 
 
 def split_table(splits: Mapping[str, SplitSizes]) -> Table:

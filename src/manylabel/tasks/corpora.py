@@ -36,12 +36,12 @@ from manylabel.data.splits import (
     time_blocks,
 )
 from manylabel.exceptions import DataError, ManylabelError, MissingExtraError, UnknownNameError
-from manylabel.features.languages import guess_language
 from manylabel.features.pipeline import Documents
 from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import remark, stage
 from manylabel.reports.page import counted
 from manylabel.reports.records import Straddle
+from manylabel.tasks.choices import choices_of
 
 TIME = "time:"
 """The prefix of a column of dates by which documents are divided in order of time."""
@@ -161,22 +161,6 @@ def _warn_of_several_parents(corpus: Corpus) -> None:
         some = counted(several, "label has", "labels have")
         message = f"{some} several parents; methods for hierarchies and hierarchical metrics use the first one."
         warnings.warn(message, ManylabelWarning, stacklevel=3)
-
-
-def choices_of(corpus: Corpus) -> list[str]:
-    """How documents were read, in phrases: columns, separator, labels per document, language."""
-    phrases = [] if corpus.layout is None else [corpus.layout.summary()]
-    if corpus.labels is not None:
-        sizes = [len(names) for names in corpus.labels]
-        least, most = min(sizes, default=0), max(sizes, default=0)
-        if least == most:
-            phrases.append(f"exactly {counted(most, 'label', 'labels')} per document")
-        else:
-            phrases.append(f"{least} to {counted(most, 'label', 'labels')} per document")
-    if not corpus.is_bag_of_words:
-        language = guess_language(corpus.joined_texts)
-        phrases.append("language not recognised" if language is None else f"language {language.capitalize()}")
-    return phrases
 
 
 def _warn_of_other_splits(corpus: Corpus) -> None:

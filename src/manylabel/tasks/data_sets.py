@@ -25,6 +25,7 @@ from manylabel.data.problems import Problem
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
 from manylabel.resampling.imbalance import LabelImbalance, label_imbalance
+from manylabel.tasks.choices import explain_choices
 from manylabel.tasks.corpora import Source, duplicate_facts, load_source
 
 FEW_DOCUMENTS = (1, 5, 10, 50)
@@ -57,13 +58,16 @@ def describe(source: Source, *, split: str | None = None) -> Described:
         words=word_facts(corpus),
         near_duplicates=duplicate_facts(corpus),
         labels=None if corpus.labels is None else label_facts(corpus),
+        reading=explain_choices(reading.corpus, reading.format),
     )
     return Described(facts, list(reading.skipped))
 
 
 def word_facts(corpus: Corpus) -> WordFacts:
     """Words per document and different words, as a model would read them; of ready-made counts, their sums."""
-    counts = corpus.counts if corpus.counts is not None else Vectorizer().count(corpus.texts)
+    counts = corpus.counts
+    if counts is None:
+        counts = Vectorizer(tokens="auto", markup="auto").count(corpus.texts)
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     return WordFacts(
         different=int(np.count_nonzero(np.bincount(counts.indices, minlength=counts.shape[1]))),

@@ -1,0 +1,98 @@
+"""How documents were read, in words: one line for every command, and the reasons and options for ``describe``."""
+
+from __future__ import annotations
+
+from manylabel.data import Corpus
+from manylabel.data.description import ReadingChoice
+from manylabel.data.layout import DELIMITERS, Layout, listed
+from manylabel.features.languages import guess_language
+from manylabel.features.scripts import PAIRS, guess_tokens, has_markup
+from manylabel.reports.page import counted
+
+
+def choices_of(corpus: Corpus) -> list[str]:
+    """How documents were read, in phrases: columns, separator, labels per document, language, HTML."""
+    phrases = [] if corpus.layout is None else [corpus.layout.summary()]
+    if corpus.labels is not None:
+        least, most = _set_sizes(corpus)
+        if least == most:
+            phrases.append(f"exactly {counted(most, 'label')} per document")
+        else:
+            phrases.append(f"{least} to {counted(most, 'label')} per document")
+    if not corpus.is_bag_of_words:
+        texts = corpus.joined_texts
+        language = guess_language(texts)
+        phrases.append("language not recognised" if language is None else f"language {language.capitalize()}")
+        if has_markup(texts):
+            phrases.append("HTML in most documents")
+    return phrases
+
+
+def explain_choices(corpus: Corpus, format: str) -> list[ReadingChoice]:
+    """How documents were read and why, with the options that change it."""
+    choices = [_format(format, corpus.layout)]
+    if corpus.layout is not None:
+        choices += _columns(corpus.layout)
+    if corpus.labels is not None:
+        least, most = _set_sizes(corpus)
+        sizes = f"exactly {most} per document" if least == most else f"{least} to {most} per document"
+        choices.append(ReadingChoice("label sets", f"{sizes}."))
+    if not corpus.is_bag_of_words:
+        choices += _texts(corpus)
+    return choices
+
+
+def _set_sizes(corpus: Corpus) -> tuple[int, int]:
+    """The least and the most labels of a document."""
+    sizes = [len(names) for names in corpus.label_sets]
+    return min(sizes, default=0), max(sizes, default=0)
+
+
+def _format(format: str, layout: Layout | None) -> ReadingChoice:
+    if layout is None or layout.delimiter is None:
+        return ReadingChoice("format", f"{format}, by the content or the name of the file.", "--format")
+    cells = DELIMITERS.get(layout.delimiter, repr(layout.delimiter))
+    first = "column names in the first row" if layout.header else "no column names in the first row"
+    chosen = f"{format}, cells separated by {cells}, {first}."
+    return ReadingChoice("format", chosen, "--format, -o delimiter=…, -o header=…")
+
+
+def _columns(layout: Layout) -> list[ReadingChoice]:
+    why = layout.reasons
+    texts = " ".join([f"{layout.shown([*layout.sides, layout.text])}.", why.get("text", "As given.")])
+    choices = [ReadingChoice("text", texts, "--text-column")]
+    if layout.labels:
+        labels = " ".join(
+            [f"{layout.shown(layout.labels)}.", why.get("labels", "" if layout.positions else "As given.")]
+        )
+        choices.append(ReadingChoice("labels", labels.strip(), "--label-column"))
+        if not layout.marks:
+            chosen = why.get("separator", f"{layout.separator!r} separates labels, as given.")
+            choices.append(ReadingChoice("separator", chosen, "--label-separator"))
+    else:
+        choices.append(ReadingChoice("labels", "none: no column has a usual name for labels.", "--label-column"))
+    if layout.identity is not None:
+        choices.append(ReadingChoice("ids", f"{layout.shown([layout.identity])}.", "-o id_column=…"))
+    if layout.split is not None:
+        choices.append(ReadingChoice("splits", f"{layout.shown([layout.split])}.", "-o split_column=…"))
+    if layout.unused:
+        choices.append(ReadingChoice("not used", f"{listed(layout.unused)}."))
+    return choices
+
+
+def _texts(corpus: Corpus) -> list[ReadingChoice]:
+    """The language of the texts and whether they are HTML, as methods with the default settings read them."""
+    texts = corpus.joined_texts
+    language = guess_language(texts)
+    if guess_tokens(texts) == PAIRS:
+        chosen = "a script without spaces between words: pairs of characters are counted."
+        choices = [ReadingChoice("language", chosen, "--set features.tokens=… (train)")]
+    else:
+        name = "not recognised: words are not stemmed."
+        if language is not None:
+            name = f"{language.capitalize()}, by its most common words: methods that stem use its stemmer."
+        choices = [ReadingChoice("language", name, "--set features.stemmer=… (train)")]
+    if has_markup(texts):
+        chosen = "most documents contain HTML: tags are removed in training."
+        choices.append(ReadingChoice("HTML", chosen, "--set features.markup=keep (train)"))
+    return choices
