@@ -102,10 +102,16 @@ def test_the_recipe_is_chosen_by_training_documents_not_by_the_test_part(quick: 
 
 
 def test_the_verdict_says_which_aims_were_missed_and_how_far() -> None:
-    plan = Plan(quick=True)
+    plan = Plan()
     aims = numbers("beyond")["reuters"]["aims"]
     assert aims == {"micro F1": 88.6, "macro F1": 62.9, "exact match": 84.2}
     claim = beyond.read(plan, _outcomes(plan))[0].claims[0]
     assert claim.verdict is Verdict.IN_PART
     assert claim.found == "88.00, 63.00 and 84.50."
-    assert claim.reason == "The aim of micro F1 lies above our interval."
+    assert claim.reason == " ".join(
+        f"The aim of {metric} lies {where} our interval."
+        for metric, where in zip(METRICS, ("above", "within", "within"), strict=True)
+    )
+    quick = beyond.read(Plan(quick=True), _outcomes(Plan(quick=True)))[0].claims[0]
+    assert quick.verdict is Verdict.QUICK
+    assert quick.found == claim.found

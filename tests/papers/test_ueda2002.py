@@ -99,8 +99,7 @@ def test_a_quick_plan_reads_too() -> None:
     assert sum(job.seconds for job in ueda2002.jobs(plan)) < 75
     yahoo, _ = ueda2002.read(plan, made_up(plan))
     assert "not tuned" in " ".join(yahoo.chosen)
-    significant = verdicts(yahoo)["The mixtures significantly outperform the conventional binary methods."]
-    assert significant is not Verdict.NOT_TESTED  # NB and PMM1 have two draws
+    assert set(verdicts(yahoo).values()) == {Verdict.QUICK}  # fewer draws than the paper's, and no tuning
 
 
 def test_jobs_are_small_and_have_names_of_their_own() -> None:

@@ -20,7 +20,8 @@ def test_the_published_figures(data_folder: Path, tmp_path: Path) -> None:
     assert [claim.verdict for claim in unilabel.claims] == [Verdict.REPRODUCED] * 2
     assert [claim.verdict for claim in curves.claims] == [Verdict.REPRODUCED] * 2
     verdicts = [claim.verdict for claim in errors.claims]
-    assert verdicts == [Verdict.REPRODUCED, Verdict.REPRODUCED, Verdict.NOT_REPRODUCED]
+    # "far fewer errors": a lead of 6.1 points whose interval contains the 5 points that "far" asks for
+    assert verdicts == [Verdict.IN_PART, Verdict.REPRODUCED, Verdict.NOT_REPRODUCED]
     half = vilar2004.TAUS.index(0.5)
     app, binary = (outcomes[f"vilar2004/{rule}"]["all"]["error"][half] for rule in ("app", "binary"))
     assert (app, binary) == (pytest.approx(29.6, abs=0.05), pytest.approx(40.7, abs=0.05))

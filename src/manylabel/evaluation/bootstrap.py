@@ -74,7 +74,7 @@ def interval(
     (0.5, 0.0, 1.0)
     """
     values = resampled_values([statistics], metric, seed, resamples)[0]
-    return Interval(statistics.value(metric), *_percentiles(values, level))
+    return Interval(statistics.value(metric), *percentiles(values, level))
 
 
 def paired_difference(
@@ -98,7 +98,7 @@ def paired_difference(
     wanted = find_target_metric(metric) if isinstance(metric, str) else metric
     gains = (one - two if wanted.greater_is_better else two - one)[~np.isnan(one - two)]
     better = float(np.mean((gains > 0) + 0.5 * (gains == 0))) if len(gains) else np.nan
-    return Difference(first.value(metric) - second.value(metric), *_percentiles(one - two, level), better)
+    return Difference(first.value(metric) - second.value(metric), *percentiles(one - two, level), better)
 
 
 def resampled_values(
@@ -133,7 +133,8 @@ def resampled_weights(n: int, seed: int, resamples: int, width: int) -> Iterator
         yield np.array(rows, dtype=np.float64)
 
 
-def _percentiles(values: Floats, level: float) -> tuple[float, float]:
+def percentiles(values: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """The ends of the percentile interval of resampled values; nan where none is defined."""
     if not 0 < level < 1:
         raise ParameterError(f"The level of an interval must lie between 0 and 1, not {level!r}.")
     defined = values[~np.isnan(values)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -19,17 +19,21 @@ class Verdict(StrEnum):
     IN_PART = "reproduced in part"
     NOT_REPRODUCED = "not reproduced"
     NOT_TESTED = "not tested"
+    QUICK = "no verdict: quick settings"
 
     @classmethod
-    def of(cls, holds: Sequence[bool]) -> Verdict:
-        """Of a claim that says several things: all, some or none of them hold.
+    def of(cls, holds: Sequence[bool | None]) -> Verdict:
+        """The verdict on a claim of several statements, each of which holds, fails, or is open (None).
 
-        >>> [str(Verdict.of(parts)) for parts in ([True, True], [True, False], [False])]
-        ['reproduced', 'reproduced in part', 'not reproduced']
+        The rule is that of `manylabel.evaluation.gaps`: reproduced where all hold, not reproduced where all fail, in
+        part otherwise.
+
+        >>> [str(Verdict.of(parts)) for parts in ([True, True], [True, False], [False], [None])]
+        ['reproduced', 'reproduced in part', 'not reproduced', 'reproduced in part']
         """
         if all(holds):
             return cls.REPRODUCED
-        return cls.IN_PART if any(holds) else cls.NOT_REPRODUCED
+        return cls.IN_PART if any(one is not False for one in holds) else cls.NOT_REPRODUCED
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +91,46 @@ class Curves:
     note: str = ""
 
 
+IN_VIEW = "Reading found with test figures in view"
+"""How every `Reading` is marked: it shows what the authors may have done, and estimates nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A way to read the paper under which a claim may hold, chosen after the figures on test documents were seen."""
+
+    setting: str
+    verdict: Verdict
+    found: str
+
+    @property
+    def text(self) -> str:
+        """The reading as a sentence, marked as chosen by test figures."""
+        return f"{IN_VIEW}: {self.setting}: {self.verdict}. {self.found}"
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper, what we found, and the likeliest reason where it does not hold."""
+    """A sentence of the paper, what we found, a note, and other readings of the paper under which it may hold."""
 
     text: str
     verdict: Verdict
     found: str
     source: str = ""
     reason: str = ""
+    readings: Sequence[Reading] = ()
+
+    @property
+    def found_text(self) -> str:
+        """What was found, the note and the readings, one after the other."""
+        return " ".join(filter(None, [self.found, self.reason, *(reading.text for reading in self.readings)]))
+
+    def without_verdict(self) -> Claim:
+        """The claim with its figures but no verdict, as a quick run shows it; untested claims stay untested."""
+        if self.verdict is Verdict.NOT_TESTED:
+            return self
+        readings = [replace(reading, verdict=Verdict.QUICK) for reading in self.readings]
+        return replace(self, verdict=Verdict.QUICK, readings=readings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +144,10 @@ class Experiment:
     sheets: Sequence[Sheet] = ()
     curves: Sequence[Curves] = ()
     claims: Sequence[Claim] = ()
+
+    def without_verdicts(self) -> Experiment:
+        """The experiment with its figures but no verdicts: its settings are not the paper's."""
+        return replace(self, claims=[claim.without_verdict() for claim in self.claims])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,28 +8,37 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.evaluation.findings import Claim, Entry, Experiment, Sheet, Verdict
+from manylabel.evaluation.findings import Claim, Entry, Experiment, Reading, Sheet, Verdict
+from manylabel.evaluation.gaps import leads_text
 from manylabel.evaluation.paired_tests import t_test
 from manylabel.papers import godbole2004_runs as runs
-from manylabel.papers.godbole2004_runs import FIXED_F, LOW_BETA, METHODS, MIXED, SMALL_BETA, WEAK_C
+from manylabel.papers.godbole2004_runs import LIGHT, LOW_BETA, METHODS, MIXED, READING_C, STAGED, WEAK_C
+from manylabel.papers.godbole2004_tables import (
+    COLUMNS,
+    FORCED,
+    LABELLED,
+    PLAIN,
+    TRIED,
+    WEAK,
+    WEAK_BAND,
+    WEAK_ROWS,
+    all_classes,
+    listed,
+    printed_row,
+    split_leads,
+    thirty_classes,
+)
 from manylabel.papers.jobs import Job, Plan
 from manylabel.papers.numbers import numbers
 
-FORCED, ALL, PLAIN = "forced, labelled documents", "forced, all documents", "not forced, labelled documents"
-COLUMNS = ("accuracy", "precision", "recall", "F1 of means")
-WEAK = f"SVM, C = {WEAK_C:g}"
-TRIED = (*METHODS, WEAK, LOW_BETA, MIXED)
-"""The methods as tuned on training documents, and three at fixed settings near which the paper's rows lie."""
-FEATURES = (
-    "Words: runs of letters, English stop words left out, Porter stems, in two documents at least; the 1,000 best by "
-    "information gain (Rainbow's 'mutual information'); unit vectors of term frequencies; hinge loss."
+SECONDS = {"SVM": 1.0, WEAK: 1.0, LOW_BETA: 1.5, MIXED: 1.5, LIGHT: 1.5, STAGED: 1.5} | dict.fromkeys(
+    ("ConfMat", "BandSVM", "SVM-HF", WEAK_BAND), 6.0
 )
 
 
 def jobs(plan: Plan) -> list[Job]:
     """Four methods on the given split, and on random splits of the 30 classes and of the stand-in."""
-    seed, splits, packages = plan.seed, _splits(plan), _packages(plan)
-    cost = {"SVM": 1.0, WEAK: 1.0, LOW_BETA: 1.5, MIXED: 1.5, "ConfMat": 6.0, "BandSVM": 6.0, "SVM-HF": 6.0}
+    seed, splits, packages, cost = plan.seed, _splits(plan), _packages(plan), SECONDS
     thirty = [
         Job(f"godbole2004/30/{name}/{split}", cost[name] / 2, partial(runs.reuters30, *_settings(name), split, seed))
         for split in range(splits)
@@ -39,16 +48,25 @@ def jobs(plan: Plan) -> list[Job]:
         Job(f"godbole2004/135/{name}", 2 * cost[name], partial(runs.reuters135, *_settings(name), seed))
         for name in (*METHODS, LOW_BETA, MIXED)
     ]
+    labelled = [
+        Job(
+            f"godbole2004/135, labelled/{name}",
+            2 * cost[name],
+            partial(runs.reuters135, name, READING_C, seed, labelled=True),
+        )
+        for name in LABELLED
+    ]
     stand_in = [
         Job(f"godbole2004/debtags/{name}/{split}", cost[name], partial(runs.debtags, *_settings(name), split, seed))
         for split in range(packages)
         for name in METHODS
     ]
-    return [*whole, *thirty, *stand_in]
+    return [*whole, *labelled, *thirty, *stand_in]
 
 
 def _settings(name: str) -> tuple[str, float]:
-    return ("SVM", WEAK_C) if name == WEAK else (name, 1.0)
+    """The method behind a row of the 30 classes, and its C."""
+    return (printed_row(name), WEAK_C) if name in (WEAK, WEAK_BAND) else (name, 1.0)
 
 
 def _splits(plan: Plan) -> int:
@@ -66,145 +84,17 @@ def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
     packages = {
         name: [outcomes[f"godbole2004/debtags/{name}/{split}"] for split in range(_packages(plan))] for name in METHODS
     }
-    return [_all_classes(whole), _thirty(thirty), _tests(thirty), _sizes(thirty), _grain(whole), _stand_in(packages)]
+    labelled = {name: outcomes[f"godbole2004/135, labelled/{name}"] for name in LABELLED}
+    return [
+        all_classes(whole, labelled),
+        *map(plan.judged, (thirty_classes(thirty), _tests(thirty), _sizes(thirty))),
+        _grain(whole),
+        plan.judged(_stand_in(packages)),
+    ]
 
 
 def _accuracies(repeats: list[Any], convention: str = FORCED) -> list[float]:
     return [one["metrics"][convention][0] for one in repeats]
-
-
-# ---- X-5 -------------------------------------------------------------------------------------------------------------
-
-
-def _all_classes(found: Mapping[str, Any]) -> Experiment:
-    printed = numbers("godbole2004")["reuters135"]
-    rows = {
-        f"{name}, {convention}": [
-            Entry(value, paper=paper)
-            for value, paper in zip(found[name]["metrics"][convention], printed[_printed(name)], strict=True)
-        ]
-        for name in found
-        for convention in (FORCED, ALL, PLAIN)
-    }
-    svm = found["SVM"]["metrics"]
-    near = {name: max(abs(svm[name][column] - printed["SVM"][column]) for column in (0, 2)) for name in svm}
-    best = min(near, key=lambda name: near[name])
-    micro = found["SVM"]["micro"]
-    precision = {name: found[name]["metrics"][FORCED][1] for name in METHODS}
-    accuracy = {name: found[name]["metrics"][FORCED][0] for name in METHODS}
-    return Experiment(
-        "X-5a",
-        "Reuters, all classes, the given split",
-        "Trained on the 9,603 training documents of ModApte, those without a label being negatives of all; measured "
-        f"per document. {FEATURES} C = 1; f, band and beta tuned on held-out training documents, or fixed where a row "
-        "says so.",
-        [
-            "The paper does not say whether documents without a label count, nor what happens to a document with only "
-            "negative scores in its tables: three conventions stand side by side. Forced: such a document gets its "
-            "best label.",
-            "Its F1 is the F1 of mean precision and mean recall, not the mean F1 it defines.",
-        ],
-        [Sheet("Per document", COLUMNS, rows, printed["source"], digits=2)],
-        claims=[
-            Claim(
-                "SVM: accuracy 81.26, precision 92.41, recall 82.45.",
-                Verdict.IN_PART if near[best] <= 1 else Verdict.NOT_REPRODUCED,
-                f"{best}: accuracy {svm[best][0]:.2f}, precision {svm[best][1]:.2f}, recall {svm[best][2]:.2f}. Micro "
-                f"averages, forced, labelled documents: precision {micro[0]:.2f}, recall {micro[1]:.2f}, F1 "
-                f"{micro[2]:.2f}.",
-                printed["source"],
-                "No single convention gives all four numbers: accuracy and recall fit all documents, precision the "
-                "labelled ones.",
-            ),
-            Claim(
-                "SVM has the best precision.",
-                Verdict.of([max(precision, key=lambda name: precision[name]) == "SVM"]),
-                _listed(precision),
-                printed["source"],
-            ),
-            Claim(
-                "SVM-HF has the best accuracy.",
-                Verdict.of([max(accuracy, key=lambda name: accuracy[name]) == "SVM-HF"]),
-                _listed(accuracy),
-                printed["source"],
-                "All methods are forced here; the paper's gain over SVM is the size of what forcing gives.",
-            ),
-        ],
-    )
-
-
-def _listed(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in values.items()) + "."
-
-
-def _thirty(found: Mapping[str, list[Any]]) -> Experiment:
-    printed = numbers("godbole2004")["reuters30"]
-    rows = {
-        f"{name}, {convention}": [
-            Entry.over([one["metrics"][convention][column] for one in repeats], printed[_printed(name)][column])
-            for column in range(4)
-        ]
-        for name, repeats in found.items()
-        for convention in (FORCED, PLAIN)
-    }
-    means = {name: np.mean([one["metrics"][FORCED] for one in found[name]], axis=0) for name in found}
-    low = means[LOW_BETA]
-    gap = means["SVM-HF"][0] - means["SVM"][0]
-    unforced = float(np.mean(_accuracies(found["SVM"], PLAIN)))
-    return Experiment(
-        "X-5b",
-        "Reuters, 30 classes, random 70-30 splits",
-        f"{len(found['SVM'])} random splits of the documents with any of the 30 classes, features chosen on each "
-        f"training split. {FEATURES}",
-        [
-            "Which 30 classes is not said. 68/22/8 % of the paper's documents have 1/2/3 labels: not so with the 30 "
-            "largest; without earn and acq they come nearest, and these are taken.",
-            "C, beta and f are not said: C = 1, beta and f tuned on held-out training documents; and fixed values "
-            f"near which the paper's rows lie (C = {WEAK_C:g}, beta = {SMALL_BETA:g}; the figures on test documents "
-            f"led to them) or which show what the method does (f = {FIXED_F:g}).",
-        ],
-        [Sheet("Per document", COLUMNS, rows, printed["source"], digits=2)],
-        claims=[
-            Claim(
-                "SVM-HF is best in accuracy, 2.23 points above SVM.",
-                Verdict.of([gap > 1.0]),
-                f"{means['SVM-HF'][0]:.2f} against {means['SVM'][0]:.2f} when both are forced and tuned alike: "
-                f"{gap:+.2f}; {means['SVM-HF'][0] - unforced:+.2f} against SVMs that may leave a document without "
-                "a label.",
-                printed["source"],
-                "SVM-HF copies the forced labels of its first stage: its gain is the forcing.",
-            ),
-            Claim(
-                "ConfMat has the best recall, SVM the best precision.",
-                Verdict.of(
-                    [
-                        low[2] > max(means[name][2] for name in ("SVM", "BandSVM", "SVM-HF")),
-                        max(METHODS, key=lambda name: means[name][2]) == "ConfMat",
-                        max(METHODS, key=lambda name: means[name][1]) == "SVM",
-                    ]
-                ),
-                "Recall "
-                + _listed({name: means[name][2] for name in METHODS})
-                + " Precision "
-                + _listed({name: means[name][1] for name in METHODS})
-                + f" {LOW_BETA}: accuracy {low[0]:.2f}, precision {low[1]:.2f}, recall {low[2]:.2f}.",
-                printed["source"],
-                "Tuned for accuracy on held-out documents beta is large and ConfMat the same as SVM; a small beta "
-                "gives the paper's row: far more recall for less accuracy.",
-            ),
-            Claim(
-                "BandSVM comes close to SVM-HF.",
-                Verdict.of([abs(means["BandSVM"][0] - means["SVM-HF"][0]) < 1.5]),
-                f"{means['BandSVM'][0]:.2f} against {means['SVM-HF'][0]:.2f} in accuracy.",
-                printed["source"],
-            ),
-        ],
-    )
-
-
-def _printed(name: str) -> str:
-    """The row of the paper's table that a method belongs beside: its name without the fixed setting."""
-    return name.partition(",")[0]
 
 
 # ---- X-6 to X-9 ------------------------------------------------------------------------------------------------------
@@ -218,6 +108,7 @@ def _tests(found: Mapping[str, list[Any]]) -> Experiment:
         "SVM, not forced": _accuracies(found["SVM"], PLAIN),
         f"{WEAK}, forced": _accuracies(found[WEAK]),
     }
+    reading = t_test(_accuracies(found[STAGED]), _accuracies(found[WEAK]))
     tests = {name: (t_test(hf, values), t_test(hf, values, paired=True)) for name, values in rivals.items()}
     rows = {
         name: [Entry(two.difference), Entry(_finite(two.t), paper=printed["reuters30"]), Entry(_finite(paired.t))]
@@ -247,7 +138,13 @@ def _tests(found: Mapping[str, list[Any]]) -> Experiment:
                 f"t = {plain.t:.2f} against {plain.critical:.2f} when both are forced; "
                 f"{tests['SVM, not forced'][0].t:.2f} against SVMs that are not.",
                 printed["source"],
-                "The difference is one of decision rules, not of SVMs.",
+                readings=[
+                    Reading(
+                        f"{STAGED} against {WEAK}, both forced",
+                        Verdict.of([reading.significant]),
+                        f"Difference {reading.difference:+.2f} points, t = {reading.t:.2f}.",
+                    )
+                ],
             )
         ],
     )
@@ -261,18 +158,22 @@ def _sizes(found: Mapping[str, list[Any]]) -> Experiment:
     printed, negative = numbers("godbole2004")["sizes"], numbers("godbole2004")["all_negative"]
     sizes = {
         name: [
-            Entry.over([one["sizes"][cell] for one in found[name]], float(printed[_printed(name)][cell]))
+            Entry.over([one["sizes"][cell] for one in found[name]], float(printed[printed_row(name)][cell]))
             for cell in range(9)
         ]
         for name in TRIED
     }
     empty = {
-        name: [Entry.over([one["all_negative"] for one in found[name]], float(negative[_printed(name)]))]
+        name: [Entry.over([one["all_negative"] for one in found[name]], float(negative[printed_row(name)]))]
         for name in TRIED
     }
-    share = {name: entries[0].ours or 0.0 for name, entries in empty.items()}
-    fewer = [share[name] < share["SVM"] for name in METHODS[1:]]
-    more = [(sizes[name][4].ours or 0) > (sizes["SVM"][4].ours or 0) for name in METHODS[1:]]
+    fewer, fewer_weak = (
+        split_leads(found, lambda one: one["all_negative"], first, rivals) for first, *rivals in (METHODS, WEAK_ROWS)
+    )
+    more, more_weak = (
+        split_leads(found, lambda one: 100 - one["sizes"][4], first, rivals) for first, *rivals in (METHODS, WEAK_ROWS)
+    )
+    setting = "the reading of X-5b"
     return Experiment(
         "X-7",
         "How many labels are given to documents that have one, two, three",
@@ -290,15 +191,29 @@ def _sizes(found: Mapping[str, list[Any]]) -> Experiment:
         claims=[
             Claim(
                 "The three methods leave fewer documents without a positive score than SVM.",
-                Verdict.of(fewer),
-                _listed(share),
+                Verdict.of([gap.above() for gap in fewer.values()]),
+                f"Share of documents: {leads_text('SVM', fewer)}",
                 negative["source"],
+                readings=[
+                    Reading(
+                        setting,
+                        Verdict.of([gap.above() for gap in fewer_weak.values()]),
+                        leads_text(WEAK, fewer_weak),
+                    )
+                ],
             ),
             Claim(
                 "They give two labels more often to documents that have two.",
-                Verdict.of(more),
-                _listed({name: sizes[name][4].ours or 0.0 for name in METHODS}),
+                Verdict.of([gap.above() for gap in more.values()]),
+                f"Share given one label or more than two: {leads_text('SVM', more)}",
                 printed["source"],
+                readings=[
+                    Reading(
+                        setting,
+                        Verdict.of([gap.above() for gap in more_weak.values()]),
+                        leads_text(WEAK, more_weak),
+                    )
+                ],
             ),
         ],
     )
@@ -319,7 +234,7 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
         "Weights of the label columns in the SVM of grain, second stage of SVM-HF on all classes.",
         [
             "The size of the weights depends on f and C, which the paper does not give: signs and order are compared, "
-            "at a fixed f. Where validation chooses f = 1, the label columns have no weight at all."
+            f"at a fixed f. Validation chose f = {found['SVM-HF']['chosen']:g}; at f = 1 label columns have no weight."
         ],
         [
             Sheet(
@@ -338,7 +253,7 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
             Claim(
                 "grain itself and wheat support grain, money-fx and sugar speak against it, in this order.",
                 Verdict.of([own, order, all(signs)]),
-                _listed(ours),
+                listed(ours),
                 "section 5.4, text",
             )
         ],
@@ -367,7 +282,7 @@ def _stand_in(found: Mapping[str, list[Any]]) -> Experiment:
             Claim(
                 "SVM-HF is best in accuracy on patents.",
                 Verdict.NOT_TESTED,
-                f"On the stand-in, accuracy {_listed({name: rows[name][0].ours or 0.0 for name in METHODS})} SVM-HF "
+                f"On the stand-in, accuracy {listed({name: rows[name][0].ours or 0.0 for name in METHODS})} SVM-HF "
                 f"less SVM {test.difference:+.2f}, paired t {test.t:.2f}.",
                 printed["source"],
                 "Other data: this can neither confirm nor refute the claim.",

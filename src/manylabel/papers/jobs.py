@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from manylabel.data.atomic import atomic_text
+from manylabel.evaluation.findings import Experiment
 from manylabel.kernels import active
 from manylabel.progress import stage
 
@@ -34,6 +35,10 @@ class Plan:
     seed: int = 0
     quick: bool = False
     n_jobs: int | None = None
+
+    def judged(self, experiment: Experiment) -> Experiment:
+        """An experiment that quick settings change: with its verdicts in a full run, without them in a quick one."""
+        return experiment.without_verdicts() if self.quick else experiment
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from manylabel.evaluation.findings import Curves, Entry, Experiment, Sheet
 from manylabel.papers.jobs import Job, Plan, by_prefix
 from manylabel.papers.lee2018_claims import (
+    IN_VIEW_SETTING,
     accuracy_claims,
     average_rank_table,
     rank_claims,
@@ -17,6 +18,7 @@ from manylabel.papers.lee2018_claims import (
 )
 from manylabel.papers.lee2018_runs import (
     CHAINS,
+    IN_VIEW,
     METRICS,
     MULTILABEL,
     N_BINS,
@@ -69,7 +71,7 @@ def jobs(plan: Plan) -> list[Job]:
     listed += [
         Job(f"lee2018/{reading}/{data}/{name}", _seconds(data, name, reading, plan), partial(strategy, *what, plan))
         for data in data_sets(plan)
-        for reading in READINGS
+        for reading in (*READINGS, IN_VIEW)
         for name in STRATEGIES
         for what in [(data, name, reading)]
     ]
@@ -88,7 +90,7 @@ def data_sets(plan: Plan) -> list[str]:
 
 def _seconds(data: str, name: str, reading: str, plan: Plan) -> float:
     known = QUICK_SECONDS if plan.quick else STRATEGY_SECONDS
-    return known[name] * SMALL.get(data, 1.0) * (0.2 if reading == "reference" else 1.0)
+    return known[name] * SMALL.get(data, 1.0) * (1.0 if reading == "refined" else 0.2)
 
 
 def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
@@ -98,11 +100,11 @@ def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
     weights = {data: outcomes[f"lee2018/weights/{data}"] for data in UNILABEL}
     runs = {
         (reading, data, name): outcomes[f"lee2018/{reading}/{data}/{name}"]
-        for reading in READINGS
+        for reading in (*READINGS, IN_VIEW)
         for data in data_sets(plan)
         for name in STRATEGIES
     }
-    return [_accuracies(plan, folds, steps), _weights(weights), _strategies(plan, runs)]
+    return [plan.judged(_accuracies(plan, folds, steps)), _weights(weights), plan.judged(_strategies(plan, runs))]
 
 
 # ---- one label a document --------------------------------------------------------------------------------------------
@@ -197,7 +199,7 @@ def _strategies(plan: Plan, runs: Mapping[tuple[str, str, str], Mapping[str, Any
             {
                 **{
                     f"{name}, {reading}": [Entry(runs[reading, one, name][metric]) for one in data]
-                    for reading in READINGS
+                    for reading in (*READINGS, IN_VIEW)
                     for name in STRATEGIES
                 },
                 "BR, refined, never without a label": [
@@ -217,7 +219,7 @@ def _strategies(plan: Plan, runs: Mapping[tuple[str, str, str], Mapping[str, Any
             METRICS,
             {
                 f"{name}, {reading}": [Entry(ranks[reading, metric][name]) for metric in METRICS]
-                for reading in READINGS
+                for reading in (*READINGS, IN_VIEW)
                 for name in STRATEGIES
             },
             "Table 4 (values lost)",
@@ -235,10 +237,21 @@ def _strategies(plan: Plan, runs: Mapping[tuple[str, str, str], Mapping[str, Any
             "The paper's five sets are Eur-Lex, RCV1 and three binary ones it does not name in the text at hand.",
             "Reference: the text's own reading, views learned from true labels, DC and FC by turns, all labels at "
             "once. Refined: refined weights, FC alone, learned from out-of-fold labels, one label after the other.",
-            "The reference scales weights to a mean of 1 over all words, which makes those of a rare label huge: it "
-            "gives far too many labels. Without that, and without refinement, it gives too few.",
-            "No reading was chosen by these figures: both are shown, each ranked by itself.",
+            f"The third reading, '{IN_VIEW}', was found with test figures in view: {IN_VIEW_SETTING}.",
+            f"Labels that BR predicts for each true one: {_predicted(runs, data)}.",
+            "Refined and reference were not chosen by these figures. Each reading is ranked by itself; differences of "
+            "average ranks are resampled over data sets.",
         ],
         sheets,
         claims=rank_claims(runs, data, ranks),
     )
+
+
+def _predicted(runs: Mapping[tuple[str, str, str], Mapping[str, Any]], data: Sequence[str]) -> str:
+    """The number of labels that binary relevance predicts for each true one, from the least to the most set."""
+
+    def told(reading: str) -> str:
+        shares = [runs[reading, one, "BR"]["labels"] for one in data]
+        return f"{reading} {min(shares):.1f} to {max(shares):.1f}"
+
+    return ", ".join(map(told, (*READINGS, IN_VIEW)))

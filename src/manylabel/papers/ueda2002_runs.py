@@ -15,6 +15,7 @@ import numpy as np
 from manylabel.data import load
 from manylabel.data.splits import repeated_random
 from manylabel.estimator import Csr, Floats
+from manylabel.evaluation.gaps import Gap, repeat_gap, resampled_gap
 from manylabel.evaluation.paired_tests import TTest, t_test
 from manylabel.features import Vectorizer, Weighting
 from manylabel.metrics import compute_metrics
@@ -43,7 +44,7 @@ SHARED = 10
 COSTS = (0.3, 1.0, 3.0)
 """What C may be, in units of SVM-light's default."""
 FACTORS = (2.0, 5.0)
-"""What J may be; without it, the paper says, machines do poorly."""
+"""What J may be; without it, the paper says, SVMs do poorly."""
 DECAY = 0.1
 QUICK_EPOCHS = 12
 
@@ -253,6 +254,29 @@ class Results:
         return sum(
             self.score(problem, size, first, rule) > self.score(problem, size, second, rule) for problem in PROBLEMS
         )
+
+    def gap(self, size: int, first: str, second: str, rule: str) -> Gap:
+        """The lead of the first method in the mean of the six problems, resampled over draws."""
+        return repeat_gap(self.mean_by_draw(size, first, rule), self.mean_by_draw(size, second, rule))
+
+    def problem_gap(self, problem: str, size: int, first: str, second: str, rule: str) -> Gap:
+        """The lead of the first method on one problem, resampled over draws."""
+        return repeat_gap(self.values(problem, size, first, rule), self.values(problem, size, second, rule))
+
+    def best_gap(self, size: int, firsts: Sequence[str], rule: str) -> Gap:
+        """On how many more problems one of some methods is best than any other method, resampled over draws."""
+        runs = min(len(self.values(problem, size, method, rule)) for problem in PROBLEMS for method in METHODS)
+        table = np.array(
+            [[self.values(problem, size, method, rule)[:runs] for method in METHODS] for problem in PROBLEMS]
+        )
+        among = np.isin(METHODS, firsts)
+
+        def lead(weights: Floats) -> Floats:
+            best = np.einsum("pmd,bd->bpm", table, weights).argmax(axis=2)
+            wins = (best[:, :, np.newaxis] == np.arange(len(METHODS))).sum(axis=1)
+            return np.asarray(wins[:, among].max(axis=1) - wins[:, ~among].max(axis=1), dtype=np.float64)
+
+        return resampled_gap(lead, runs)
 
     def off(self, size: int, method: str) -> dict[str, float]:
         """How far ours is from the paper's on each problem."""

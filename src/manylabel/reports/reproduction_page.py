@@ -16,13 +16,21 @@ SIGNS = {
     Verdict.IN_PART: "in part",
     Verdict.NOT_REPRODUCED: "no",
     Verdict.NOT_TESTED: "not tested",
+    Verdict.QUICK: "no verdict: quick settings",
 }
+
+
+def shown_verdicts(found: Sequence[Reproduction]) -> list[Verdict]:
+    """The columns of the summary: all verdicts, but the quick one only where a claim has it."""
+    quick = any(claim.verdict is Verdict.QUICK for one in found for claim in one.claims)
+    return [verdict for verdict in Verdict if quick or verdict is not Verdict.QUICK]
 
 
 def summary_rows(found: Sequence[Reproduction]) -> list[tuple[str, *tuple[int, ...]]]:
     """Of each paper how many claims hold, hold in part, do not hold, could not be tested."""
     tallies = {one.paper: Counter(claim.verdict for claim in one.claims) for one in found}
-    return [(paper, *(tally[verdict] for verdict in Verdict)) for paper, tally in tallies.items()]
+    shown = shown_verdicts(found)
+    return [(paper, *(tally[verdict] for verdict in shown)) for paper, tally in tallies.items()]
 
 
 def entry_text(entry: Entry, digits: int) -> str:
@@ -70,7 +78,7 @@ def reproduction_page(found: Sequence[Reproduction], *, tables: bool = True) -> 
 
 
 def _summary(found: Sequence[Reproduction]) -> Table:
-    columns = [Column("paper"), *(Column(str(verdict), "count") for verdict in Verdict)]
+    columns = [Column("paper"), *(Column(str(verdict), "count") for verdict in shown_verdicts(found))]
     return Table(columns, [list(row) for row in summary_rows(found)])
 
 
@@ -81,18 +89,15 @@ def _experiment_blocks(experiment: Experiment, tables: bool) -> list[Block]:
         blocks.append(Note(sheet_title(sheet) + (f". {sheet.note}" if sheet.note else "")))
         blocks.append(Table([Column(""), *(Column(name) for name in sheet.columns)], sheet_rows(sheet)))
     if experiment.claims:
-        rows = [[SIGNS[claim.verdict], claim.text, _found(claim)] for claim in experiment.claims]
+        rows = [[SIGNS[claim.verdict], claim.text, claim.found_text] for claim in experiment.claims]
         blocks.append(Table([Column("holds"), Column("claim"), Column("found")], rows))
     return blocks
 
 
-def _found(claim: Claim) -> str:
-    return f"{claim.found} {claim.reason}" if claim.reason else claim.found
-
-
 def reproduction_markdown(found: Sequence[Reproduction], command: str) -> str:
     """The reproductions as one Markdown document; `command` is what made it."""
-    lines = ["# The papers, reproduced", "", f"Made by `{command}`.", "", *summary_markdown(found), ""]
+    made = f"Made by `{command}`. [How claims are decided](reproduction.md)."
+    lines = ["# The papers, reproduced", "", made, "", *summary_markdown(found), ""]
     for one in found:
         lines += [f"## {one.citation}", ""]
         lines += [f"> {note}" for note in one.notes]
@@ -104,7 +109,7 @@ def reproduction_markdown(found: Sequence[Reproduction], command: str) -> str:
 
 def summary_markdown(found: Sequence[Reproduction]) -> list[str]:
     """How many claims of each paper hold, as the lines of a Markdown table."""
-    head = ["paper", *map(str, Verdict)]
+    head = ["paper", *map(str, shown_verdicts(found))]
     return _markdown_table(head, [list(map(str, row)) for row in summary_rows(found)])
 
 
@@ -116,7 +121,7 @@ def _experiment_lines(experiment: Experiment) -> list[str]:
         lines += _markdown_table(["", *sheet.columns], sheet_rows(sheet))
         lines += [f"\n{sheet.note}"] if sheet.note else []
     if experiment.claims:
-        rows = [[str(claim.verdict), claim.text, _found(claim)] for claim in experiment.claims]
+        rows = [[str(claim.verdict), claim.text, claim.found_text] for claim in experiment.claims]
         lines += ["", *_markdown_table(["verdict", "claim", "found"], rows)]
     return [*lines, ""]
 
@@ -136,6 +141,7 @@ CLASSES = {
     Verdict.IN_PART: "part",
     Verdict.NOT_REPRODUCED: "no",
     Verdict.NOT_TESTED: "open",
+    Verdict.QUICK: "open",
 }
 
 _PAGE = Template("""<!doctype html>
@@ -227,7 +233,7 @@ class _Charts:
 
 
 def _summary_html(found: Sequence[Reproduction]) -> str:
-    head = "".join(f"<th>{escape(str(verdict))}</th>" for verdict in Verdict)
+    head = "".join(f"<th>{escape(str(verdict))}</th>" for verdict in shown_verdicts(found))
     rows = "".join(
         f'<tr><th><a href="#{escape(name)}">{escape(name)}</a></th>'
         + "".join(f'<td class="figure">{count or ""}</td>' for count in counts)
@@ -263,7 +269,8 @@ def _experiment(experiment: Experiment, charts: _Charts) -> str:
 
 def _claim(claim: Claim) -> str:
     source = f' <span class="quiet">({escape(claim.source)})</span>' if claim.source else ""
-    reason = f'<br><span class="quiet">{escape(claim.reason)}</span>' if claim.reason else ""
+    notes = [claim.reason, *(reading.text for reading in claim.readings)]
+    reason = "".join(f'<br><span class="quiet">{escape(note)}</span>' for note in notes if note)
     return (
         f'<tr><td><span class="verdict {CLASSES[claim.verdict]}">{escape(str(claim.verdict))}</span></td>'
         f"<td>{escape(claim.text)}{source}</td><td>{escape(claim.found)}{reason}</td></tr>"
