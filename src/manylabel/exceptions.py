@@ -1,4 +1,4 @@
-"""Every error manylabel raises on purpose.
+"""Every error manylabel raises on purpose, and the base class of its warnings.
 
 ::
 
@@ -90,3 +90,7 @@ class MissingExtraError(ManylabelError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional package. Install it with: pip install 'manylabel[{extra}]'")
+
+
+class ManylabelWarning(UserWarning):
+    """The base class of all warnings of manylabel."""

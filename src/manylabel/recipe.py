@@ -204,8 +204,9 @@ class Recipe:
 
         Tokens and the handling of HTML follow the texts unless the features set them.
         """
-        chosen_by_texts = {"tokens": "auto", "markup": "auto"}
-        return {**chosen_by_texts, **{key: value for key, value in self.features.items() if key not in RULE_SETTINGS}}
+        from manylabel.features.reading import CHOSEN_BY_TEXTS
+
+        return {**CHOSEN_BY_TEXTS, **{key: value for key, value in self.features.items() if key not in RULE_SETTINGS}}
 
     def read_rules(self) -> str | None:
         """The text of the hand-written keyword rules, checked; None if there are none."""

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from manylabel.exceptions import DecisionError
+from manylabel.exceptions import DecisionError, ManylabelWarning
 from manylabel.models.base import (
-    ManylabelWarning,
     ScoreKind,
     natural_decisions,
     posteriors,

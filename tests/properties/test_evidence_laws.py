@@ -60,7 +60,7 @@ ABSENCE_COUNTS = {"trees": "a node asks for a word, and its absence decides too"
 few = settings(max_examples=8)
 inside = pytest.mark.parametrize("model", INSIDE, ids=repr)
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::manylabel.models.score_kinds.ManylabelWarning"),
+    pytest.mark.filterwarnings("ignore::manylabel.exceptions.ManylabelWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn"),
 ]
 

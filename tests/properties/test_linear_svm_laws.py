@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
-from manylabel.exceptions import DataError, ParameterError
+from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.models.score_kinds import ManylabelWarning
 
 EXACT: dict[str, Any] = {"tol": 1e-8, "max_iter": 100_000, "n_jobs": 1}
 few = settings(max_examples=20, deadline=None)

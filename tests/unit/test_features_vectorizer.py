@@ -276,6 +276,6 @@ def test_batches_are_stemmed_as_the_first_one_is() -> None:
 def test_an_unknown_language_raises_an_error() -> None:
     state = Vectorizer(stemmer="auto").fit(["the bus is in the road"]).learned_state()
     with pytest.raises(UnknownNameError, match="klingon"):
-        Vectorizer(stemmer="auto").restore({**state, "language_": "klingon"})
+        Vectorizer(stemmer="auto").restore({**state, "stemmer_": "klingon"})
     with pytest.raises(UnknownNameError, match="english"):
         Vectorizer(stemmer="englsh").fit(["the bus"])

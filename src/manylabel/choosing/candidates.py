@@ -14,6 +14,7 @@ from manylabel.data.documents import strings
 from manylabel.decisions.best_rule import in_words
 from manylabel.decisions.table import find_rule
 from manylabel.features.languages import guess_language
+from manylabel.features.reading import CHOSEN_BY_TEXTS
 from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe
 
@@ -53,7 +54,7 @@ class Traits:
     @classmethod
     def of(cls, work: FoldWork, fields: Iterable[str] = ()) -> Traits:
         """The traits of the documents; sizes are those of a fold's training documents, or of all without folds."""
-        counts, _ = work.counts({})
+        counts, _ = work.counts(CHOSEN_BY_TEXTS)
         learned = [len(train) for train, _ in work.splits] or [work.Y.shape[0]]
         share = sum(learned) / len(learned) / max(work.Y.shape[0], 1)
         Y = work.Y

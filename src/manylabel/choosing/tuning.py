@@ -23,9 +23,8 @@ from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import Difference, paired_difference
 from manylabel.evaluation.paired_tests import permutation_test
 from manylabel.evaluation.statistics import DocumentStatistics
-from manylabel.exceptions import ParameterError
+from manylabel.exceptions import ManylabelWarning, ParameterError
 from manylabel.metrics.targets import TargetMetric
-from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.parameters import value_text
 from manylabel.progress import stage
 from manylabel.recipe import Recipe

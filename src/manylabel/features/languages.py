@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from manylabel.exceptions import UnknownNameError
-from manylabel.features.scripts import MARKED_WORDS
+from manylabel.features.scripts import MARKED_WORDS, MAX_CHARACTERS, spread, without_markup
 
 _WORDS = {
     "english": """
@@ -217,20 +217,75 @@ _FUNCTION_WORDS = {
 }
 """The most frequent function words of further languages, by which texts are recognised; not lists of stop words."""
 
+_RELATIVES = {
+    "afrikaans": """
+        die en is van het nie in te wat om dit vir met op ek jy hy sy ons hulle word kan sal moet ook maar as
+        aan by deur uit so een na nog geen hierdie daardie was wees haar hom jou my dat al alle of tot oor onder
+        tussen waar wie hoe meer baie ander sonder weer net graag hier daar toe dan voor wanneer niks word""",
+    "azerbaijani": """
+        və bu bir ilə üçün da də olan ki olaraq daha çox ən amma kimi nə qədər sonra var deyil hər mən sən biz
+        siz onlar öz bütün yox ancaq isə edilə tərəfindən""",
+    "belarusian": """
+        не на што па як гэта ён яна яно яны за да ад так для але жа усё быў была было былі то мы вы яго яе іх
+        або калі пры ўжо толькі таксама які якая якія каб пасля са яшчэ можа ці для гэты""",
+    "bulgarian": """
+        на да се за от не са по като че това или но ще при който която което които със във към ако има може още
+        само след до той тя те ние бъде беше било без този тази тези когато също между му го ви""",
+    "galician": """
+        de que do da en un unha os as dos das no na nos nas co coa por para se non é está están foi máis como
+        ao aos ás este esta estes estas seu súa seus súas pode ser ou pero tamén cando onde ten teñen hai
+        moito todo todos sen sobre entre ata xa nin pola polo dende""",
+    "icelandic": """
+        og að er til sem ekki við um var með en fyrir af það hann hún það þeir þær þau þetta þessi ég þú við
+        hefur hafa eru frá eða ef hvað þegar verið vera þá svo eftir upp út yfir undir sig sér sinn engin""",
+    "latin": """
+        et in est non ad ut cum quod qui quae sed ex ab sunt esse aut atque nec si hoc per de eius etiam quam
+        enim autem nunc iam neque inter sine sub fuit erat""",
+    "latvian": """
+        un ir ar no par nav kas ka uz tika lai vai bet pie pēc šī šis tas tā to var būt bija kā kad es tu mēs
+        jūs viņš viņa viņi ja jau arī tikai vēl līdz ne šo tiek visi viss""",
+    "macedonian": """
+        на да се за од не со во по како дека ова или но ќе при кој која кое кои кон ако има може уште само до
+        тој таа тие ние биде беше без овој оваа овие кога исто ги го ја му што сте сум""",
+    "occitan": """
+        de que lo la los las un una del dels al als en dins per amb es son pas se aqueste aquesta aqueles o e
+        mas coma quand sus entre fins tot totes tota mai plan èsser aver vòstre sens pel pels aquò nòu""",
+    "northern sotho": """
+        go ya le ka wa ga tša ba ke se mo sa la bja bo gore o e ye yeo tše fao eupša goba gomme gape bona yona
+        dira""",
+    "scottish gaelic": """
+        an na agus air am a bha tha cha chan nach gun bheil le do aig às mar no ach iad mi thu sinn sin seo
+        fo gus far nuair ann leis don san anns bho mu nan eadar fhèin robh eile dhut agad""",
+    "setswana": """
+        go ya le ka wa ga tsa ba ke se mo sa la jwa bo gore o e ye yo tse fa mme kgotsa gape bone yone nna
+        rona motho batho""",
+    "slovak": """
+        je sa na že to do ako ale by za si tak po bolo sú bol bola byť ktoré ktorý ktorá od jeho alebo pre pri
+        až len už vo keď má čo nie tejto tento táto tiež medzi môže svoje zo ku pred pod aby iba však nebol
+        nebolo nemožno""",
+    "slovenian": """
+        je in na da se za ni so po kot ali pa iz ki od do pri če ne to ta bi še bil bila bilo biti že le samo
+        lahko tudi ker kako kaj sem smo ste ima imajo pred med brez ob jih ga jo mu""",
+    "ukrainian": """
+        не на що за та як це він вона воно вони до від так для але же все був була було були ми ви його її їх
+        або якщо коли при вже лише також який яка які цього цієї цей щоб після зі із із ще може чи у під""",
+}
+"""Function words of languages without a stemmer that share many with one above, so as not to be taken for it."""
+
 LANGUAGES = tuple(sorted(_WORDS))
 """The languages with a list of stop words."""
 RECOGNISED = tuple(sorted((*_WORDS, *_FUNCTION_WORDS)))
 """The languages that are recognised: all that Snowball has a stemmer for."""
+_KNOWN = (*RECOGNISED, *_RELATIVES)
 
-MIN_SHARE, MIN_SHARE_OF_FEW = 0.15, 0.08
-"""The least share of stop words at which texts are taken to be in a language; in prose it is about 0.4.
+MIN_SHARE = 0.15
+"""The least share of stop words at which texts are taken to be in a language; in prose it is about 0.4."""
+FEW_WORDS = ((3, 0.08), (12, 0.03))
+"""The same for languages known by a few function words: the least number of different ones, and their least share.
 
-The second is for languages known by a few function words, some of which join such words to others.
+One word that another language shares ("bus") proves nothing, and twelve different ones prove much: in titles, and in
+languages that join such words to others, they are rare.
 """
-MIN_DIFFERENT = 3
-"""The least number of different function words: one word that another language shares ("bus") proves nothing."""
-MAX_TEXTS, MAX_CHARACTERS = 1000, 400
-"""The number of texts read to guess the language, evenly spread, and the number of characters read of each."""
 
 
 @lru_cache(maxsize=len(LANGUAGES))
@@ -246,7 +301,10 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def guess_language(texts: Sequence[str]) -> str | None:
-    """The language whose stop words are most frequent in the texts, or None if they are rare in all known languages.
+    """The language whose stop words are most frequent in the texts; None if they are rare in all known languages.
+
+    It is also None for a language that has no stemmer but resembles one that has, such as Ukrainian or Galician. Up to
+    1000 texts are read, evenly spread, and 400 characters of each, without HTML.
 
     >>> guess_language(["The bus was late again and nobody told us why."])
     'english'
@@ -259,18 +317,19 @@ def guess_language(texts: Sequence[str]) -> str | None:
     """
     words = Counter(
         word
-        for text in texts[:: -(-len(texts) // MAX_TEXTS) or 1]
-        for word in re.findall(MARKED_WORDS, text[:MAX_CHARACTERS].lower())
+        for text in (without_markup(text[: 10 * MAX_CHARACTERS])[:MAX_CHARACTERS].lower() for text in spread(texts))
+        for word in re.findall(r"\w\w+" if text.isascii() else MARKED_WORDS, text)
     )
-    matches = {language: sum(words[word] for word in _function_words(language)) for language in RECOGNISED}
-    best = max(RECOGNISED, key=matches.__getitem__)
+    matches = {language: sum(map(words.__getitem__, _function_words(language))) for language in _KNOWN}
+    best = max(_KNOWN, key=matches.__getitem__)
     if best in _WORDS:
         return best if matches[best] >= MIN_SHARE * max(words.total(), 1) else None
     different = len(_function_words(best) & words.keys())
-    return best if different >= MIN_DIFFERENT and matches[best] >= MIN_SHARE_OF_FEW * words.total() else None
+    enough = any(different >= least and matches[best] >= share * words.total() for least, share in FEW_WORDS)
+    return best if enough and best not in _RELATIVES else None
 
 
-@lru_cache(maxsize=len(RECOGNISED))
+@lru_cache(maxsize=len(_KNOWN))
 def _function_words(language: str) -> frozenset[str]:
     """The words by which a language is recognised."""
-    return stop_words(language) if language in _WORDS else frozenset(_FUNCTION_WORDS[language].split())
+    return frozenset((_WORDS | _FUNCTION_WORDS | _RELATIVES)[language].split())

@@ -16,14 +16,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Text
-from manylabel.data.documents import read_documents
+from manylabel.data.documents import read_documents, strings
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher
-from manylabel.features.scripts import without_markup
+from manylabel.features.reading import GUESS
+from manylabel.features.scripts import PATTERNS, without_markup
 from manylabel.features.select import TermSelector
 from manylabel.features.terms import stem
-from manylabel.features.vectorize import GUESS, Vectorizer
+from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting
 from manylabel.kernels import text as kernels
@@ -218,6 +219,8 @@ class FeaturePipeline(Estimator):
         """One column for each keyword rule, 1 where it matches; None without rules."""
         if self.keywords_ is None:
             return None
+        if self.vectorizer_ is not None and self.vectorizer_.strips_markup_ and not isinstance(documents, Csr):
+            documents = [without_markup(text) for text in strings(documents)]
         with stage("Matching keyword rules"):
             return self.keywords_.transform(documents)
 
@@ -313,7 +316,7 @@ def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
         return _stem_counter(vectorizer, vectorizer.stemmer_)
     if mode in ("words", "letters"):
         return kernels.WordCounter(vectorizer.terms_, mode, lowercase).count
-    find, columns = re.compile(mode).findall, vectorizer.vocabulary_
+    find, columns = re.compile(PATTERNS.get(mode, mode)).findall, vectorizer.vocabulary_
 
     def count(text: str) -> CountedTerms:
         found = Counter(find(text.lower() if lowercase else text))

@@ -20,6 +20,9 @@ PAIRS = f"(?=({_CHARACTER}{{2}}|(?<![\\w{MARKS}]){_LETTER}{{2,}}|(?<={_CHARACTER
 MARKED_WORDS = f"[\\w{MARKS}]{{2,}}"
 """Words of scripts that write vowels as marks: Hindi, Nepali, Tamil and their relatives."""
 
+PATTERNS = {"pairs": PAIRS, "marked": MARKED_WORDS}
+"""The regular expressions behind two named values of the setting `tokens`."""
+
 MIN_SPACELESS, MIN_MARKS = 0.05, 0.05
 """The least share of characters at which a script changes how texts are split."""
 MAX_TEXTS, MAX_CHARACTERS = 1000, 400
@@ -36,22 +39,20 @@ _ANY_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 
 
 def guess_tokens(texts: Sequence[str]) -> str:
-    """The setting `tokens` for texts: "words", or the pattern for scripts in which words are not runs of letters.
+    """The setting `tokens` for texts: "words", or "pairs" or "marked" where words are not simply runs of letters.
 
-    >>> guess_tokens(["the bus was late"]), guess_tokens(["公交车又晚点了"]) == PAIRS
-    ('words', True)
+    >>> guess_tokens(["the bus was late"]), guess_tokens(["公交车又晚点了"]), guess_tokens(["बस फिर से देर से आई"])
+    ('words', 'pairs', 'marked')
     >>> re.findall(PAIRS, "公交车 bus又晚点")
     ['公交', '交车', 'bus', '又晚', '晚点']
-    >>> guess_tokens(["बस फिर से देर से आई"]) == MARKED_WORDS
-    True
     """
     sample = "".join(text[:MAX_CHARACTERS] for text in spread(texts))
     if sample.isascii():
         return "words"
     n_characters = max(len(re.findall(rf"[\w{MARKS}]", sample)), 1)
     if len(re.findall(_CHARACTER, sample)) >= MIN_SPACELESS * n_characters:
-        return PAIRS
-    return MARKED_WORDS if len(re.findall(f"[{MARKS}]", sample)) >= MIN_MARKS * n_characters else "words"
+        return "pairs"
+    return "marked" if len(re.findall(f"[{MARKS}]", sample)) >= MIN_MARKS * n_characters else "words"
 
 
 def has_markup(texts: Sequence[str], n_fields: int = 1) -> bool:

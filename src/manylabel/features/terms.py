@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from manylabel.data.documents import WHOLE
 from manylabel.estimator import Csr
+from manylabel.features.scripts import PATTERNS
 from manylabel.features.texts import without_accents
 from manylabel.kernels import text as kernels
 from manylabel.kernels.text_reference import Tokens
@@ -148,7 +149,7 @@ class Analysis:
             return kernels.character_ngrams(lowered, *self.ngram_range, self.analyzer == "char_wb")
         if self.tokens in ("words", "letters"):
             return kernels.tokenize(texts, self.tokens, lowercase)
-        find = re.compile(self.tokens).findall
+        find = re.compile(PATTERNS.get(self.tokens, self.tokens)).findall
         if lowercase:
             return kernels.intern_tokens(find(text.lower()) for text in texts)
         return kernels.intern_tokens(find(text) for text in texts)

@@ -28,11 +28,11 @@ def without_accents(text: str, how: str) -> str:
 
 
 def is_pattern(value: object) -> bool:
-    """Whether the value is "words", "letters", "auto" or a regular expression with at most one group."""
+    """Whether the value is one of the named kinds of tokens, "auto" or a regular expression with at most one group."""
     if not isinstance(value, str):
         return False
     try:
-        return value in ("words", "letters", "auto") or re.compile(value).groups <= 1
+        return value in ("words", "letters", "pairs", "marked", "auto") or re.compile(value).groups <= 1
     except re.error:
         return False
 

@@ -13,16 +13,14 @@ from manylabel.data.corpus import Text
 from manylabel.data.documents import WHOLE, strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
-from manylabel.features.languages import LANGUAGES, RECOGNISED, guess_language, stop_words
-from manylabel.features.scripts import MARKED_WORDS, PAIRS, guess_tokens, has_markup, without_markup
+from manylabel.features.languages import LANGUAGES, stop_words
+from manylabel.features.reading import GUESS, Reading
+from manylabel.features.scripts import without_markup
 from manylabel.features.terms import Analysis, Terms, stemmer_languages
 from manylabel.features.texts import is_pattern, is_range, is_share, is_words
 from manylabel.features.vocabulary import TermTable, alphabetical, hashed_columns, select_columns
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
-
-GUESS = "auto"
-"""The value of `stemmer`, `tokens` and `markup` that chooses by the training texts."""
 
 
 class Vectorizer(Estimator):
@@ -34,8 +32,9 @@ class Vectorizer(Estimator):
     Parameters
     ----------
     tokens : "words" (runs of two or more word characters, ``\b\w\w+\b``), "letters" (``[a-z]+``, used for
-        Vilar, Castro & Sanchis 2004), or a regular expression with at most one group; "auto" takes "words", and for
-        scripts without spaces or with vowel signs the pattern that suits them: see `tokens_`.
+        Vilar, Castro & Sanchis 2004), "pairs" (of characters in scripts without spaces, words elsewhere), "marked"
+        (words of scripts with vowel signs), or a regular expression with at most one group; "auto" takes "words",
+        "pairs" or "marked" by the script of the texts: see `tokens_`.
     markup : "keep" reads HTML as text; "strip" removes it; "auto" removes it if more than half of the training
         documents contain it: see `strips_markup_`.
     lowercase : convert texts to lower case first.
@@ -64,7 +63,7 @@ class Vectorizer(Estimator):
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "tokens": Satisfies(
-            "'words', 'letters', 'auto' or a regular expression with at most one group",
+            "'words', 'letters', 'pairs', 'marked', 'auto' or a regular expression with at most one group",
             is_pattern,
         ),
         "markup": OneOf("keep", "strip", GUESS),
@@ -72,10 +71,7 @@ class Vectorizer(Estimator):
         "strip_accents": OneOf(None, "unicode", "ascii"),
         "analyzer": OneOf("word", "char", "char_wb"),
         "ngram_range": Satisfies("a pair of whole numbers (shortest, longest) from 1 up", is_range),
-        "stop_words": AnyOf(
-            OneOf(None, *LANGUAGES),
-            Satisfies("a list of words", is_words),
-        ),
+        "stop_words": AnyOf(OneOf(None, *LANGUAGES), Satisfies("a list of words", is_words)),
         "stemmer": AnyOf(
             OneOf(None, GUESS),
             Satisfies("a language of Snowball", lambda value: isinstance(value, str) and value != "none"),
@@ -83,9 +79,7 @@ class Vectorizer(Estimator):
         "min_df": AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share)),
         "max_df": AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share)),
         "max_features": AnyOf(OneOf(None), Number(low=1, whole=True)),
-        "fields": AnyOf(
-            OneOf(None), Satisfies("a list of field names", lambda value: is_words(value) and len(value) > 0)
-        ),
+        "fields": AnyOf(OneOf(None), Satisfies("a list of field names", lambda given: is_words(given) and bool(given))),
         "n_hashes": AnyOf(OneOf(None), Number(low=1, high=2**31 - 1, whole=True)),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
@@ -98,12 +92,8 @@ class Vectorizer(Estimator):
     """The column of each kept term; None until it is asked for."""
     _narrowed: bool = False
     """Whether `keep` chose among the terms."""
-    _language: str | None = None
-    """The detected language; None without ``stemmer="auto"`` or if no known language was found."""
-    _tokens: str = "words"
-    """The pattern chosen by ``tokens="auto"``."""
-    _has_markup: bool = False
-    """Whether ``markup="auto"`` found HTML."""
+    _reading: Reading = Reading()
+    """The settings, each "auto" replaced by what the training texts led to."""
 
     def __init__(
         self,
@@ -246,28 +236,22 @@ class Vectorizer(Estimator):
         >>> Vectorizer(stemmer="auto").fit(["the holes in the roads", "a hole in the road"]).stemmer_
         'english'
         """
-        return self._language if self.stemmer == GUESS else self.stemmer
+        return self._reading.stemmer
 
     @property
     def tokens_(self) -> str:
         """How texts are split: the parameter, or with "auto" what suits the script of the training texts."""
-        return self._tokens if self.tokens == GUESS else self.tokens
+        return self._reading.tokens
 
     @property
     def strips_markup_(self) -> bool:
         """Whether HTML is removed: the parameter, or with "auto" whether most training documents contain it."""
-        return self._has_markup if self.markup == GUESS else self.markup == "strip"
+        return self._reading.strips_markup
 
     @property
     def reading_(self) -> list[str]:
-        """What was chosen for the texts, in words: the stemmer, tokens for scripts without spaces, HTML.
-
-        >>> Vectorizer(tokens="auto", markup="auto").fit(["<p>公交车又晚点了</p>"]).reading_
-        ['pairs of characters', 'HTML removed']
-        """
-        tokens = {PAIRS: ["pairs of characters"], MARKED_WORDS: ["words with vowel signs"]}.get(self.tokens_, [])
-        stems = [] if self.stemmer_ is None else [f"{self.stemmer_.title()} stems"]
-        return stems + tokens + (["HTML removed"] if self.strips_markup_ else [])
+        """What was chosen for the texts, in words: the stemmer, tokens for scripts without spaces, HTML."""
+        return self._reading.phrases()
 
     @property
     def stopped_(self) -> frozenset[str]:
@@ -316,13 +300,7 @@ class Vectorizer(Estimator):
         state: dict[str, Any] = {"terms_": terms, "document_frequency_": frequency, "n_documents_": n_documents}
         if self._narrowed:
             state["narrowed_"] = True
-        if self._language is not None:
-            state["language_"] = self._language
-        if self.tokens == GUESS:
-            state["tokens_"] = self._tokens
-        if self.markup == GUESS:
-            state["strips_markup_"] = self._has_markup
-        return state
+        return state | self._reading.learned_state() if GUESS in self._open_settings().values() else state
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Set the learned attributes to what `learned_state` returned."""
@@ -334,13 +312,7 @@ class Vectorizer(Estimator):
         frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
         self._learned = (terms, frequency, int(state["n_documents_"]))
         self._narrowed = bool(state.get("narrowed_", False))
-        self._language = state.get("language_")
-        if self._language not in (None, *RECOGNISED):
-            raise UnknownNameError("language", str(self._language), RECOGNISED)
-        self._tokens = str(state.get("tokens_", "words"))
-        if self._tokens not in ("words", PAIRS, MARKED_WORDS):
-            raise ParameterError(f"Vectorizer: the stored pattern of tokens {self._tokens!r:.60} is not a known one.")
-        self._has_markup = bool(state.get("strips_markup_", False))
+        self._reading = Reading.restored(state, **self._open_settings())
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -398,13 +370,9 @@ class Vectorizer(Estimator):
         if at_least_one and not documents:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
         if at_least_one or not self.is_fitted:
-            self._has_markup = self.markup == GUESS and has_markup(documents, len(fields or (WHOLE,)))
+            self._reading = Reading.of(documents, n_fields=len(fields or (WHOLE,)), **self._open_settings())
         if self.strips_markup_:
             documents = [without_markup(text) for text in documents]
-        if at_least_one or not self.is_fitted:
-            self._tokens = guess_tokens(documents) if self.tokens == GUESS else "words"
-            language = guess_language(documents) if self.stemmer == GUESS else None
-            self._language = language if language is not None and language in stemmer_languages() else None
         analysis = Analysis(
             tokens=self.tokens_,
             lowercase=bool(self.lowercase),
@@ -416,6 +384,10 @@ class Vectorizer(Estimator):
             fields=fields,
         )
         return analysis.terms(documents, available_threads(self.n_jobs))
+
+    def _open_settings(self) -> dict[str, Any]:
+        """The settings that may be left to the texts."""
+        return {"tokens": self.tokens, "stemmer": self.stemmer, "markup": self.markup}
 
     def check_parameters(self) -> None:
         """Check the parameters one by one, then those that exclude each other."""

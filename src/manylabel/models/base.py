@@ -19,7 +19,6 @@ from manylabel.models.evidence import asked_for, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
     Bools,
-    ManylabelWarning,
     ScoreKind,
     display,
     natural_decisions,
@@ -33,7 +32,6 @@ from manylabel.models.smoothing import counts_of_counts, label_log_odds
 __all__ = [
     "WORKING_MEMORY",
     "Bools",
-    "ManylabelWarning",
     "MultiLabelModel",
     "ScoreKind",
     "display",

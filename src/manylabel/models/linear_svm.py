@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, ManylabelWarning
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.linear_solvers import LinearFit, fit_linear
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import asked_for, evidence_table
-from manylabel.models.score_kinds import ManylabelWarning, ScoreKind
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 
 _POSITIVE = Number(low=0, open_low=True)

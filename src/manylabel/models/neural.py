@@ -11,11 +11,12 @@ import numpy.typing as npt
 from scipy.special import expit, logsumexp
 
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import ManylabelWarning
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.network_training import Network, Schedule, Weights, train_network
-from manylabel.models.score_kinds import ManylabelWarning, ScoreKind
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import DataError, ParameterError
+from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.kernels.mixture_sets import WordTable, find_sets, word_table
 from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, group_documents, objective, start, step
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.pmm_search import Candidates, ExhaustiveSearch, GreedySearch, Table, blocks, exhaustive, greedy
-from manylabel.models.score_kinds import ManylabelWarning, ScoreKind, SingleLabelWarning
+from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
 

@@ -10,14 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Floats
-from manylabel.exceptions import DecisionError
+from manylabel.exceptions import DecisionError, ManylabelWarning
 
 Bools = npt.NDArray[np.bool_]
 LOG_ODDS_LIMIT = 700.0  # exp(710) overflows a double
-
-
-class ManylabelWarning(UserWarning):
-    """The base class of all warnings of manylabel."""
 
 
 class SingleLabelWarning(ManylabelWarning):

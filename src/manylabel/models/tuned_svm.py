@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import ManylabelWarning
 from manylabel.models.linear_svm import TRIAL_TOL, LinearSVM
 from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
-from manylabel.models.score_kinds import Bools, ManylabelWarning, natural_decisions
+from manylabel.models.score_kinds import Bools, natural_decisions
 from manylabel.models.tuning import TUNED_FOR, VALIDATION, Trials, forced_labels, try_settings, validation_splits
 from manylabel.parameters import FLAG, Constraint, Number, Satisfies
 

@@ -17,6 +17,7 @@ from manylabel.data.splits import repeated_random
 from manylabel.estimator import Csr, Floats
 from manylabel.evaluation.gaps import Gap, repeat_gap, resampled_gap
 from manylabel.evaluation.paired_tests import TTest, t_test
+from manylabel.exceptions import ManylabelWarning
 from manylabel.features import Vectorizer, Weighting
 from manylabel.metrics import compute_metrics
 from manylabel.models.base import MultiLabelModel
@@ -26,7 +27,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.neural import NeuralNetwork
 from manylabel.models.pmm1 import PMM1
 from manylabel.models.pmm2 import PMM2
-from manylabel.models.score_kinds import Bools, ManylabelWarning, best_label, natural_decisions
+from manylabel.models.score_kinds import Bools, best_label, natural_decisions
 from manylabel.models.tuned_svm import TunedSVM, usual_cost
 from manylabel.papers.jobs import Plan
 

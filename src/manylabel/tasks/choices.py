@@ -6,7 +6,7 @@ from manylabel.data import Corpus
 from manylabel.data.description import ReadingChoice
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
-from manylabel.features.scripts import PAIRS, guess_tokens, has_markup
+from manylabel.features.scripts import guess_tokens, has_markup
 from manylabel.reports.page import counted
 
 
@@ -22,7 +22,10 @@ def choices_of(corpus: Corpus) -> list[str]:
     if not corpus.is_bag_of_words:
         texts = corpus.joined_texts
         language = guess_language(texts)
-        phrases.append("language not recognised" if language is None else f"language {language.capitalize()}")
+        if language is not None:
+            phrases.append(f"language {language.capitalize()}")
+        else:
+            phrases.append("a script without spaces" if guess_tokens(texts) == "pairs" else "language not recognised")
         if has_markup(texts):
             phrases.append("HTML in most documents")
     return phrases
@@ -84,7 +87,7 @@ def _texts(corpus: Corpus) -> list[ReadingChoice]:
     """The language of the texts and whether they are HTML, as methods with the default settings read them."""
     texts = corpus.joined_texts
     language = guess_language(texts)
-    if guess_tokens(texts) == PAIRS:
+    if guess_tokens(texts) == "pairs":
         chosen = "a script without spaces between words: pairs of characters are counted."
         choices = [ReadingChoice("language", chosen, "--set features.tokens=… (train)")]
     else:

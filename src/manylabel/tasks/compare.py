@@ -32,10 +32,9 @@ from manylabel.deadline import Deadline
 from manylabel.estimator import Csr
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
-from manylabel.exceptions import DataError, ParameterError
+from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
-from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import stage
 from manylabel.reports.choosing_records import (
     ComparisonRecord,

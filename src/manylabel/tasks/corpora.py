@@ -35,9 +35,8 @@ from manylabel.data.splits import (
     stratified_group_split,
     time_blocks,
 )
-from manylabel.exceptions import DataError, ManylabelError, MissingExtraError, UnknownNameError
+from manylabel.exceptions import DataError, ManylabelError, ManylabelWarning, MissingExtraError, UnknownNameError
 from manylabel.features.pipeline import Documents
-from manylabel.models.score_kinds import ManylabelWarning
 from manylabel.progress import remark, stage
 from manylabel.reports.page import counted
 from manylabel.reports.records import Straddle

@@ -24,6 +24,7 @@ from manylabel.data.known import fetch as download
 from manylabel.data.problems import Problem
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
+from manylabel.features.reading import CHOSEN_BY_TEXTS
 from manylabel.resampling.imbalance import LabelImbalance, label_imbalance
 from manylabel.tasks.choices import explain_choices
 from manylabel.tasks.corpora import Source, duplicate_facts, load_source
@@ -65,9 +66,7 @@ def describe(source: Source, *, split: str | None = None) -> Described:
 
 def word_facts(corpus: Corpus) -> WordFacts:
     """Words per document and different words, as a model would read them; of ready-made counts, their sums."""
-    counts = corpus.counts
-    if counts is None:
-        counts = Vectorizer(tokens="auto", markup="auto").count(corpus.texts)
+    counts = corpus.counts if corpus.counts is not None else Vectorizer(**CHOSEN_BY_TEXTS).count(corpus.texts)
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     return WordFacts(
         different=int(np.count_nonzero(np.bincount(counts.indices, minlength=counts.shape[1]))),

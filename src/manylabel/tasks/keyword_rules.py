@@ -14,6 +14,7 @@ from manylabel.exceptions import DataError
 from manylabel.features import Vectorizer
 from manylabel.features.keyword_queries import Atom, Or, Phrase, Query, Word
 from manylabel.features.keyword_rules import suggest_keywords, write_rules, written_label
+from manylabel.features.reading import CHOSEN_BY_TEXTS
 from manylabel.reports.page import counted
 from manylabel.tasks.corpora import Source, load_source, split_of
 
@@ -49,7 +50,7 @@ def suggest_rules(
     """
     corpus = split_of(load_source(source).corpus, split, "train")
     if corpus.counts is None:
-        vectorizer = Vectorizer()
+        vectorizer = Vectorizer(**CHOSEN_BY_TEXTS)
         X = vectorizer.fit_transform(corpus.texts)
         terms: Sequence[str] = vectorizer.terms_
     elif corpus.terms is None:

@@ -218,7 +218,7 @@ def _addresses(opened: ModelFile, labels: list[str]) -> dict[str, str]:
 def _language(state: dict[str, Any]) -> str | None:
     """The language that the vectoriser guessed; None where there was nothing to guess."""
     vectorizer = state["features_"]["state"]["vectorizer_"]
-    language: str | None = None if vectorizer is None else vectorizer["state"].get("language_")
+    language: str | None = None if vectorizer is None else vectorizer["state"].get("stemmer_")
     return language
 
 

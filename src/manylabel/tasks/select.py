@@ -112,7 +112,7 @@ def _counts(corpus: Corpus, recipe: Recipe, n_jobs: int | None) -> tuple[Csr, Se
     if corpus.counts is not None:
         names = corpus.terms or [f"term {column}" for column in range(corpus.counts.shape[1])]
         return corpus.counts, names
-    vectorizer = Vectorizer(**{"n_jobs": n_jobs, **recipe.features})
+    vectorizer = Vectorizer(**{"n_jobs": n_jobs, **recipe.vectorizer_settings})
     with stage("Reading words"):
         X = vectorizer.fit_transform(corpus.texts)
     return X, vectorizer.get_feature_names_out().tolist()
