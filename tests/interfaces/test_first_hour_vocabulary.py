@@ -38,7 +38,7 @@ def test_point_11_addresses_and_names_are_one_label(tmp_path: Path) -> None:
     assert "subjects.ttl" in str(trained.record.vocabulary)
     result = evaluate_model(Source(str(texts)), model).results[0]
     assert result.metrics["all"]["micro-f1"] == 1
-    found = [p.as_dict(with_scores=False) for p in predict_source(TextClassifier.load(model), Source(str(texts)))]
+    found = [p.as_dict(with_scores=False) for p in predict_source(TextClassifier.load(model), Source(str(texts)))[0]]
     assert found[0] == {"id": "a", "labels": ["buses"], "uris": ["http://example.org/v/1"]}
     assert inspect(model).addresses == {"buses": "http://example.org/v/1", "roads": "http://example.org/v/2"}
 

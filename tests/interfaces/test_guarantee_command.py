@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,12 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
     return " ".join((captured.out + captured.err).split())
 
 
+def recorded(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """What a command wrote to standard output, parsed as JSON."""
+    assert run(list(arguments)) == 0, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
 def test_a_guaranteed_recall(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trained = printed(capsys, "train", "townhall", "--guarantee", "recall=0.8", "--set", "decision.share=0.3")
     guaranteed = "Guaranteed, recall 0.8: new documents of the same kind get at least 80 % of their labels on average."
@@ -28,15 +35,15 @@ def test_a_guaranteed_recall(folder: Path, capsys: pytest.CaptureFixture[str]) -
     measured = printed(capsys, "evaluate", "townhall", "--model", "townhall.manylabel")
     assert guaranteed in measured
     assert "Measured here: recall 0." in measured
-    facts = json.loads(printed(capsys, "inspect", "townhall.manylabel", "--json"))
+    facts = recorded(capsys, "inspect", "townhall.manylabel", "--json")
     assert facts["guarantee"]["metric"] == "recall"
     assert facts["facts"]["recipe"]["decision"]["share"] == 0.3
-    result = json.loads(printed(capsys, "evaluate", "townhall", "--model", "townhall.manylabel", "--json"))
+    result = recorded(capsys, "evaluate", "townhall", "--model", "townhall.manylabel", "--json")
     assert 0 < result["results"][0]["remarks"]["guarantee"]["measured"] <= 1
 
 
 def test_a_guaranteed_false_discovery_rate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    facts = json.loads(printed(capsys, "train", "townhall", "--guarantee", "fdr=0.3", "--json"))
+    facts = recorded(capsys, "train", "townhall", "--guarantee", "fdr=0.3", "--json")
     assert facts["guarantee"]["level"] == 0.3
     assert facts["guarantee"]["bound"] <= 0.3
     shown = printed(capsys, "inspect", "townhall.manylabel")
@@ -64,7 +71,7 @@ def test_what_cannot_be_guaranteed(
 def test_probabilities_of_margins(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, "train", "townhall", "--method", "svm", "--probabilities", "logistic")
     Path("new.jsonl").write_text('{"id": "a", "text": "the bus was late again"}\n')
-    answer = json.loads(printed(capsys, "predict", "townhall.manylabel", "new.jsonl", "--scores"))
+    answer = recorded(capsys, "predict", "townhall.manylabel", "new.jsonl", "--scores")
     assert answer["scores"]
     for row in answer["scores"]:
         assert 0 <= row["score"] <= 1

@@ -47,7 +47,7 @@ def test_a_rule_gives_its_label_from_a_model_file(folder: Path, capsys: pytest.C
 def test_a_wrong_rule_is_shown_with_its_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("rules.txt").write_text("# mine\nroads: (hole OR\n")
     assert run(["train", "mail.csv", "--rules", "rules.txt"]) == 2
-    assert capsys.readouterr().err == (
+    assert capsys.readouterr().err.endswith(
         "manylabel: rules.txt, line 2: The query ends at column 16 where a word, a phrase in quotes, NOT or ( was "
         "expected:\n    roads: (hole OR\n                   ^\n"
     )

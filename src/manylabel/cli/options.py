@@ -86,7 +86,7 @@ class DataOptions:
         list[str] | None,
         typer.Option(
             "--label-column",
-            help="The column that holds the labels, or a pattern such as 'tag_*'; repeat it to join several columns. "
+            help="The column that holds the labels, or a pattern such as 'label_*'; repeat it to join several columns. "
             "Where there are several, a column of 0 and 1 or of yes and no is a label of its name.",
             show_default=False,
         ),

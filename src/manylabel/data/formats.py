@@ -127,8 +127,8 @@ COLUMNS = (
     Option("title_column", "the column that holds the title"),
     Option(
         "label_column",
-        "the column that holds the labels; or several, by name, list or pattern (`tag_*`), to join: a column of 0 and "
-        "1 or yes and no is a label of its name",
+        "the column that holds the labels; or several, by name, list or pattern (`label_*`), to join: a column of 0 "
+        "and 1 or yes and no is a label of its name",
         "--label-column",
     ),
     Option(

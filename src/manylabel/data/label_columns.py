@@ -146,7 +146,7 @@ def _label_families(table: Table, taken: set[str | None]) -> dict[str, list[str]
 
 
 def _matching(table: Table, wanted: str, because: str = "") -> list[str]:
-    """The columns that a name, a pattern such as ``tag_*``, or a list with commas stands for."""
+    """The columns that a name, a pattern such as ``label_*``, or a list with commas stands for."""
     if wanted in table.columns:
         return [wanted]
     if set("*?[") & set(wanted) and (found := [name for name in table.columns if fnmatchcase(name, wanted)]):

@@ -101,7 +101,8 @@ def load_source(source: Source, model: TextClassifier | None = None, *, names_la
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
         _warn_of_several_parents(corpus)
-    remark(f"{source.data}: read as {reading.format}; {'; '.join(choices_of(corpus))}.")
+    how = "built into manylabel" if reading.format == "builtin" else f"read as {reading.format}"
+    remark(f"{source.data}: {how}; {'; '.join(choices_of(corpus))}.")
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
 
 
