@@ -99,6 +99,13 @@ class DataOptions:
             show_default=False,
         ),
     ] = None
+    merge_labels: Annotated[
+        bool,
+        typer.Option(
+            "--merge-labels",
+            help="Merge labels that differ only in case, blanks or Unicode form; the most frequent spelling is kept.",
+        ),
+    ] = False
     encoding: Annotated[
         str | None,
         typer.Option("--encoding", help="The encoding of the text; UTF-8 by default.", show_default=False),
@@ -139,6 +146,7 @@ class DataOptions:
             vocabulary=self.vocabulary,
             label_language=self.label_language,
             split_by=self.split_by,
+            merge_labels=self.merge_labels,
         )
 
     def arguments(self) -> str:
@@ -154,7 +162,7 @@ class DataOptions:
             if value != field.default:
                 flag = hints[field.name].__metadata__[0].default  # Typer's name for the first argument of Option
                 for one in value if isinstance(value, list) else [value]:
-                    words += [flag, str(one)]
+                    words += [flag] if one is True else [flag, str(one)]
         return " " * bool(words) + shlex.join(words)
 
 
@@ -164,7 +172,8 @@ def takes_data_options(*without: str) -> Callable[[Callable[..., None]], Callabl
     Options named in `without` are left out. The command is called with one `DataOptions` as ``reading``; Typer sees one
     parameter per option, so that ``--help`` lists them where ``reading`` stands.
 
-    >>> @takes_data_options("hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator")
+    >>> @takes_data_options("hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator",
+    ...     "merge_labels")
     ... def command(data: str, *, reading: DataOptions) -> None:
     ...     print(reading.source(data).options)
     >>> list(inspect.signature(command).parameters)

@@ -35,7 +35,9 @@ class Output(StrEnum):
     CSV = "csv"
 
 
-@o.takes_data_options("hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator")
+@o.takes_data_options(
+    "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels"
+)
 def predict(
     model: o.ModelFile,
     data: Annotated[

@@ -17,6 +17,8 @@ Labels and hierarchies
     label_names     the distinct labels of label sets
     label_matrix    label sets as a 0/1 matrix
     label_sets      a 0/1 matrix as label sets
+    label_spellings labels that differ only in case, blanks or Unicode form
+    merge_spellings label sets with one spelling per label
     Hierarchy       the parent of each label
     find_hierarchy  the hierarchy of a file or of label names
     read_parents    a hierarchy from a file of labels and parents
@@ -73,7 +75,9 @@ __all__ = [
     "label_matrix",
     "label_names",
     "label_sets",
+    "label_spellings",
     "load",
+    "merge_spellings",
     "near_duplicates",
     "read",
     "read_parents",
@@ -93,6 +97,7 @@ if TYPE_CHECKING:
     from manylabel.data.formats import FORMATS
     from manylabel.data.hierarchy import Hierarchy, find_hierarchy, read_parents
     from manylabel.data.known import KNOWN, fetch, load
+    from manylabel.data.label_spellings import label_spellings, merge_spellings
     from manylabel.data.labels import label_matrix, label_names, label_sets
     from manylabel.data.problems import Problem
     from manylabel.data.reading import Reading, read, write
@@ -131,6 +136,10 @@ else:
                 "KNOWN",
                 "fetch",
                 "load",
+            ),
+            "label_spellings": (
+                "label_spellings",
+                "merge_spellings",
             ),
             "labels": (
                 "label_matrix",

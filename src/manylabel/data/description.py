@@ -118,6 +118,8 @@ class LabelFacts:
     imbalance: ImbalanceFacts
     by_frequency: list[LabelFrequency]
     """Every label in use, the most frequent first, ties by name."""
+    spellings: list[dict[str, int]]
+    """Labels that differ only in case, blanks or Unicode form: the documents of each spelling."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_name
 from manylabel.data.formats import FORMATS, Format, format_named, format_of_suffix, guess_format, suffix_of
 from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.label_spellings import merge_corpus_spellings
 from manylabel.data.label_vocabulary import looks_like_vocabulary
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading_options import ReadingOptions
@@ -35,6 +36,7 @@ def read(
     on_error: OnError = "raise",
     keep_blank: bool = False,
     labels: bool = True,
+    merge_labels: bool = False,
     hierarchy_separator: str | None = None,
     like: ReadingOptions | None = None,
     **options: Any,
@@ -45,8 +47,9 @@ def read(
     label files of Annif, the Reuters-21578 files, or one data file beside side files. A prefix such as ``mulan/enron``
     stands for ``enron-train.arff`` and ``enron-test.arff``. `options` are those of the format (see `FORMATS`);
     `hierarchy_separator` reads a label hierarchy off names such as ``area/topic``. With ``on_error="skip"`` bad lines
-    are left out and listed in `skipped`. Without `labels` no labels are looked for. `like` are the options with which
-    the documents of a model were read (`TextClassifier.reading`): they are used where no option is given.
+    are left out and listed in `skipped`. Without `labels` no labels are looked for. With `merge_labels`, labels that
+    differ only in case, blanks or Unicode form become one, in the most frequent spelling. `like` are the options with
+    which the documents of a model were read (`TextClassifier.reading`): they are used where no option is given.
     """
     path = Path(path)
     problems = Problems(on_error, keep_blank=keep_blank)
@@ -69,6 +72,8 @@ def read(
         name=corpus.name if len(splits) == 1 else path.name,
         reading=ReadingOptions.of(row.name, suffix_of(files[0].path), given, corpus.layout),
     )
+    if merge_labels and corpus.labels is not None:
+        corpus = merge_corpus_spellings(corpus)
     if hierarchy_separator is not None:
         corpus = replace(corpus, hierarchy=Hierarchy.from_paths(corpus.label_names, hierarchy_separator))
     return Reading(corpus, row.name, problems.skipped)

@@ -128,7 +128,10 @@ def _label_sentences(labels: LabelFacts) -> list[str]:
     unused = labels.names - labels.used
     if unused:
         sets += f" {counted(unused, 'label name is', 'label names are')} on no document."
-    return [first, sets]
+    if not labels.spellings:
+        return [first, sets]
+    spellings = "; ".join(" and ".join(f"{name} ({n:,})" for name, n in one.items()) for one in labels.spellings)
+    return [first, sets, f"Spelled in several ways: {spellings}. Merge them with --merge-labels."]
 
 
 def _label_table(listed: Sequence[LabelFrequency]) -> Table:

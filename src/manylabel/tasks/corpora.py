@@ -17,6 +17,7 @@ from manylabel.data.dates import read_dates
 from manylabel.data.description import DuplicateFacts
 from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.data.hierarchy import find_hierarchy
+from manylabel.data.label_spellings import label_spellings, merge_corpus_spellings, spellings_text
 from manylabel.data.label_vocabulary import (
     choose_language,
     find_vocabulary,
@@ -70,6 +71,8 @@ class Source:
     """Whether rows without a text are documents too, so that every row has its prediction."""
     labels: bool = True
     """Whether to read labels; predictions need none."""
+    merge_labels: bool = False
+    """Whether labels that differ only in case, blanks or Unicode form become one, in the most frequent spelling."""
 
 
 def load_source(source: Source, model: TextClassifier | None = None, *, names_labels: bool = True) -> Reading:
@@ -96,6 +99,8 @@ def load_source(source: Source, model: TextClassifier | None = None, *, names_la
     elif {"train", "test"} & corpus.splits.keys():
         _warn_of_other_splits(corpus)
     problems = Problems(source.on_error)
+    if corpus.labels is not None:
+        corpus = check_spellings(corpus, source, model)
     if names_labels and corpus.labels is not None:
         corpus = name_labels(corpus, source, model)
     if source.hierarchy is not None:
@@ -104,6 +109,29 @@ def load_source(source: Source, model: TextClassifier | None = None, *, names_la
     how = "built into manylabel" if reading.format == "builtin" else f"read as {reading.format}"
     remark(f"{source.data}: {how}; {'; '.join(choices_of(corpus))}.")
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def check_spellings(corpus: Corpus, source: Source, model: TextClassifier | None = None) -> Corpus:
+    """The corpus, after reporting labels with several spellings; they are merged where source or model ask for it.
+
+    For a `model`, its own spellings are the right ones.
+    """
+    trained = None if model is None else model.reading
+    preferred = () if model is None else model.labels_
+    merge = source.merge_labels or (trained is not None and trained.gave("merge_labels"))
+    if merge and corpus.reading is not None:
+        given = {**corpus.reading.given, "merge_labels": True}
+        corpus = replace(corpus, reading=replace(corpus.reading, given=given))
+    groups = label_spellings(corpus.label_sets, preferred)
+    if not groups:
+        return corpus
+    some = counted(len(groups), "label has several spellings that differ", "labels have several spellings that differ")
+    what = f"{some} only in case, blanks or Unicode form: {spellings_text(groups)}."
+    if merge:
+        remark(f"{source.data}: {what} They are merged.")
+        return merge_corpus_spellings(corpus, preferred)
+    warnings.warn(f"{what} Use --merge-labels to merge them.", ManylabelWarning, stacklevel=3)
+    return corpus
 
 
 def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = None) -> Corpus:

@@ -21,6 +21,7 @@ from manylabel.data.description import (
     WordFacts,
 )
 from manylabel.data.known import fetch as download
+from manylabel.data.label_spellings import label_spellings
 from manylabel.data.problems import Problem
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
@@ -103,6 +104,7 @@ def label_facts(corpus: Corpus) -> LabelFacts:
             gini=found.gini,
         ),
         by_frequency=_by_frequency(names, found, len(corpus)),
+        spellings=label_spellings(corpus.label_sets),
     )
 
 
