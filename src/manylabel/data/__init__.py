@@ -14,15 +14,15 @@ Reading and writing
     Problem  one problem found while reading
 
 Labels and hierarchies
-    label_names     the distinct labels of label sets
-    label_matrix    label sets as a 0/1 matrix
-    label_sets      a 0/1 matrix as label sets
-    label_spellings labels that differ only in case, blanks or Unicode form
-    merge_spellings label sets with one spelling per label
-    Hierarchy       the parent of each label
-    find_hierarchy  the hierarchy of a file or of label names
-    read_parents    a hierarchy from a file of labels and parents
-    read_skos       a hierarchy from a SKOS thesaurus
+    label_names      the distinct labels of label sets
+    label_matrix     label sets as a 0/1 matrix
+    label_sets       a 0/1 matrix as label sets
+    label_spellings  labels that differ only in case, blanks or Unicode form
+    merge_spellings  label sets with one spelling per label
+    Hierarchy        the parent of each label
+    find_hierarchy   the hierarchy of a file or of label names
+    read_parents     a hierarchy from a file of labels and parents
+    read_skos        a hierarchy from a SKOS thesaurus
 
 Description
     describe         the sizes of a corpus
@@ -97,11 +97,11 @@ if TYPE_CHECKING:
     from manylabel.data.formats import FORMATS
     from manylabel.data.hierarchy import Hierarchy, find_hierarchy, read_parents
     from manylabel.data.known import KNOWN, fetch, load
-    from manylabel.data.label_spellings import label_spellings, merge_spellings
     from manylabel.data.labels import label_matrix, label_names, label_sets
     from manylabel.data.problems import Problem
     from manylabel.data.reading import Reading, read, write
     from manylabel.data.skos import read_skos
+    from manylabel.data.spellings import label_spellings, merge_spellings
     from manylabel.data.splits import (
         by_date,
         group_k_fold,
@@ -137,7 +137,7 @@ else:
                 "fetch",
                 "load",
             ),
-            "label_spellings": (
+            "spellings": (
                 "label_spellings",
                 "merge_spellings",
             ),

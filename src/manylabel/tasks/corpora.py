@@ -17,7 +17,6 @@ from manylabel.data.dates import read_dates
 from manylabel.data.description import DuplicateFacts
 from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.data.hierarchy import find_hierarchy
-from manylabel.data.label_spellings import label_spellings, merge_corpus_spellings, spellings_text
 from manylabel.data.label_vocabulary import (
     choose_language,
     find_vocabulary,
@@ -26,6 +25,7 @@ from manylabel.data.label_vocabulary import (
 )
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
+from manylabel.data.spellings import label_spellings, merge_corpus_spellings, spellings_text
 from manylabel.data.splits import (
     Split,
     by_date,

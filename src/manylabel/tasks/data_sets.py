@@ -21,8 +21,8 @@ from manylabel.data.description import (
     WordFacts,
 )
 from manylabel.data.known import fetch as download
-from manylabel.data.label_spellings import label_spellings
 from manylabel.data.problems import Problem
+from manylabel.data.spellings import label_spellings
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
 from manylabel.features.reading import CHOSEN_BY_TEXTS
