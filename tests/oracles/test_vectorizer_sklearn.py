@@ -95,6 +95,7 @@ def test_counts_names_and_transform_are_those_of_count_vectorizer(settings: dict
     assert_equal(mine.transform(new), theirs.transform(new))
 
 
+@pytest.mark.filterwarnings("ignore:tokens = 'letters' reads only")
 def test_letters_are_the_pattern_a_to_z() -> None:
     """D-2: the tokens assumed for Vilar, Castro & Sanchis 2004."""
     theirs = CountVectorizer(token_pattern="[a-z]+")
