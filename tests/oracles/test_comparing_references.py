@@ -141,11 +141,20 @@ def test_friedman_agrees_with_scipy(ties: bool) -> None:
 
 def test_wilcoxon_agrees_with_scipy() -> None:
     rng = np.random.default_rng(2)
-    for one, two in ((rng.random(9), rng.random(9)), (np.round(5 * rng.random(30)), np.round(5 * rng.random(30)))):
-        expected = stats.wilcoxon(one, two, method="approx" if (one == two).any() else "exact")
+    few, many = rng.random((2, 9)), np.round(5 * rng.random((2, 90)))
+    for (one, two), method in ((few, "exact"), (many, "approx")):
+        expected = stats.wilcoxon(one, two, method=method)
         found = wilcoxon(one, two)
         assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue))
-    assert wilcoxon([2.0, 3.0, 2.0, 4.0], [1.0, 2.0, 3.0, 4.0]).n_sets == 3
+
+
+def test_wilcoxon_with_ties_counts_all_signs() -> None:
+    """Average ranks: |−2|, |1|, |1|, |3|, |1|, |2| have the ranks 4.5, 2, 2, 6, 2, 4.5."""
+    ranks = np.array([4.5, 2, 2, 6, 2, 4.5])
+    sums = [float(ranks[list(signs)].sum()) for signs in product([False, True], repeat=6)]
+    found = wilcoxon([-2, 1, 1, 3, 1, 2, 7], [0, 0, 0, 0, 0, 0, 7])
+    assert (found.statistic, found.n_sets) == (4.5, 6)
+    assert found.p == pytest.approx(2 * np.mean(np.array(sums) <= 4.5))
 
 
 def test_nemenyi_agrees_with_the_studentised_range() -> None:
