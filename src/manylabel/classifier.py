@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.documents import read_documents, rows_of
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.label_forms import MATRIX_FORMS, check_same_length, read_labels
+from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, check_same_length, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Csr, Ints
@@ -23,6 +23,10 @@ from manylabel.models.base import AdditiveModel, unfitted_copy
 from manylabel.predicting import TextPredictor
 from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
+
+if TYPE_CHECKING:
+    from manylabel.decisions.decided import DecidedModel
+    from manylabel.evaluation.expected import ExpectedQuality
 
 
 class TextClassifier(TextPredictor):
@@ -55,6 +59,8 @@ class TextClassifier(TextPredictor):
     """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
     reading_: dict[str, Any] | None = None
     """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
+    expected_: ExpectedQuality | None = None
+    """The quality to expect on new documents, measured out of fold in `fit`; None where nothing is learned there."""
 
     def __init__(
         self,
@@ -152,14 +158,24 @@ class TextClassifier(TextPredictor):
         held_out = None
         if divided is not None:
             held_out = pipeline.transform(rows_of(documents, divided[1])), Csr(Y[divided[1]])
+        unseen: list[tuple[Csr, Csr]] = []
+        report = None if form in SINGLE_FORMS else lambda *labels: unseen.append(labels)
         with stage("Learning"):
-            decided.fit(learned.X, given_Y, held_out=held_out, fold_features=learned.in_folds, **decided.wanted(facts))
+            decided.fit(
+                learned.X,
+                given_Y,
+                held_out=held_out,
+                fold_features=learned.in_folds,
+                report=report,
+                **decided.wanted(facts),
+            )
         # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
         self.recipe_, self.features_, self.decided_ = recipe.as_dict(), pipeline, decided
         self.labels_, self.label_form_, self.label_kind_ = names, form, given_labels.kind
         self.nodes_, self.parents_ = nodes, parents
         self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
         self.reading_ = None if reading is None else reading.as_dict()
+        self.expected_ = _expected(unseen, decided, self.seed)
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self.forget_short_way()
@@ -283,6 +299,14 @@ class TextClassifier(TextPredictor):
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _expected(unseen: Sequence[tuple[Csr, Csr]], decided: DecidedModel, seed: int) -> ExpectedQuality | None:
+    """The expected quality by the true and predicted labels of documents that were predicted unseen, if there are."""
+    from manylabel.evaluation.expected import expected_quality
+
+    metrics = [] if decided.choice_ is None else [decided.choice_["metric"]]
+    return expected_quality(*unseen[0], metrics, seed) if unseen else None
 
 
 def _hierarchy_columns(

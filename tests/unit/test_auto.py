@@ -38,10 +38,11 @@ class LongerIsBetter(BestRule):
 
     fitted = 0
 
-    def learn(self, scores, Y, kind):
-        super().learn(scores, Y, kind)
+    def learn_crossed(self, scores, Y, kind):
+        crossed = super().learn_crossed(scores, Y, kind)
         type(self).fitted += 1
         self.order_ = type(self).fitted
+        return crossed
 
     @property
     def gain(self) -> float:

@@ -9,7 +9,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_page
-from manylabel.reports.page import Note, skipped_notes
+from manylabel.reports.page import skipped_notes
 
 if TYPE_CHECKING:
     from manylabel.evaluation.result import Result
@@ -55,6 +55,7 @@ def evaluate(
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
+    from manylabel.reports.model_page import training_documents_notes
     from manylabel.reports.result_page import result_page, straddling_notes
     from manylabel.reports.saved_results_page import ranks_page
     from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
@@ -92,11 +93,7 @@ def evaluate(
         show_json(plain[0] if len(plain) == 1 else plain)
         return
     for one in found:
-        page = result_page(one.results, one.split, labels=limit)
-        if one.remembered:
-            page.append(
-                Note("The model was trained on these very documents: the figures show memory, not learning.", "warning")
-            )
+        page = [*training_documents_notes(one.seen, one.expected), *result_page(one.results, one.split, labels=limit)]
         page += straddling_notes(one.straddle)
         show([*page, *skipped_notes([str(problem) for problem in one.skipped])])
     if len(found) > 1 and len(found[0].results) > 1:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from manylabel.data.splits import iterative_stratification
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.decided import DecidedModel, OutOfFold, Scored, decidable_scores
+from manylabel.decisions.cross_fitting import CrossFitted
+from manylabel.decisions.decided import DecidedModel, OutOfFold, Scored
+from manylabel.decisions.empty_documents import decidable_scores
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
@@ -116,8 +118,10 @@ class AutoModel(DecidedModel):
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, X, Y, out_of_fold)
         best, gain = None, -np.inf
+        crossed: tuple[CrossFitted, ...] = ()
         for cost in self._costs():
             tried = self._try_cost(cost, rule, Y, out_of_fold)
+            crossed += tried.crossed
             if best is not None and not _gain(tried) > gain:
                 break
             best, gain = tried, _gain(tried)
@@ -125,9 +129,10 @@ class AutoModel(DecidedModel):
         all_scored = len(best.rows) == X.shape[0]
         if self.others and all_scored and X.nnz * Y.shape[1] <= self.most_work:
             average = self._try_average(best, rule, Y, out_of_fold)
+            crossed += average.crossed
             if _gain(average) > gain:
-                return average
-        return best
+                return replace(average, crossed=crossed)
+        return replace(best, crossed=crossed)
 
     def _costs(self) -> Sequence[float | None]:
         """The costs to try; None means the model's own."""
@@ -143,9 +148,10 @@ class AutoModel(DecidedModel):
         model = self._with_cost(cost)
         scores, rows, empty = out_of_fold(model)
         decidable = decidable_scores(scores, empty, model, rule)
-        learned = unfitted_copy(rule).fit(decidable, Csr(Y[rows]), model.score_kind)
+        learned = unfitted_copy(rule)
+        crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
         settings = {} if cost is None or cost == self.C else {"C": float(cost)}
-        return Scored(model, scores, rows, empty, learned, settings)
+        return Scored(model, scores, rows, empty, learned, settings, () if crossed is None else (crossed,))
 
     def _try_average(self, first: Scored, rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold) -> Averaged:
         """The average of all models, and the rule learned on its out-of-fold scores.
@@ -155,17 +161,18 @@ class AutoModel(DecidedModel):
         scores = [of_unseen_documents(first.scores, first.model.score_kind)]
         for other in self.others:
             model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
-            found, _, _ = out_of_fold(model)
-            scores.append(of_unseen_documents(found, model.score_kind))
+            own, _, _ = out_of_fold(model)
+            scores.append(of_unseen_documents(own, model.score_kind))
         ensemble = Ensemble((first.model, *self.others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         member_scores = np.stack(scores)
         tests = [test for _, test in iterative_stratification(Y, self.folds, self.seed)]
         combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)
         combined = with_constants(combined, constant_labels(Y))
         decidable = decidable_scores(combined, first.empty, ensemble, rule)
-        learned = unfitted_copy(rule).fit(decidable, Y, ensemble.score_kind)
-        settings = {**first.settings, "averaged": True}
-        return Averaged(ensemble, combined, first.rows, first.empty, learned, settings, member_scores)
+        learned = unfitted_copy(rule)
+        found = learned.fit_crossed(decidable, Y, ensemble.score_kind)
+        settings, crossed = {**first.settings, "averaged": True}, () if found is None else (found,)
+        return Averaged(ensemble, combined, first.rows, first.empty, learned, settings, crossed, member_scores)
 
 
 def _gain(found: Scored) -> float:

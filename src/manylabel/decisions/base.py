@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
 
 import numpy as np
+from scipy import sparse
 
+from manylabel.decisions.cross_fitting import FOLDS, CrossFitted, compared_rows
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError
+from manylabel.models.base import unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
 from manylabel.parameters import OneOf
 
@@ -78,6 +81,25 @@ class DecisionRule(Estimator):
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Learn from out-of-fold (or held-out) scores and the true labels."""
 
+    def learn_crossed(self, scores: Floats, Y: Csr, kind: ScoreKind) -> CrossFitted | None:
+        """Learn, and return decisions about the same documents (or a sample) by copies that did not learn from them.
+
+        A rule that compares candidates returns the decisions of all, which it has made anyway.
+        """
+        from manylabel.data.splits import iterative_stratification
+
+        self.learn(scores, Y, kind)
+        rows = compared_rows(scores.shape)
+        if len(rows) < FOLDS:
+            return None
+        scores, Y = scores[rows], Csr(Y[rows])
+        tests, decided = [], []
+        for train, test in iterative_stratification(Y, FOLDS, seed=0):
+            tests.append(test)
+            decided.append(unfitted_copy(self).fit(scores[train], Csr(Y[train]), kind).decide(scores[test], kind))
+        numbers = np.repeat(np.arange(FOLDS), [len(test) for test in tests])
+        return CrossFitted(rows[np.concatenate(tests)], numbers, (Csr(sparse.vstack(decided, format="csr")),))
+
     def learn_from(self, search: ThresholdSearch) -> Self:
         """Learn from the scores of a `ThresholdSearch`, which several rules may share; by default as `fit` does.
 
@@ -130,14 +152,29 @@ class DecisionRule(Estimator):
         self.check_parameters()
         self.check_kind(kind)
         if self.learns:
-            scores, Y = np.asarray(scores, dtype=np.float64), Csr(Y)
-            if scores.shape != Y.shape:
-                raise DecisionError(
-                    f"{type(self).__name__}: scores are {scores.shape[0]} × {scores.shape[1]} but Y is "
-                    f"{Y.shape[0]} × {Y.shape[1]}. Both must be documents × labels."
-                )
-            self.learn(scores, Y, kind)
+            self.learn(*self._checked(scores, Y), kind)
         return self
+
+    def fit_crossed(self, scores: Floats, Y: Csr, kind: ScoreKind) -> CrossFitted | None:
+        """Learn as `fit` does; return decisions about the same documents by rules that did not learn from them.
+
+        None where there are too few documents.
+        """
+        self.check_parameters()
+        self.check_kind(kind)
+        if self.learns:
+            return self.learn_crossed(*self._checked(scores, Y), kind)
+        rows = np.arange(len(scores))
+        return CrossFitted(rows, np.zeros_like(rows), (self.decide(scores, kind),))
+
+    def _checked(self, scores: Floats, Y: Csr) -> tuple[Floats, Csr]:
+        scores, Y = np.asarray(scores, dtype=np.float64), Csr(Y)
+        if scores.shape != Y.shape:
+            raise DecisionError(
+                f"{type(self).__name__}: scores are {scores.shape[0]} × {scores.shape[1]} but Y is "
+                f"{Y.shape[0]} × {Y.shape[1]}. Both must be documents × labels."
+            )
+        return scores, Y
 
     def decide(self, scores: Floats, kind: ScoreKind) -> Csr:
         """The label sets of a batch of documents as 0/1 CSR."""

@@ -12,6 +12,7 @@ from scipy import sparse
 from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.calibrated import CalibratedThreshold
+from manylabel.decisions.cross_fitting import CrossFitted, compared_rows
 from manylabel.decisions.natural import Natural
 from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.seen_sets import SeenSets
@@ -28,10 +29,8 @@ from manylabel.progress import stage
 if TYPE_CHECKING:
     from manylabel.metrics.targets import TargetMetric
 
-MOST_CELLS = 1 << 20
-"""Beyond this many scores, rules are compared on a sample of the documents, which is enough to choose."""
 MOST_CELLS_FOR_RARE = 1 << 23
-"""The same for macro averages, where rare labels count as much as others and need all their documents."""
+"""The scores beyond which rules are compared on a sample, for macro averages: rare labels need all their documents."""
 MOST_SETS = 1 << 23
 """Seen sets × documents beyond which rules over seen sets are left out: they would take longer than the model."""
 
@@ -97,22 +96,30 @@ class BestRule(DecisionRule):
 
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Cross-fit the candidates, choose one, and learn it on everything."""
+        self.learn_crossed(scores, Y, kind)
+
+    def learn_crossed(self, scores: Floats, Y: Csr, kind: ScoreKind) -> CrossFitted | None:
+        """Learn, and return the decisions of all candidates; None where there are too few documents to compare them."""
         metric = _target(self.metric)
         listed = candidates(metric, kind)
-        rows = _compared(scores.shape, MOST_CELLS_FOR_RARE if metric.name == "macro-f1" else MOST_CELLS)
+        rows = compared_rows(scores.shape, *([MOST_CELLS_FOR_RARE] if metric.name == "macro-f1" else []))
         found: list[tuple[DecisionRule, float]] = [(listed[0], float("nan"))]
+        crossed = None
         if len(rows) >= self.folds:
-            found = self._cross_fit(listed, scores[rows], Csr(Y[rows]), kind)
+            found, crossed = self._cross_fit(listed, scores[rows], Csr(Y[rows]), kind, rows)
         gains = np.array([metric.gain(value) for _, value in found])
         close = np.flatnonzero(~(gains < gains.max() - self.tolerance))
         self.rule_ = unfitted_copy(found[int(close[0])][0]).fit(scores, Y, kind)
         order = np.argsort(-gains, kind="stable").tolist()
         self.tried_ = [{"rule": in_words(found[place][0]), "value": found[place][1]} for place in order]
+        return crossed
 
     def _cross_fit(
-        self, listed: list[DecisionRule], scores: Floats, Y: Csr, kind: ScoreKind
-    ) -> list[tuple[DecisionRule, float]]:
-        """Every candidate with its value of the metric on decisions about documents it did not learn from."""
+        self, listed: list[DecisionRule], scores: Floats, Y: Csr, kind: ScoreKind, documents: Ints
+    ) -> tuple[list[tuple[DecisionRule, float]], CrossFitted]:
+        """Every candidate with its value of the metric on decisions about documents it did not learn from, and these
+        decisions; `documents` are the rows of the documents among all.
+        """
         from manylabel.data.splits import iterative_stratification
 
         metric = _target(self.metric)
@@ -128,11 +135,10 @@ class BestRule(DecisionRule):
                 advance(1)
         rows = np.concatenate(order)
         Y_true, ordered = Csr(Y[rows]), scores[rows]
-        return [
-            (rules[name], metric.value(Y_true, Csr(sparse.vstack(folds)), ordered))
-            for name, folds in decisions.items()
-            if len(folds) == len(order)
-        ]
+        whole = {name: Csr(sparse.vstack(folds)) for name, folds in decisions.items() if len(folds) == len(order)}
+        numbers = np.repeat(np.arange(len(order)), [len(test) for test in order])
+        crossed = CrossFitted(documents[rows], numbers, tuple(whole.values()), metric, self.tolerance)
+        return [(rules[name], metric.value(Y_true, decided, ordered)) for name, decided in whole.items()], crossed
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """The labels that the chosen rule decides."""
@@ -203,12 +209,6 @@ def _decisions(
         forced = with_fallback(rule)
         if forced is not None:
             yield forced, unfitted_copy(forced).restore(fitted.learned_state()).decide_dense(tested, kind)
-
-
-def _compared(shape: tuple[int, ...], most: int) -> Ints:
-    """The documents on which rules are compared: all, or evenly spaced ones if there are more than `most` scores."""
-    step = -(-shape[0] * shape[1] // most) or 1
-    return np.arange(0, shape[0], step)
 
 
 def _target(name: str) -> TargetMetric:

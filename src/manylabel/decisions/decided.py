@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from manylabel.data.splits import holdout
 from manylabel.deadline import Deadline
-from manylabel.decisions.base import Choice, DecisionRule, floor
+from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.calibration import Calibration, open_scores
+from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
+from manylabel.decisions.empty_documents import decidable_scores, labels_empty_documents, unlabelled_if_empty
 from manylabel.decisions.guarantee import GuaranteeRecord
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features.pipeline import FoldFeatures
@@ -26,6 +28,9 @@ RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(
 OutOfFold: TypeAlias = Callable[[MultiLabelModel], tuple[Floats, Ints, Bools]]
 """A model → the scores of the training documents by copies of it that did not see them, the rows of these documents,
 and which of them have no term that the copy knew.
+"""
+Report: TypeAlias = Callable[[Csr, Csr], None]
+"""Takes the true and the predicted labels of training documents, predicted by models and rules that did not see them.
 """
 
 
@@ -43,6 +48,8 @@ class Scored:
     """The decision rule, if it was already learned on these scores."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the model that were chosen by comparing scores."""
+    crossed: tuple[CrossFitted, ...] = ()
+    """Where several models were compared: the cross-fitted decisions of each."""
 
     def decidable(self, rule: DecisionRule) -> Floats:
         """The scores as the rule should learn from them: every label of a document that gets none is impossible."""
@@ -139,16 +146,18 @@ class DecidedModel(MultiLabelModel):
         held_out: tuple[Csr, Csr] | None = None,
         deadline: Deadline | None = None,
         fold_features: FoldFeatures | None = None,
+        report: Report | None = None,
         **facts: Any,
     ) -> Self:
         """Learn the rule on out-of-fold scores, then the model; `facts` are passed to the model's `fit`.
 
         `held_out` are documents and labels for a rule that needs them; by default they are drawn from X and Y. The
         `deadline` is checked before each fold. `fold_features` learns selection and weighting of terms in each fold
-        from its training documents, so that the rule learns from documents as new as those predicted later.
+        from its training documents, so that the rule learns from documents as new as those predicted later. `report` is
+        called, where the rule learns on out-of-fold scores, with what it decides about documents it did not see.
         """
         try:
-            return self._fit(X, Y, held_out, deadline, fold_features, facts)
+            return self._fit(X, Y, held_out, deadline, fold_features, report, facts)
         except BaseException:  # also an interruption: a model without its parts must not count as fitted
             self.forget()
             raise
@@ -160,6 +169,7 @@ class DecidedModel(MultiLabelModel):
         held_out: tuple[Csr, Csr] | None,
         deadline: Deadline | None,
         fold_features: FoldFeatures | None,
+        report: Report | None,
         facts: Mapping[str, Any],
     ) -> Self:
         features, targets = self.check_training(X, Y)
@@ -181,7 +191,7 @@ class DecidedModel(MultiLabelModel):
         if self.probabilities is not None or (rule is not None and rule.learns):
             out_of_fold = self.out_of_fold(features, Y_true, facts, deadline, fold_features)
             found = self.score_out_of_fold(rule, features, Y_true, out_of_fold)
-            rule = self._learn_from(found, rule, Csr(Y_true[found.rows]))
+            rule = self._learn_from(found, rule, Csr(Y_true[found.rows]), report)
             self.model_ = found.fit(features, Y_true, facts)
         else:
             self.model_ = self._fit_alone(features, Y_true, facts)
@@ -257,16 +267,22 @@ class DecidedModel(MultiLabelModel):
         model = self.unfitted_model()
         return Scored(model, *out_of_fold(model))
 
-    def _learn_from(self, found: Scored, rule: DecisionRule | None, Y_true: Csr) -> DecisionRule | None:
+    def _learn_from(
+        self, found: Scored, rule: DecisionRule | None, Y_true: Csr, report: Report | None
+    ) -> DecisionRule | None:
         """Learn calibration and rule from out-of-fold scores; return the learned rule."""
         kind = found.model.score_kind
         if self.probabilities is not None:
             self.calibration_ = Calibration(self.probabilities).fit(open_scores(found.scores, kind), Y_true)
         if rule is None:
             return None
-        learned = found.rule
-        if learned is None:
-            learned = (rule.prepare if rule.held_out_share else rule.fit)(found.decidable(rule), Y_true, kind)
+        learned, crossed = found.rule or rule, found.crossed
+        if found.rule is None:
+            learns = rule.prepare if rule.held_out_share else rule.fit if report is None else rule.fit_crossed
+            result = learns(found.decidable(rule), Y_true, kind)
+            crossed = (result,) if isinstance(result, CrossFitted) else ()
+        if report is not None and crossed:
+            report(*unseen_decisions(crossed, Y_true))
         self.choice_ = learned.choice(found.settings)
         return learned
 
@@ -354,35 +370,6 @@ class DecidedModel(MultiLabelModel):
 def _among(features: FoldFeatures, rows: Ints) -> FoldFeatures:
     """The features of folds of some of the documents, whose rows are counted among these."""
     return lambda train, test: features(rows[train], rows[test])
-
-
-def labels_empty_documents(model: MultiLabelModel, rule: DecisionRule | None) -> bool:
-    """Whether documents without a known term get labels: if absent terms are evidence to the model, or if the rule
-    has a guarantee, which counts every document.
-    """
-    return model.reads_absence or (rule is not None and rule.held_out_share > 0)
-
-
-def decidable_scores(scores: Floats, empty: Bools, model: MultiLabelModel, rule: DecisionRule) -> Floats:
-    """The scores, with every label impossible for empty documents, as `unlabelled_if_empty` decides them."""
-    if not empty.any() or labels_empty_documents(model, rule):
-        return scores
-    return np.where(empty[:, np.newaxis], floor(model.score_kind), scores)
-
-
-def unlabelled_if_empty(predicted: Csr, X: Csr, model: MultiLabelModel, rule: DecisionRule | None) -> Csr:
-    """The predicted label sets, without those of documents in which no term is known.
-
-    The scores of such a document say only how frequent the labels are. It keeps its labels where
-    `labels_empty_documents`.
-    """
-    lengths = np.diff(X.indptr)
-    if lengths.all() or labels_empty_documents(model, rule):
-        return predicted
-    kept = np.repeat(lengths > 0, np.diff(predicted.indptr))
-    sizes = np.where(lengths > 0, np.diff(predicted.indptr), 0)
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(predicted.indptr.dtype)
-    return Csr((predicted.data[kept], predicted.indices[kept], indptr), shape=predicted.shape)
 
 
 def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | None) -> Floats:

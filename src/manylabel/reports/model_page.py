@@ -9,6 +9,8 @@ from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, co
 
 if TYPE_CHECKING:
     from manylabel.decisions.base import Choice
+    from manylabel.evaluation.expected import ExpectedQuality
+    from manylabel.evaluation.training_documents import SeenDocuments
     from manylabel.reports.records import ModelRecord, TrainingRecord
 
 
@@ -21,15 +23,52 @@ def training_page(trained: TrainingRecord, data: str) -> list[Block]:
             f"{counted(trained.documents, 'document')} ({trained.unlabelled:,} without a label), "
             f"{counted(trained.labels, 'label')}, {counted(trained.terms, 'term')}{stems}, {trained.seconds:.2f} s."
         ),
-        *([Note(chosen_text(trained.chosen))] if trained.chosen is not None else []),
+        *_chosen(trained),
         *([Note(guarantee_text(trained.guarantee))] if trained.guarantee is not None else []),
+        *_quality(trained, data),
         *([Note(trained.vocabulary)] if trained.vocabulary is not None else []),
         *skipped_notes(trained.skipped),
         Note(f"The model is in {trained.model}."),
+        Note(_next_text(trained, data), "quiet"),
+    ]
+
+
+def _next_text(trained: TrainingRecord, data: str) -> str:
+    """The commands to try next: `evaluate` only on documents that training did not use."""
+    predict = f"Next: manylabel predict {trained.model} FILE"
+    if trained.has_test_split:
+        return f"{predict}   or, on the test split:   manylabel evaluate {data} --model {trained.model}"
+    return f"{predict}   or, on other labelled documents:   manylabel evaluate OTHER --model {trained.model}"
+
+
+def _quality(trained: TrainingRecord, data: str) -> list[Block]:
+    """The quality to expect, or the command that measures it; nothing where a guarantee stands for it."""
+    if trained.expected is not None:
+        return [Note(expected_text(trained.expected))]
+    if trained.guarantee is not None:
+        return []
+    method = trained.recipe["method"]
+    return [
         Note(
-            f"Next: manylabel evaluate {data} --model {trained.model}   or   manylabel predict {trained.model} FILE",
-            "quiet",
-        ),
+            "How good the model is on new documents was not measured: nothing of it is learned out of fold. Measure "
+            f"such a model: manylabel evaluate {data} --method {method}"
+        )
+    ]
+
+
+def training_documents_notes(seen: SeenDocuments | None, expected: ExpectedQuality | None) -> list[Block]:
+    """A warning where a model is measured on documents it was trained on, with what is known of new ones."""
+    if seen is None or not seen.seen:
+        return []
+    sample = "" if seen.compared == seen.documents else " in a sample"
+    if seen.seen == seen.compared:
+        which = f"The model was trained on these very documents (all {counted(seen.compared, 'document')}{sample})"
+    else:
+        which = f"The model was trained on {seen.seen:,} of these {counted(seen.compared, 'document')}{sample}"
+    known = expected_text(expected)
+    return [
+        Note(f"{which}: figures on them show memory, not learning. Measure other documents.", "warning"),
+        *([Note(known)] if known else []),
     ]
 
 
@@ -45,8 +84,9 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
         ),
         *([Note(found.reading)] if found.reading is not None else []),
         *([Note(f"Words are reduced to {found.language.title()} stems.")] if found.language else []),
-        *([Note(chosen_text(found.chosen))] if found.chosen is not None else []),
+        *_chosen(found),
         *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),
+        *([Note(text)] if (text := expected_text(found.expected)) else []),
         Heading("Recipe"),
         Table([Column("section"), Column("setting"), Column("value")], _recipe_rows(facts.get("recipe", {}))),
         Heading("Labels"),
@@ -99,6 +139,13 @@ def _recipe_rows(recipe: Mapping[str, Any]) -> list[list[Cell]]:
     return rows
 
 
+def _chosen(found: TrainingRecord | ModelRecord) -> list[Block]:
+    """What training chose; its value only where no better estimate is known: the best of several is partly lucky."""
+    if found.chosen is None:
+        return []
+    return [Note(chosen_text(found.chosen if found.expected is None else {**found.chosen, "value": None}))]
+
+
 def chosen_text(chosen: Choice) -> str:
     """A sentence on what training chose for a metric: the rule, the settings and the value they had.
 
@@ -111,6 +158,27 @@ def chosen_text(chosen: Choice) -> str:
     choices = [f"the rule {chosen['rule']}", *settings]
     found = "" if chosen["value"] is None else f" ({title} {100 * chosen['value']:.1f} % there)"
     return f"Chosen for {title} on out-of-fold scores: {', '.join(choices)}{found}."
+
+
+def expected_text(expected: ExpectedQuality | None) -> str:
+    """A sentence on the quality to expect on new documents; empty where it is not known.
+
+    >>> figure = {"metric": "micro-f1", "title": "Micro F1", "value": 0.8506, "low": 0.8297, "high": 0.8709}
+    >>> expected_text({"documents": 415, "figures": [figure]}).partition(", measured")[0]
+    'Expected on new documents of the same kind: micro F1 85.1 % [83.0, 87.1] (95 % interval)'
+    """
+    if expected is None:
+        return ""
+    figures = [
+        f"{one['title'][0].lower()}{one['title'][1:]} {100 * one['value']:.1f} % "
+        f"[{100 * one['low']:.1f}, {100 * one['high']:.1f}]"
+        for one in expected["figures"]
+    ]
+    intervals = "interval" if len(figures) == 1 else "intervals"
+    return (
+        f"Expected on new documents of the same kind: {', '.join(figures)} (95 % {intervals}), "
+        f"measured out of fold on {counted(expected['documents'], 'document')}."
+    )
 
 
 def guarantee_text(guarantee: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # importing decisions takes longer than printing a page
     from manylabel.decisions.base import Choice
+    from manylabel.evaluation.expected import ExpectedQuality
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class TrainingRecord(Record):
     chosen: Choice | None
     """The decision rule and settings that were chosen for a metric; None where nothing was chosen."""
     guarantee: Mapping[str, Any] | None
+    expected: ExpectedQuality | None
+    """The quality to expect on new documents; None where nothing is learned out of fold."""
+    has_test_split: bool
+    """Whether the data have a test split that training did not use."""
     skipped: list[str]
     vocabulary: str | None = None
     """A sentence on the vocabulary that names the labels; None where there is none."""
@@ -76,6 +81,8 @@ class ModelRecord(Record):
     guarantee: Mapping[str, Any] | None
     bin_weights: Mapping[str, list[float]] | None
     """The mean weight of each frequency bin (value-weighted naive Bayes); None for other methods."""
+    expected: ExpectedQuality | None
+    """The quality to expect on new documents, as training measured it out of fold."""
     arrays: dict[str, ArrayShape]
     reading: str | None = None
     """A sentence on how the documents were read from a file; None where they were not."""

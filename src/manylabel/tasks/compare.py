@@ -30,7 +30,7 @@ from manylabel.data.problems import Problem
 from manylabel.data.splits import iterative_split
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr
-from manylabel.evaluation.result import SplitCounts, fingerprint
+from manylabel.evaluation.result import SplitCounts
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.metrics import conventions
@@ -46,7 +46,7 @@ from manylabel.reports.choosing_records import (
     TestFigure,
 )
 from manylabel.tasks.corpora import Source, documents_of, folds_of, in_order_of_time, load_source, split_of
-from manylabel.tasks.models import fit_corpus
+from manylabel.tasks.models import fit_corpus, training_facts
 
 FOLDS = 5
 FOR_RACE = 0.8
@@ -283,10 +283,8 @@ def _train(
 ) -> TextClassifier:
     with stage("Training the winner"):
         classifier = fit_corpus(corpus, board.winner.option.recipe, seed=seed, n_jobs=n_jobs)
-    counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
-        facts = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
-        classifier.save(model, {**facts, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
+        classifier.save(model, training_facts(corpus, name, "compare"))
     return classifier
 
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem
+from manylabel.evaluation.expected import ExpectedQuality
 from manylabel.evaluation.experiment import evaluate as measure
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, fingerprint
+from manylabel.evaluation.training_documents import SeenDocuments, count_seen
 from manylabel.exceptions import ComparisonError, DataError, MissingDataError
 from manylabel.modelfile import open_model
 from manylabel.recipe import Recipe
@@ -29,7 +31,7 @@ from manylabel.tasks.corpora import (
     split_of,
     train_and_test,
 )
-from manylabel.tasks.models import Overrides, fit_corpus
+from manylabel.tasks.models import TRAINING_HASHES, Overrides, fit_corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +43,16 @@ class Evaluated:
     skipped: list[Problem]
     straddle: Straddle | None = None
     """Near-duplicates in training and test; None where there was no training."""
-    remembered: bool = False
-    """Whether the model was trained on the very documents it was measured on."""
+    seen: SeenDocuments | None = None
+    """How many of the measured documents the model was trained on; None where that is not known."""
+    expected: ExpectedQuality | None = None
+    """The quality on new documents that training expected; None where it did not measure it."""
 
     def as_dict(self) -> dict[str, Any]:
         """The evaluation as plain data."""
         return {
             "split": self.split,
-            "remembered": self.remembered,
+            "training_documents": None if self.seen is None else asdict(self.seen),
             "near_duplicates": None if self.straddle is None else self.straddle.as_dict(),
             "results": [result.as_dict() for result in self.results],
         }
@@ -63,12 +67,11 @@ def evaluate_model(source: Source, model: Path, *, split: str | None = None) -> 
     whole = len(corpus) == len(loaded.corpus)
     chosen = "all documents" if whole else f"the {split or 'test'} split"
     name = loaded.corpus.name or source.data
-    trained_on = open_model(model).facts.get("train_sha256")
+    facts = open_model(model).facts
+    trained_on, hashes = facts.get("train_sha256"), facts.get(TRAINING_HASHES)
     result = _measure(classifier, corpus, name, split or ("all" if whole else "test"), None, trained_on, None)
-    remembered = trained_on is not None and trained_on in [
-        fingerprint(one.ids, one.label_sets) for one in (corpus, loaded.corpus)
-    ]
-    return Evaluated([result], chosen, list(loaded.skipped), remembered=remembered)
+    seen = None if hashes is None else count_seen(documents_of(corpus), hashes)
+    return Evaluated([result], chosen, list(loaded.skipped), seen=seen, expected=classifier.expected_)
 
 
 def _check_known(corpus: Corpus, classifier: TextClassifier, model: Path) -> None:

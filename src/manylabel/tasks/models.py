@@ -21,6 +21,7 @@ from manylabel.decisions.decided import shown_thresholds
 from manylabel.estimator import Estimator
 from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
+from manylabel.evaluation.training_documents import kept_hashes
 from manylabel.exceptions import DataError, ModelFileError
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.predicting import Prediction
@@ -29,6 +30,8 @@ from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord,
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, vocabulary_text
 
 Overrides = Mapping[str, Mapping[str, Any]]
+TRAINING_HASHES, WRITTEN_BY = "training_hashes", "written_by"
+"""Facts of a model file: hashes of the training documents, and the command that wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,19 @@ def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | N
         raise
 
 
+def training_facts(corpus: Corpus, name: str, command: str) -> dict[str, Any]:
+    """What a model file keeps of its training documents: the data, their number, hashes, and the command that ran."""
+    counts = SplitCounts.of(corpus.label_sets)
+    return {
+        "data": name,
+        "documents": counts.documents,
+        "unlabelled": counts.unlabelled,
+        "train_sha256": fingerprint(corpus.ids, corpus.label_sets),
+        TRAINING_HASHES: kept_hashes(documents_of(corpus)),
+        WRITTEN_BY: command,
+    }
+
+
 def train(
     source: Source,
     model: Path | None,
@@ -87,8 +103,7 @@ def train(
     name = loaded.corpus.name or source.data
     counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
-        trained_on = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
-        classifier.save(model, {**trained_on, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
+        classifier.save(model, training_facts(corpus, name, "train"))
     record = TrainingRecord(
         model=None if model is None else str(model),
         data=name,
@@ -101,6 +116,8 @@ def train(
         recipe=classifier.recipe.as_dict(),
         chosen=classifier.decided_.choice_,
         guarantee=None if classifier.guarantee is None else classifier.guarantee.as_dict(),
+        expected=classifier.expected_,
+        has_test_split="test" in loaded.corpus.splits and split is None,
         skipped=[str(problem) for problem in loaded.skipped],
         vocabulary=vocabulary_text(loaded.corpus),
     )
@@ -188,7 +205,7 @@ def inspect(path: Path) -> ModelRecord:
         path=str(path),
         bytes=opened.size,
         versions={"manylabel": opened.header["manylabel"], "numpy": opened.header["numpy"]},
-        facts=opened.facts,
+        facts={name: value for name, value in opened.facts.items() if name != TRAINING_HASHES},
         labels=labels,
         addresses=_addresses(opened, labels),
         label_counts=opened.decode(state["label_counts_"]).tolist(),
@@ -197,6 +214,7 @@ def inspect(path: Path) -> ModelRecord:
         chosen=_chosen(opened),
         guarantee=_guarantee(opened),
         bin_weights=_bin_weights(opened),
+        expected=opened.decode(state.get("expected_")),
         arrays={name: ArrayShape(dtype, list(shape)) for name, (dtype, shape, _) in sorted(opened.places.items())},
         reading=_reading(opened),
     )

@@ -14,7 +14,7 @@ from manylabel.choosing.tuning import tune as search
 from manylabel.data import Corpus
 from manylabel.deadline import Deadline
 from manylabel.evaluation.bootstrap import interval
-from manylabel.evaluation.result import SplitCounts, fingerprint
+from manylabel.evaluation.result import SplitCounts
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.recipe import Recipe
@@ -28,7 +28,7 @@ from manylabel.reports.choosing_records import (
     TuningVerdict,
 )
 from manylabel.tasks.corpora import Source, folds_of, load_source, split_of
-from manylabel.tasks.models import Overrides, fit_corpus
+from manylabel.tasks.models import Overrides, fit_corpus, training_facts
 
 TRIALS = 27
 FOLDS = 3
@@ -139,8 +139,6 @@ def _check(trials: int, folds: int) -> None:
 def _train(corpus: Corpus, recipe: Recipe, model: Path | None, name: str, seed: int, n_jobs: int | None) -> int:
     """Train with a recipe and save; the number of labels."""
     classifier = fit_corpus(corpus, recipe, seed=seed, n_jobs=n_jobs)
-    counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
-        facts = {"data": name, "documents": counts.documents, "unlabelled": counts.unlabelled}
-        classifier.save(model, {**facts, "train_sha256": fingerprint(corpus.ids, corpus.label_sets)})
+        classifier.save(model, training_facts(corpus, name, "tune"))
     return len(classifier.labels_)
