@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
@@ -17,9 +18,11 @@ from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, check_same_le
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Csr, Ints
-from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
+from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.models.base import AdditiveModel, unfitted_copy
+from manylabel.models.inputs import check_weights
+from manylabel.notebook import html_table, shortened, some_names
 from manylabel.predicting import TextPredictor
 from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
@@ -99,41 +102,69 @@ class TextClassifier(TextPredictor):
         return Recipe.from_dict(self.recipe_) if self.is_fitted else self._resolved()
 
     def _resolved(self) -> Recipe:
-        sections = dict(
-            zip(SECTIONS, (self.features, self.selection, self.weighting, self.model, self.decision), strict=True)
-        )
-        given = {name: values for name, values in sections.items() if values is not None}
-        return Recipe.of(self.method, with_metric(given, self.metric))
+        return Recipe.of(self.method, with_metric(self._sections(), self.metric))
+
+    def _sections(self) -> dict[str, Mapping[str, Any]]:
+        """The settings that change the method's, by section."""
+        return {name: values for name in SECTIONS if (values := getattr(self, name)) is not None}
+
+    # ---- parameters --------------------------------------------------------------------------------------------------
+
+    def nested_params(self, name: str) -> Mapping[str, Any]:
+        """The settings inside a section, as the method resolves them: ``model__C`` is C of the model.
+
+        >>> TextClassifier("svm", model={"C": 0.5}).get_params()["model__C"]
+        0.5
+        """
+        if name not in SECTIONS:
+            return super().nested_params(name)
+        recipe = self._resolved()
+        return {**recipe.defaults()[name], **getattr(recipe, name)}
+
+    def set_nested(self, name: str, values: Mapping[str, Any]) -> None:
+        """Change settings inside a section; ``model__inner__C`` is C of the model inside a strategy."""
+        if name not in SECTIONS:
+            super().set_nested(name, values)
+            return
+        spelled = {key.replace("inner__", "inner."): value for key, value in values.items()}
+        setattr(self, name, {**(getattr(self, name) or {}), **spelled})
+        known = self._resolved().defaults()[name]
+        for key in spelled:
+            if key not in known:
+                raise UnknownNameError(f"setting in [{name}] of {self.method}", key, known)
 
     # ---- learning ----------------------------------------------------------------------------------------------------
 
     def fit(
         self,
         documents: Documents,
-        labels: Any,
+        y: Any,
         *,
         label_names: Sequence[str] | None = None,
         terms: Sequence[str] | None = None,
         hierarchy: Hierarchy | Mapping[str, str] | None = None,
         vocabulary: LabelVocabulary | None = None,
         reading: ReadingOptions | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Learn from documents and their labels.
 
         Documents are strings, mappings from field to string, or counts: a list, a Series, a generator, a DataFrame of
         texts (several columns are fields), a matrix or a DataFrame of numbers.
 
-        `labels` are lists (tuples, sets) of labels, one per document; an empty one is a document without a label. Or
-        one label per document. Or a 0/1 matrix or one-hot DataFrame with one column per label. Labels are strings,
-        whole numbers or booleans. `predict` returns labels in the same form. `label_names` names the columns of a
-        matrix, or all labels in the order of the columns of scores.
+        `y` holds the labels: lists (tuples, sets) of labels, one per document; an empty one is a document without a
+        label. Or one label per document. Or a 0/1 matrix or one-hot DataFrame with one column per label. Labels are
+        strings, whole numbers or booleans. `predict` returns labels in the same form. `label_names` names the columns
+        of a matrix, or all labels in the order of the columns of scores.
         `terms` names the columns of ready-made counts, so that keyword rules can be looked up in them. `hierarchy` maps
         each child label to its parent (a mapping or a `Hierarchy`): every model keeps it, and methods for hierarchies
         learn from it. `vocabulary` gives the addresses of the labels; `reading` tells how the documents were read
         from a file (`Corpus.reading`), so that later files are read in the same way; the model keeps both.
+        `sample_weight` weighs the documents that the model learns from, where the method can (`auto`, `svm`, naive
+        Bayes). Terms, their weights and the decision rule count every document once.
         """
         recipe = self._resolved()
-        documents, given_labels = read_documents(documents), read_labels(labels, label_names)
+        documents, given_labels = read_documents(documents), read_labels(y, label_names)
         names, Y, form = given_labels.names, given_labels.Y, given_labels.form
         check_same_length(documents, Y)
         rules = recipe.read_rules()
@@ -144,6 +175,10 @@ class TextClassifier(TextPredictor):
         nodes, parents = _hierarchy_columns(hierarchy, names)
         decided = recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         given, given_Y, divided = documents, Y, decided.divide(Y)
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, Y.shape[0], "TextClassifier")
+            decided = decided.weighing_documents()
         if divided is not None:
             # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
             given, given_Y = rows_of(documents, divided[0]), Csr(Y[divided[0]])
@@ -155,6 +190,8 @@ class TextClassifier(TextPredictor):
         if learned.counts is not None:
             of_counts = decided.counts_of_counts(learned.counts, given_Y)
             facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
+        if weights is not None:
+            facts["sample_weight"] = weights if divided is None else weights[divided[0]]
         held_out = None
         if divided is not None:
             held_out = pipeline.transform(rows_of(documents, divided[1])), Csr(Y[divided[1]])
@@ -181,14 +218,22 @@ class TextClassifier(TextPredictor):
         self.forget_short_way()
         return self
 
-    def partial_fit(self, documents: Documents, labels: Any, *, label_names: Sequence[str] | None = None) -> Self:
-        """Learn from more documents; batches of a corpus give the same model as `fit` on all of them.
+    def fit_transform(self, documents: Documents, y: Any, **options: Any) -> Any:
+        """Learn from documents and labels, then return X, the matrix of documents × terms; `options` go to `fit`."""
+        return self.fit(documents, y, **options).transform(documents)
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """``partial_fit(documents, y, *, label_names=None, classes=None)``: learn from more documents.
+
+        Batches of a corpus give the same model as `fit` on all of them. An `UnsupportedError` if the method cannot.
 
         The method must be a model of counts (`nb` and its relatives, `rocchio`) with a decision rule that learns
         nothing, for example ``decision={"rule": "threshold", "value": 0.5}``. The first batch fixes the labels (name
         all of them in `label_names`), the terms (or hash them: ``features={"n_hashes": 2**18}``), their weights, and
         the discount where rare terms are pruned.
-        Terms that appear later are ignored; labels that appear later are an error.
+        Terms that appear later are ignored; labels that appear later are an error. `classes` is scikit-learn's name for
+        `label_names`; it may hold numbers.
 
         >>> model = TextClassifier("nb-binary")
         >>> names = ["buses", "roads"]
@@ -197,12 +242,23 @@ class TextClassifier(TextPredictor):
         [['buses'], ['roads']]
         """
         self._check_additive()
+        return self._partial_fit
+
+    def _partial_fit(
+        self,
+        documents: Documents,
+        y: Any,
+        *,
+        label_names: Sequence[str] | None = None,
+        classes: npt.ArrayLike | None = None,
+    ) -> Self:
         if not self.is_fitted:
-            return self.fit(documents, labels, label_names=label_names)
-        documents, batch = read_documents(documents), read_labels(labels, None)
+            names = label_names if classes is None else [str(one) for one in np.asarray(classes).tolist()]
+            return self.fit(documents, y, label_names=names)
+        documents, batch = read_documents(documents), read_labels(y, None)
         if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
             raise UnknownNameError("label in the first batch", new[0], self.labels_)
-        Y = read_labels(labels, self.labels_).Y
+        Y = read_labels(y, self.labels_).Y
         check_same_length(documents, Y)
         cast(AdditiveModel, self.decided_.model_).partial_fit(self.transform(documents), Y)
         self.n_documents_ += int(Y.shape[0])
@@ -214,7 +270,7 @@ class TextClassifier(TextPredictor):
         """Raise an error unless batches of a corpus add up."""
         recipe = self.recipe
         if not recipe.build().is_additive or recipe.read_rules() is not None:
-            raise ParameterError(
+            raise UnsupportedError(
                 f"{recipe.method} with the rule {recipe.decision['rule']!r} cannot learn in batches. Use a model of "
                 "counts with a decision rule that learns nothing, for example nb-binary, or use fit."
             )
@@ -243,6 +299,13 @@ class TextClassifier(TextPredictor):
                 "label_counts_": self.label_counts_ + other.label_counts_,
             }
         )
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the ready-made counts it was fitted to; an AttributeError after texts."""
+        if not self.is_fitted or self.features_.n_columns_ is None:
+            raise AttributeError("n_features_in_ is there after fit on a matrix.")
+        return self.features_.n_columns_
 
     @property
     def vocabulary(self) -> LabelVocabulary | None:
@@ -294,11 +357,35 @@ class TextClassifier(TextPredictor):
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags(multi_label=True)
+        reads_counts = bool(self.recipe.weighting) or self.recipe.build().needs_counts
+        # Counts have no meaning for points in the plane, on which scikit-learn's checks measure accuracy.
+        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True, poor_score=reads_counts)
         tags.target_tags.required = True
         tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
+        tags.input_tags.positive_only = reads_counts
         return tags
+
+    def _repr_html_(self) -> str:
+        """A short table for notebooks: method, settings that differ from its own, what was learned."""
+        changed = self.changed_params()
+        settings = [f"{name}={value!r}" for name, value in changed.items() if name not in ("method", *SECTIONS)]
+        for name, values in self._sections().items():
+            settings += [f"{name}.{key}={value!r}" for key, value in values.items()]
+        rows = {"method": self.method, "settings": shortened(", ".join(settings)) or "the method's own"}
+        if not self.is_fitted:
+            return html_table(type(self).__name__, {**rows, "state": "not fitted"})
+        rule, choice = self.decided_.rule_, self.decided_.choice_
+        decides = "the method decides by itself" if rule is None else repr(rule)
+        if choice is not None:
+            found = "" if choice["value"] is None else f" ({100 * choice['value']:.1f} % on out-of-fold scores)"
+            decides = f"{choice['rule']}, chosen for {choice['title']}{found}"
+        rows |= {
+            "state": f"fitted to {self.n_documents_:,} documents",
+            "labels": some_names(self.labels_),
+            "terms": f"{len(self.get_feature_names_out()):,}",
+            "decision rule": decides,
+        }
+        return html_table(type(self).__name__, rows)
 
 
 def _expected(unseen: Sequence[tuple[Csr, Csr]], decided: DecidedModel, seed: int) -> ExpectedQuality | None:

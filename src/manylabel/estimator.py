@@ -9,7 +9,7 @@ docs/decisions/0003-estimators-without-scikit-learn.md has the reasons.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,35 +30,58 @@ class Estimator:
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {}
 
     @classmethod
+    def parameter_defaults(cls) -> dict[str, Any]:
+        """The default of each parameter of the constructor, in order; `inspect.Parameter.empty` if there is none."""
+        parameters = inspect.signature(cls.__init__).parameters
+        return {
+            name: one.default
+            for name, one in parameters.items()
+            if name != "self" and one.kind is not inspect.Parameter.VAR_KEYWORD
+        }
+
+    @classmethod
     def parameter_names(cls) -> list[str]:
         """The constructor's keyword arguments, in order."""
-        signature = inspect.signature(cls.__init__)
-        return [
-            name for name, kind in signature.parameters.items() if name != "self" and kind.kind is not kind.VAR_KEYWORD
-        ]
+        return list(cls.parameter_defaults())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with `deep`, those of nested estimators as ``name__parameter`` too."""
         params: dict[str, Any] = {}
         for name in self.parameter_names():
-            value = getattr(self, name)
-            params[name] = value
-            if deep and hasattr(value, "get_params") and not isinstance(value, type):
-                params.update({f"{name}__{key}": inner for key, inner in value.get_params().items()})
+            params[name] = getattr(self, name)
+            if deep:
+                params.update({f"{name}__{key}": inner for key, inner in self.nested_params(name).items()})
         return params
+
+    def nested_params(self, name: str) -> Mapping[str, Any]:
+        """The parameters inside one parameter: those of a nested estimator, otherwise none."""
+        value = getattr(self, name)
+        nested: Mapping[str, Any] = {}
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            nested = value.get_params()
+        return nested
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, nested ones as ``name__parameter``."""
-        known = self.parameter_names()
+        known, nested = self.parameter_names(), dict[str, dict[str, Any]]()
         for key, value in params.items():
             name, _, rest = key.partition("__")
             if name not in known:
                 raise UnknownNameError(f"parameter of {type(self).__name__}", name, known)
             if rest:
-                getattr(self, name).set_params(**{rest: value})
+                nested.setdefault(name, {})[rest] = value
             else:
                 setattr(self, name, value)
+        for name, values in nested.items():
+            self.set_nested(name, values)
         return self
+
+    def set_nested(self, name: str, values: Mapping[str, Any]) -> None:
+        """Set parameters inside one parameter, by default those of a nested estimator."""
+        if not hasattr(getattr(self, name), "set_params"):
+            found, wanted = getattr(self, name), next(iter(values))
+            raise ParameterError(f"{type(self).__name__}: {name} is {found!r}, which has no parameter {wanted!r}.")
+        getattr(self, name).set_params(**values)
 
     def set_everywhere(self, name: str, value: Any) -> Self:
         """Set a parameter of this estimator and of all estimators inside it, wherever they have it."""
@@ -122,13 +145,51 @@ class Estimator:
         )
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if not _is_default(value, defaults[name].default)
-        ]
+        changed = [f"{name}={value!r}" for name, value in self.changed_params().items()]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def changed_params(self) -> dict[str, Any]:
+        """The parameters that differ from their defaults."""
+        defaults = self.parameter_defaults()
+        values = self.get_params(deep=False)
+        return {name: value for name, value in values.items() if not _is_default(value, defaults[name])}
+
+
+class Transformer(Estimator):
+    """An estimator with `transform`, which returns a pandas DataFrame after ``set_output(transform="pandas")``."""
+
+    _sklearn_output_config: Mapping[str, str] = {}
+    """The setting of `set_output`, under the name by which scikit-learn's `clone` copies it."""
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns: "default" (a sparse matrix) or "pandas"; None changes nothing."""
+        if transform not in (None, "default", "pandas"):
+            raise ParameterError(f"{type(self).__name__}: transform must be 'default' or 'pandas', not {transform!r}.")
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The names of the columns that `transform` returns."""
+        raise NotImplementedError
+
+    def framed(self, table: Any, columns: Iterable[Any], given: object) -> Any:
+        """The table, as a DataFrame where this was set; its index is that of the documents if `given` has one."""
+        if self._sklearn_output_config.get("transform") != "pandas":
+            return table
+        import pandas
+
+        index = given.index if isinstance(given, (pandas.Series, pandas.DataFrame)) else None
+        if sparse.issparse(table):
+            return pandas.DataFrame.sparse.from_spmatrix(table, index=index, columns=list(columns))
+        return pandas.DataFrame(table, index=index, columns=list(columns))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])
+        return tags
 
 
 def _is_default(value: object, default: object) -> bool:

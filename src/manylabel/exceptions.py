@@ -7,7 +7,8 @@
     │   └── UnknownFormatError                         no reader recognises the file
     ├── MissingDataError            FileNotFoundError  a file or data set that is not there
     ├── ParameterError              ValueError         a setting outside what is allowed
-    │   └── UnknownNameError                           a name nobody knows; offers the nearest one
+    │   ├── UnknownNameError                           a name nobody knows; offers the nearest one
+    │   └── UnsupportedError        AttributeError     something that this method cannot do
     ├── DecisionError               ValueError         scores a decision rule cannot read, or a guarantee none can keep
     ├── ModelFileError              ValueError         a model file that is damaged, truncated or not ours
     ├── ComparisonError             ValueError         results that were not measured alike
@@ -71,6 +72,10 @@ class UnknownNameError(ParameterError):
         near = [lowered[name] for name in difflib.get_close_matches(given.lower(), lowered, n=1, cutoff=0.5)]
         offer = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"There is no {what} {given!r}.{offer} Known: {', '.join(self.known)}.")
+
+
+class UnsupportedError(ParameterError, AttributeError):
+    """Something that other methods can do and this one cannot; `hasattr` is then False."""
 
 
 class DecisionError(ManylabelError, ValueError):

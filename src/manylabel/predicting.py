@@ -14,8 +14,8 @@ from manylabel.data.corpus import Text
 from manylabel.data.documents import length_of, read_documents
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, LabelForm, class_values, read_labels
 from manylabel.data.labels import label_sets, stack
-from manylabel.estimator import Csr, Estimator, Floats
-from manylabel.exceptions import DecisionError
+from manylabel.estimator import Csr, Floats, Transformer
+from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.models.score_kinds import undisplay
 from manylabel.progress import stage
@@ -38,7 +38,7 @@ class Prediction:
     thresholds: Floats | None
 
 
-class TextPredictor(Estimator):
+class TextPredictor(Transformer):
     """The predicting half of `TextClassifier`, which adds parameters, learning and storage.
 
     A document passes through `features_`, which counts and weighs its terms, and `decided_`, which scores the labels
@@ -87,36 +87,60 @@ class TextPredictor(Estimator):
         """The labels, in the order of the columns of scores; whole numbers and booleans where `fit` was given such."""
         return class_values(self.labels_, self.label_kind_)
 
-    def score(self, documents: Documents, labels: Any) -> float:
+    def score(self, documents: Documents, y: Any) -> float:
         """Micro-averaged F1 over all labels the classifier knows; with one label per document, this is the accuracy."""
-        from manylabel.metrics import compute_metrics
+        from manylabel.metrics import DEFAULT_METRIC, compute_metrics
 
         self.check_fitted()
-        given = read_labels(labels, self.labels_, others="omit")
-        S = read_labels(self.predict(documents), self.labels_).Y
-        return compute_metrics(given.Y, S, ["micro-f1"])["micro-f1"]
+        predicted = read_labels(self.predict(documents), self.labels_).Y
+        given = read_labels(y, self.labels_, others="omit").Y
+        return compute_metrics(given, predicted, [DEFAULT_METRIC])[DEFAULT_METRIC]
 
     # ---- scores ------------------------------------------------------------------------------------------------------
 
-    def predict_scores(self, documents: Documents) -> Floats:
-        """Scores, documents × labels.
+    def predict_scores(self, documents: Documents) -> Any:
+        """Scores, documents × labels; a DataFrame with a column per label after ``set_output(transform="pandas")``.
 
         Probabilities if the method has them or they were learned (``probabilities`` of the decision), margins or
         similarities otherwise.
         """
-        self.check_fitted()
-        batches = [self.decided_.shown(self.decided_.score_batch(X)) for X in self._batches(documents)]
-        return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
+        return self.framed(self._scores(documents, self.decided_.shown), self.labels_, documents)
 
     @property
     def predict_proba(self) -> Callable[[Documents], Floats]:
-        """``predict_proba(documents)`` is `predict_scores`; an AttributeError if the scores are not probabilities."""
+        """``predict_proba(documents)``: probabilities, documents × labels; refused if the method has none.
+
+        Rows sum to 1 where `fit` was given one label per document.
+        """
         if not self.scores_are_probabilities:
-            raise AttributeError(
+            raise UnsupportedError(
                 f"{self.method} does not yield probabilities by itself. Train it with "
                 "decision={'probabilities': 'logistic'} (--probabilities logistic)."
             )
-        return self.predict_scores
+        return self._predict_proba
+
+    def _predict_proba(self, documents: Documents) -> Floats:
+        shown = self._scores(documents, self.decided_.shown)
+        if self.label_form_ not in SINGLE_FORMS:
+            return shown
+        total = shown.sum(axis=1, keepdims=True)
+        return np.where(total == 0, 1.0 / len(self.labels_), shown / np.where(total == 0, 1.0, total))
+
+    def decision_function(self, documents: Documents) -> Floats:
+        """The scores that the decision rule reads, documents × labels, finite; for two classes the lead of the second.
+
+        Use `predict_scores` for scores in the units of the thresholds.
+        """
+        scores = self._scores(documents, np.asarray)
+        if self.label_form_ in SINGLE_FORMS and len(self.labels_) == 2:
+            scores = scores[:, 1] - scores[:, 0]
+        return np.nan_to_num(scores)
+
+    def _scores(self, documents: Documents, shown: Callable[[Floats], Floats]) -> Floats:
+        """The scores of all documents, as `shown` returns those of a batch."""
+        self.check_fitted()
+        batches = [shown(self.decided_.score_batch(X)) for X in self._batches(documents)]
+        return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
 
     @property
     def scores_are_probabilities(self) -> bool:
@@ -151,10 +175,16 @@ class TextPredictor(Estimator):
 
     # ---- batches -----------------------------------------------------------------------------------------------------
 
-    def transform(self, documents: Documents) -> Csr:
+    def transform(self, documents: Documents) -> Any:
         """X, the matrix of documents × terms that the model reads."""
         self.check_fitted()
-        return self.features_.transform(documents)
+        given = read_documents(documents)
+        return self.framed(self.features_.transform(given), self.get_feature_names_out(), documents)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The names of the columns of `transform`: terms, then keyword rules; x0, x1 … for ready-made counts."""
+        self.check_fitted()
+        return self.features_.get_feature_names_out()
 
     def _batches(self, documents: Documents) -> Iterator[Csr]:
         """Yield X of one batch of documents after the other, so that the scores of a batch fit into memory."""
@@ -162,7 +192,7 @@ class TextPredictor(Estimator):
         total, step = length_of(given), max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))
         with stage("Classifying", total) as advance:
             for start in range(0, total, step):
-                X = self.transform(given[start : start + step])
+                X = self.features_.transform(given[start : start + step])
                 # Counted texts are valid; the numbers of a ready-made matrix may be more than the model can read.
                 yield self.decided_.features(X) if isinstance(given, Csr) else X
                 advance(X.shape[0])
@@ -236,4 +266,4 @@ class TextPredictor(Estimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that a copy keeps: everything but the short way, which is built again."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return {name: value for name, value in vars(self).items() if not name.startswith("_short_way")}

@@ -138,28 +138,39 @@ class Recipe:
         return "\n".join(parts)
 
     def _check_names(self) -> None:
-        from manylabel.features import TermSelector, Vectorizer, Weighting
-
-        row = find_method(self.method)
-        model = find_class(row.model)
-        inner = find_class(row.inner).parameter_names() if row.inner else []  # type: ignore[attr-defined]
-        names = [name for name in model.parameter_names() if name not in BUILT]  # type: ignore[attr-defined]
-        names = [name for name in names if not self._is_auto or name not in ("folds", "seed", "n_jobs")]
-        names += ["members"] if row.members and "members" not in names else []
-        rule = self.decision["rule"]
-        known = {
-            "features": [*Vectorizer.parameter_names(), *RULE_SETTINGS],
-            "selection": TermSelector.parameter_names(),
-            "weighting": Weighting.parameter_names(),
-            "model": [*names, *inner, *(f"{INNER}{name}" for name in inner)],
-            "decision": [*DECISION_SETTINGS, *(find_rule(rule).parameter_names() if rule != OWN_RULE else [])],
-        }
-        for section, allowed in known.items():
+        for section, allowed in self.defaults().items():
             for key in getattr(self, section):
                 if key not in allowed:
-                    raise UnknownNameError(f"setting in [{section}] of {self.method}", key, allowed)
-        if row.members:
+                    raise UnknownNameError(f"setting in [{section}] of {self.method}", key, list(allowed))
+        if find_method(self.method).members:
             self._check_members(self.model["members"])
+
+    def defaults(self) -> dict[str, dict[str, Any]]:
+        """All settings that the sections of this method and rule may hold, with the defaults of the classes.
+
+        >>> Recipe.of("svm").defaults()["model"]["C"]
+        1.0
+        """
+        from manylabel.features import TermSelector, Vectorizer, Weighting
+
+        row, rule = find_method(self.method), self.decision["rule"]
+        outer: Any = find_class(row.model)
+        inside: Any = None if row.inner is None else find_class(row.inner)
+        fixed = (*BUILT, "folds", "seed", "n_jobs") if self._is_auto else BUILT
+        own = {name: value for name, value in outer.parameter_defaults().items() if name not in fixed}
+        inner = {} if inside is None else inside.parameter_defaults()
+        members = {"members": row.members} if row.members else {}
+        return {
+            "features": {**Vectorizer.parameter_defaults(), **dict.fromkeys(RULE_SETTINGS)},
+            "selection": TermSelector.parameter_defaults(),
+            "weighting": Weighting.parameter_defaults(),
+            "model": {**inner, **own, **members, **{f"{INNER}{name}": value for name, value in inner.items()}},
+            "decision": {
+                **dict.fromkeys(DECISION_SETTINGS),
+                **({} if rule == OWN_RULE else find_rule(rule).parameter_defaults()),
+                "rule": rule,
+            },
+        }
 
     def _spell_none(self) -> None:
         """Replace None by the word "none" for settings that allow only the word, and the other way round.

@@ -132,7 +132,7 @@ class TestLabels:
             model = TextClassifier("svm").fit(texts, given)
             answer = model.predict(["bus", "road"])
             assert list(answer) == list(values)
-            assert isinstance(answer, type(given))
+            assert isinstance(answer, list if given is labels and isinstance(values[0], str) else np.ndarray)
             assert model.classes_.tolist() == list(values)
 
     def test_point_5_sets_of_whole_numbers_come_back_as_whole_numbers(self) -> None:

@@ -17,6 +17,7 @@ from manylabel.data.labels import label_names as sorted_names
 from manylabel.data.layout import Layout, listed
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.notebook import html_table, shortened, some_names
 
 if TYPE_CHECKING:
     from manylabel.data.label_vocabulary import LabelVocabulary
@@ -26,7 +27,7 @@ Text = str | Mapping[str, str]
 SplitName = Literal["train", "test", "dev", "unused"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Corpus:
     """Documents with label sets, as the readers of `manylabel.data` return them; estimators never see one.
 
@@ -73,6 +74,35 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        """The corpus in one line: its name and how much it holds.
+
+        >>> Corpus(ids=["1", "2"], fields={"text": ["late bus", "bad road"]}, labels=[["buses"], ["roads"]])
+        <Corpus: 2 documents, 2 labels>
+        """
+        name = self.name or self.source or ""
+        counted = [_counted(len(self), "document")]
+        counted += [] if self.labels is None else [_counted(len(self.label_names), "label")]
+        counted += [f"{split} {size:,}" for split, size in self.splits.items()]
+        return f"<Corpus{name and ' '}{name}: {', '.join(counted)}>"
+
+    def _repr_html_(self) -> str:
+        """A short table for notebooks: how much the corpus holds, and its first document."""
+        rows = {"documents": f"{len(self):,}"}
+        if self.labels is not None:
+            rows["labels"] = some_names(self.label_names)
+            rows["labels per document"] = f"{sum(map(len, self.labels)) / max(len(self), 1):.2f}"
+        if self.splits:
+            rows["splits"] = ", ".join(f"{split} {size:,}" for split, size in self.splits.items())
+        if self.counts is not None:
+            rows["terms"] = f"{self.counts.shape[1]:,}"
+        if len(self.fields) > 1:
+            rows["fields"] = ", ".join(self.fields)
+        if self.fields and len(self):
+            rows["first document"] = shortened(self.subset([0]).joined_texts[0])
+            rows |= {} if self.labels is None else {"its labels": ", ".join(self.labels[0]) or "none"}
+        return html_table(f"Corpus {self.name or self.source}".rstrip(), rows)
 
     @property
     def is_bag_of_words(self) -> bool:
@@ -232,3 +262,7 @@ def _combined_counts(splits: Mapping[str, Corpus]) -> tuple[Csr | None, list[str
         )
     wide = [Csr((m.data, m.indices, m.indptr), shape=(m.shape[0], len(terms))) for m in matrices.values()]
     return Csr(sparse.vstack(wide, format="csr")), terms
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

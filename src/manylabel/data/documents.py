@@ -39,16 +39,21 @@ it in a list: ['late bus'].
     """
     if type(documents) is list and set(map(type, documents)) <= {str}:
         return cast("list[Text]", documents)
+    if sparse.issparse(documents):  # first, because a sparse matrix by keys is a mapping
+        return checked_matrix(documents)
     if documents is None or isinstance(documents, (str, bytes, Mapping, Set, Corpus)):
         raise _no_list_of_documents(documents)
-    if sparse.issparse(documents):
-        return checked_matrix(documents)
     if is_frame(documents):
         return _documents_of_frame(documents)
     if isinstance(documents, np.ndarray) and documents.ndim != 1:
         return _documents_of_array(documents)
+    if isinstance(documents, np.ndarray) and documents.dtype.kind in "fiubc":
+        return checked_matrix(documents)
     if not isinstance(documents, Iterable):
-        raise _no_list_of_documents(documents)
+        table = np.asarray(documents)  # an object that can become an array, or a single value
+        if table.ndim == 0:
+            raise _no_list_of_documents(documents)
+        return read_documents(table)
     given = documents if isinstance(documents, list) else list(documents)
     if given and all(isinstance(row, (list, tuple, np.ndarray)) for row in given):
         return _documents_of_array(_as_table(given))

@@ -66,16 +66,16 @@ to scores first, for example (scores >= 0.5).
             "TextClassifier requires y to be passed, but the target y is None.",
             remedy="Pass one label set per document.",
         )
-    if isinstance(labels, (str, bytes, Mapping, Set, Corpus)) or not (
-        isinstance(labels, Iterable) or sparse.issparse(labels)
-    ):
+    _check_names(known)
+    if sparse.issparse(labels):
+        return _matrix_labels(labels, None, known, "matrix")
+    table = labels if isinstance(labels, Iterable) else np.asarray(labels)  # what is no list may become an array
+    if isinstance(labels, (str, bytes, Mapping, Set, Corpus)) or (isinstance(table, np.ndarray) and table.ndim == 0):
         raise DataError(
             f"The labels are one {type(labels).__name__}, not one label set per document.",
             remedy="Pass a list with the labels of each document, for example [['buses'], ['roads', 'buses'], []].",
         )
-    _check_names(known)
-    if sparse.issparse(labels):
-        return _matrix_labels(labels, None, known, "matrix")
+    labels = table
     if is_frame(labels):
         return _labels_of_frame(labels, known, others)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
@@ -150,7 +150,8 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
     rows = [row.tolist() if isinstance(row, np.ndarray | np.generic) else row for row in given]
     kinds = set(map(type, rows))
     if kinds and all(issubclass(kind, (str, bool, int, float)) for kind in kinds):
-        kind, form, sets = _kind_of(kinds, rows), single, [[row] for row in rows]
+        kind, sets = _kind_of(kinds, rows), [[row] for row in rows]
+        form = single if kind == "str" else "classes"  # numbers come back as an array, as in scikit-learn
     else:
         sets, form = [_label_set(row, number) for number, row in enumerate(rows)], "sets"
         kind = _kind_of({type(value) for values in sets for value in values}, sets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -108,6 +108,12 @@ class AutoModel(DecidedModel):
     def searches(self) -> bool:
         """Whether `fit` chooses the cost and the averaging: True if the rule compares by a metric."""
         return self.rule is not None and self.rule.compares
+
+    def weighing_documents(self) -> Self:
+        """An unfitted copy that averages only with those other models that weigh documents."""
+        copied = super().weighing_documents()
+        copied.others = tuple(model for model in copied.others if model.weighs_documents)
+        return copied
 
     def unfitted_model(self) -> MultiLabelModel:
         """A copy of `model` with the fixed cost, if there is one."""

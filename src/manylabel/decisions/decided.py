@@ -17,6 +17,7 @@ from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
 from manylabel.decisions.empty_documents import decidable_scores, labels_empty_documents, unlabelled_if_empty
 from manylabel.decisions.guarantee import GuaranteeRecord
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import UnsupportedError
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
@@ -57,7 +58,7 @@ class Scored:
 
     def fit(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
         """The model fitted to all training documents."""
-        return unfitted_copy(self.model).fit(X, Y, **self.model.wanted(facts))
+        return fit_anew(self.model, X, Y, self.model.wanted(facts))
 
 
 class DecidedModel(MultiLabelModel):
@@ -132,6 +133,20 @@ class DecidedModel(MultiLabelModel):
         return self.model.counts_of_counts(counts, Y)
 
     @property
+    def weighs_documents(self) -> bool:  # type: ignore[override]
+        """Whether `fit` takes `sample_weight`: whether the model weighs documents."""
+        return self.model.weighs_documents
+
+    def weighing_documents(self) -> Self:
+        """An unfitted copy whose `fit` takes `sample_weight`; an error if the model cannot weigh documents."""
+        if not self.weighs_documents:
+            raise UnsupportedError(
+                f"{type(self.model).__name__} cannot weigh documents (sample_weight). Methods that can: auto, svm, "
+                "logistic, rocchio and naive Bayes (nb and most of its relatives)."
+            )
+        return unfitted_copy(self)
+
+    @property
     def searches(self) -> bool:
         """Whether `fit` chooses settings of the model by its out-of-fold scores: False here, True in `AutoModel`."""
         return False
@@ -155,6 +170,7 @@ class DecidedModel(MultiLabelModel):
         `deadline` is checked before each fold. `fold_features` learns selection and weighting of terms in each fold
         from its training documents, so that the rule learns from documents as new as those predicted later. `report` is
         called, where the rule learns on out-of-fold scores, with what it decides about documents it did not see.
+        `sample_weight` among the facts weighs the documents the model learns from; the rule counts each once.
         """
         try:
             return self._fit(X, Y, held_out, deadline, fold_features, report, facts)
@@ -184,6 +200,8 @@ class DecidedModel(MultiLabelModel):
             features, Y_true = Csr(features[kept]), Csr(Y_true[kept])
             if fold_features is not None:
                 fold_features = _among(fold_features, kept)
+            if "sample_weight" in facts:
+                facts = {**facts, "sample_weight": facts["sample_weight"][kept]}
         rule = None if self.rule is None else unfitted_copy(self.rule)
         if rule is not None:
             rule.check_parameters()
@@ -209,7 +227,7 @@ class DecidedModel(MultiLabelModel):
     def _fit_alone(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> MultiLabelModel:
         """The model fitted to all documents, where no rule is learned on its scores."""
         model = self.unfitted_model()
-        return model.fit(X, Y, **model.wanted(facts))
+        return fit_anew(model, X, Y, model.wanted(facts))
 
     def unfitted_model(self) -> MultiLabelModel:
         """An unfitted copy of the model."""

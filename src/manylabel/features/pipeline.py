@@ -112,6 +112,8 @@ class FeaturePipeline(Estimator):
         self.vectorizer_, self.kept_, self.n_columns_ = None, None, None
         names: Sequence[str] | None
         if isinstance(given, Csr):
+            if given.shape[1] == 0:
+                raise DataError(f"The matrix has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
             counts = pruned = given
             self.n_columns_, names = given.shape[1], terms
         else:
@@ -257,6 +259,18 @@ class FeaturePipeline(Estimator):
     def _selected_and_weighed(self, X: Csr) -> Csr:
         X = X if self.selector_ is None else self.selector_.transform(X)
         return X if self.weighting_ is None else self.weighting_.transform(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
+        """The names of the columns of X: terms (x0, x1 … for ready-made counts), then keyword rules by their label."""
+        self.check_fitted()
+        if self.vectorizer_ is not None:
+            names = self.vectorizer_.get_feature_names_out()
+        else:
+            names = np.array([f"x{column}" for column in range(self.n_columns_ or 0)], dtype=object)
+        if self.selector_ is not None:
+            names = self.selector_.get_feature_names_out(names)
+        rules = [] if self.keywords_ is None else [f"rule: {label}" for label in self.keywords_.queries()]
+        return np.concatenate([names, np.array(rules, dtype=object)])
 
     def reads_as(self, other: FeaturePipeline) -> bool:
         """Whether both give the same X for the same documents: same terms, selection and weights, no keyword rules."""

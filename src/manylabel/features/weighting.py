@@ -169,8 +169,10 @@ class Weighting(Estimator):
 
     def _checked(self, X: Any) -> Csr:
         matrix = as_csr(X)
-        if matrix.data.size and not (np.isfinite(matrix.data).all() and matrix.data.min() >= 0):
-            raise DataError("X has negative, infinite or missing values.", remedy="Give counts, 0 or above.")
+        if not np.isfinite(matrix.data).all():
+            raise DataError("X has infinite or missing values.", remedy="Give counts, 0 or above.")
+        if matrix.data.size and matrix.data.min() < 0:
+            raise DataError("Negative values in data passed to Weighting.", remedy="Give counts, 0 or above.")
         if self.is_fitted and matrix.shape[1] != self.n_features_in:
             raise DataError(
                 f"X has {matrix.shape[1]} columns, but {self.n_features_in} terms were learned.",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Estimator, Floats
-from manylabel.exceptions import ParameterError
+from manylabel.exceptions import UnsupportedError
 from manylabel.models.evidence import asked_for, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
@@ -210,7 +210,7 @@ class MultiLabelModel(Estimator):
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
         """Learn from documents that count as often as their weight says. Only where `weighs_documents`."""
-        raise ParameterError(f"{type(self).__name__} does not weigh documents.")
+        raise UnsupportedError(f"{type(self).__name__} does not weigh documents.")
 
     def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
         """The log-odds of each label before a document is read, from the number of documents that have it."""
@@ -335,15 +335,15 @@ class MultiLabelModel(Estimator):
         return decided if self.label_form_ == "sparse" else decided.toarray().astype(np.int64)
 
     def score(self, X: object, y: object) -> float:
-        """The share of documents whose whole label set (or class) is right, as in scikit-learn."""
+        """The micro-averaged F1 of the predictions; for one class per document this is the accuracy."""
+        from manylabel.metrics import DEFAULT_METRIC, compute_metrics
+
         features = self.features(X)
-        predicted = self.predict(features)
-        if self.label_form_ == "single":
-            return float(np.mean(predicted == np.asarray(y)))
-        truth = check_targets(self, y, features.shape[0]).Y
-        wrong = Csr(Csr(predicted).astype(np.int8) - truth)
-        wrong.eliminate_zeros()
-        return float(np.mean(np.diff(wrong.indptr) == 0))
+        classes = self.classes_ if self.label_form_ == "single" else None
+        Y_true, Y_pred = (
+            check_targets(self, labels, features.shape[0], classes).Y for labels in (y, self.predict(features))
+        )
+        return compute_metrics(Y_true, Y_pred, [DEFAULT_METRIC])[DEFAULT_METRIC]
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -145,6 +145,23 @@ def _indicator(Y: Csr, name: str) -> Csr:
     Y.eliminate_zeros()
     Y.data[:] = 1
     return Y
+
+
+def check_weights(sample_weight: npt.ArrayLike, n_documents: int, name: str) -> Floats:
+    """The weight of each document as an array; one number is the weight of all."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_documents, float(weights))
+    if weights.shape != (n_documents,):
+        raise DataError(
+            f"{name}: sample_weight has shape {weights.shape}, but there are {n_documents} documents. "
+            "Sample weights must be 1D array or scalar."
+        )
+    if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
+        raise DataError(f"{name}: sample_weight must hold finite numbers that are at least 0.")
+    if not weights.any():
+        raise DataError(f"{name}: every sample_weight is zero, so there are no documents to learn from.")
+    return weights
 
 
 def check_piece(

@@ -16,6 +16,7 @@ from manylabel.kernels.linear_solvers import LinearFit, fit_linear
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.inputs import check_weights
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 
@@ -131,7 +132,7 @@ class LinearSVM(MultiLabelModel):
         if former is None and self.warm_start:
             former = self.learned_state().get("dual_coef_")
         features, targets = self.check_training(X, y if Y is None else Y)
-        weights = _check_weights(sample_weight, features.shape[0])
+        weights = None if sample_weight is None else check_weights(sample_weight, features.shape[0], "LinearSVM")
         fits = former is not None and _fits(former, targets.Y.shape)
         if initial is not None and not fits:
             raise DataError(
@@ -236,21 +237,3 @@ def _table(table: Any) -> Csr | None:
     if found.nnz and (not np.isfinite(found.data).all() or found.data.min() < 0):
         raise DataError("LinearSVM: excluded and initial must hold numbers that are at least 0, documents × labels.")
     return found
-
-
-def _check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_documents, float(weights))
-    if weights.shape != (n_documents,):
-        raise DataError(
-            f"LinearSVM: sample_weight has shape {weights.shape}, but there are {n_documents} documents. "
-            "Sample weights must be 1D array or scalar."
-        )
-    if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
-        raise DataError("LinearSVM: sample_weight must hold finite numbers that are at least 0.")
-    if not weights.any():
-        raise DataError("LinearSVM: every sample_weight is zero, so there are no documents to learn from.")
-    return weights

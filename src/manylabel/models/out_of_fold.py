@@ -19,8 +19,10 @@ Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiL
 """Model, X, Y and options of `fit` → a fitted copy of the model."""
 
 
-def fit_anew(model: MultiLabelModel, X: Csr, Y: Csr, options: Mapping[str, Any]) -> MultiLabelModel:
-    """A fitted copy of the model."""
+def fit_anew(model: MultiLabelModel, X: Csr, Y: object, options: Mapping[str, Any]) -> MultiLabelModel:
+    """A fitted copy of the model; with the option `sample_weight`, by `fit_weighted`."""
+    if "sample_weight" in options:
+        return unfitted_copy(model).fit_weighted(X, Y, options["sample_weight"])
     return unfitted_copy(model).fit(X, Y, **options)
 
 
@@ -40,14 +42,15 @@ def out_of_fold_scores(
 
     All documents are scored as long as the dense result keeps within `working_memory` bytes; beyond that, a
     random sample of as many as fit, since a dense documents × labels matrix of a large corpus is never built.
-    `options` go to the model's `fit`; `fit` makes the fitted models, for example from each other's solutions. The
-    `deadline` is checked before each fold. `features` learns selection and weighting of terms anew in each fold;
-    without it the folds are rows of X.
+    `options` go to the model's `fit`, of `sample_weight` those of the fold; `fit` makes the fitted models, for example
+    from each other's solutions. The `deadline` is checked before each fold. `features` learns selection and weighting
+    of terms anew in each fold; without it the folds are rows of X.
     """
     n_documents = X.shape[0]
     if n_documents < folds:
         raise DataError(
-            f"The decision rule is learned on {folds} folds, but there are only {n_documents} documents.",
+            f"The decision rule is learned on {folds} folds, but there "
+            f"{'is only 1 document (1 sample)' if n_documents == 1 else f'are only {n_documents} documents'}.",
             remedy="Give more documents, or fewer folds.",
         )
     most = max(folds, working_memory // (8 * max(Y.shape[1], 1)))
@@ -62,6 +65,9 @@ def out_of_fold_scores(
             deadline.check()
         wanted = test[place[test] >= 0]
         X_train, X_test, facts = (X[train], X[wanted], {}) if features is None else features(train, wanted)
-        fitted = fit(model, Csr(X_train), Csr(Y[train]), {**(options or {}), **model.wanted(facts)})
+        of_fold = {**(options or {}), **model.wanted(facts)}
+        if "sample_weight" in of_fold:
+            of_fold["sample_weight"] = of_fold["sample_weight"][train]
+        fitted = fit(model, Csr(X_train), Csr(Y[train]), of_fold)
         scores[place[wanted]] = fitted.scores(X_test)
     return scores, rows

@@ -63,6 +63,19 @@ class WeightedMember(MultiLabelModel):
         self.model_ = unfitted_copy(self.model).fit(self._weighed(features), given, **options)
         return self
 
+    @property
+    def weighs_documents(self) -> bool:  # type: ignore[override]
+        """Whether the model weighs documents."""
+        return self.model.weighs_documents
+
+    def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
+        """Learn the weighting of terms, in which every document counts once, then the model with `weights`."""
+        features, targets = self.check_training(X, Y)
+        self.weighting_ = None if self.weighting is None else unfitted_copy(self.weighting).fit(features)
+        given = Y if targets.form == "single" else targets.Y
+        self.model_ = unfitted_copy(self.model).fit_weighted(self._weighed(features), given, weights)
+        return self
+
     def _weighed(self, X: Csr) -> Csr:
         if self.weighting_ is None:
             return X
