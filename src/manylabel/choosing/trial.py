@@ -12,9 +12,8 @@ from scipy import sparse
 
 from manylabel.choosing.fold_work import FoldData, FoldWork
 from manylabel.deadline import Deadline
-from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.base import DecisionRule, decidable_scores, unlabelled_if_empty
 from manylabel.decisions.decided import DecidedModel
-from manylabel.decisions.empty_documents import decidable_scores, unlabelled_if_empty
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.metrics import LabelRanks, label_ranks
 from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from manylabel.data.splits import iterative_stratification
-from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.base import DecisionRule, decidable_scores
 from manylabel.decisions.cross_fitting import CrossFitted
 from manylabel.decisions.decided import DecidedModel, OutOfFold, Scored
-from manylabel.decisions.empty_documents import decidable_scores
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from manylabel.data.splits import holdout
 from manylabel.deadline import Deadline
-from manylabel.decisions.base import Choice, DecisionRule
+from manylabel.decisions.base import Choice, DecisionRule, decidable_scores, labels_empty_documents, unlabelled_if_empty
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
-from manylabel.decisions.empty_documents import decidable_scores, labels_empty_documents, unlabelled_if_empty
 from manylabel.decisions.guarantee import GuaranteeRecord
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnsupportedError
