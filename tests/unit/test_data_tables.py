@@ -5,8 +5,8 @@ import json
 import pytest
 
 from manylabel.data import read
-from manylabel.data.formats import guess_format
 from manylabel.data.label_cells import label_separator, split_cell
+from manylabel.data.recognition import guess_format
 from manylabel.exceptions import MissingExtraError
 
 

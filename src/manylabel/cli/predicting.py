@@ -106,7 +106,8 @@ def _open(path: Path | None) -> Iterator[IO[str]]:
 
 def is_plain_text(path: Path) -> bool:
     """Whether a file is read as standard input is: a ``.txt`` file that does not begin like another format."""
-    from manylabel.data.formats import format_named, guess_format, suffix_of
+    from manylabel.data.formats import format_named
+    from manylabel.data.recognition import guess_format, suffix_of
     from manylabel.exceptions import UnknownFormatError
 
     if suffix_of(path) != ".txt" or not path.is_file() or not path.stat().st_size:

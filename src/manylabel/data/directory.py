@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 
 from manylabel.data.corpus import Corpus
-from manylabel.data.formats import suffix_of
 from manylabel.data.problems import Problems
+from manylabel.data.recognition import suffix_of
 from manylabel.data.textfile import numbered_lines, read_bytes
 from manylabel.exceptions import DataError
 

@@ -1,4 +1,4 @@
-"""The one table of file formats (`FORMATS`), and how a file's format is recognised.
+"""The one table of file formats (`FORMATS`).
 
 To add a format, write one module with a reader and a writer and add one row here. Everything else follows from the
 row: recognising files, checking options, converting, and the table in the documentation.
@@ -10,16 +10,13 @@ row: recognising files, checking options, converting, and the table in the docum
 from __future__ import annotations
 
 import importlib
-import re
-import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from manylabel.data.textfile import first_lines, is_utf8, read_bytes
-from manylabel.exceptions import DataError, UnknownFormatError, UnknownNameError
+from manylabel.data.textfile import is_utf8
+from manylabel.exceptions import UnknownNameError
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
@@ -68,7 +65,7 @@ class Format:
     folder: str = ""
     """``is_folder(folder, files)``: whether the data files of a folder are one corpus of the format."""
     archive_members: str = ""
-    """A pattern for file names that only tar archives of the format hold."""
+    """A pattern for file names that only tar archives, or zip files, of the format hold."""
     not_data: str = ""
     """A regular expression for files with the format's suffix that belong to another file of it."""
 
@@ -180,6 +177,24 @@ FORMATS: tuple[Format, ...] = (
         first_line=r'\{".*\}',
     ),
     Format(
+        "json",
+        "a JSON array of objects (pandas' records)",
+        "text",
+        reader="jsonl:read_records",
+        options=(*COLUMNS, ENCODING),
+        shape="jsonl:is_records",
+        variant_of="jsonl",
+    ),
+    Format(
+        "excel",
+        "Excel workbook, column names in the first row (needs openpyxl)",
+        "text",
+        reader="excel:read",
+        suffixes=(".xlsx", ".xlsm"),
+        options=(Option("sheet", "the name of the sheet, where it is not the first one"), *COLUMNS),
+        archive_members="workbook.xml",
+    ),
+    Format(
         "parquet",
         "Parquet table (needs pyarrow)",
         "text",
@@ -266,7 +281,7 @@ FORMATS: tuple[Format, ...] = (
         writer="npz:write",
         suffixes=(".npz",),
         options=(Option("labels_file", "the file of the label matrix"),),
-        signature=b"PK\x03\x04",
+        archive_members="*.npy",
         not_data=r"(.*_)?y\.npz",
     ),
     Format(
@@ -293,79 +308,11 @@ FORMATS: tuple[Format, ...] = (
     ),
 )
 
-_BY_NAME = {row.name: row for row in FORMATS}
-_ARCHIVES = (".tar.gz", ".tar")
+BY_NAME = {row.name: row for row in FORMATS}
 
 
 def format_named(name: str) -> Format:
     """The row of that name; `UnknownNameError` offers the nearest."""
-    if name not in _BY_NAME:
-        raise UnknownNameError("format", name, _BY_NAME)
-    return _BY_NAME[name]
-
-
-def suffix_of(path: Path) -> str:
-    """The end of a file's name, in lower case; ``.gz`` is ignored except in archives.
-
-    >>> suffix_of(Path("train.jsonl.gz")), suffix_of(Path("reuters.tar.gz")), suffix_of(Path("README"))
-    ('.jsonl', '.tar.gz', '')
-    """
-    name = path.name.lower()
-    if name.endswith((".tar.gz", ".tgz")):
-        return ".tar.gz"
-    return Path(name.removesuffix(".gz")).suffix
-
-
-def format_of_suffix(path: Path) -> Format | None:
-    """The format whose files have this suffix; None if there is none."""
-    return next((row for row in FORMATS if suffix_of(path) in row.suffixes), None)
-
-
-def guess_format(path: str | Path) -> str:
-    """The name of a file's format, by its first lines and by its suffix.
-
-    The beginning of a file decides where it is unmistakable (`signature`, `first_line`); the suffix decides next; for
-    other names the first lines are compared with the `shape` of each format.
-    """
-    path = Path(path)
-    start = read_bytes(path, 512)
-    if not start.strip():
-        raise DataError("The file is empty.", path=path, remedy="Give a file with at least one document.")
-    if suffix_of(path) in _ARCHIVES or b"ustar" in start:
-        return _archive_format(path)
-    lines = [line for line in first_lines(path) if line.strip()]
-    first = next((line.strip() for line in lines if not line.lstrip().startswith("%")), "")
-    for row in FORMATS:
-        if row.signature and start.startswith(row.signature):
-            return row.name
-        if row.first_line and re.fullmatch(row.first_line, first):
-            return row.name
-    by_suffix = format_of_suffix(path)
-    # Formats further down the table are more specific, so the last one that fits is meant.
-    by_shape = next((row for row in reversed(FORMATS) if row.has_shape(lines)), None)
-    if by_suffix is not None:
-        is_variant = by_shape is not None and by_shape.variant_of == by_suffix.name
-        return by_shape.name if by_shape is not None and is_variant else by_suffix.name
-    if by_shape is None:
-        remedy = f"Give its format (--format), one of: {', '.join(_BY_NAME)}."
-        raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=remedy)
-    return by_shape.name
-
-
-def _archive_format(path: Path) -> str:
-    known = {row.archive_members: row.name for row in FORMATS if row.archive_members}
-    try:
-        with tarfile.open(path) as archive:
-            for member in archive:
-                for pattern, name in known.items():
-                    if fnmatch(Path(member.name).name, pattern):
-                        return name
-    except (tarfile.TarError, OSError, EOFError) as error:
-        raise DataError(
-            f"The archive cannot be read ({error}).", path=path, remedy="Copy or download it again."
-        ) from None
-    raise UnknownFormatError(
-        f"The archive holds no files of a known format ({', '.join(known)}).",
-        path=path,
-        remedy="Unpack it and give the file or folder inside.",
-    )
+    if name not in BY_NAME:
+        raise UnknownNameError("format", name, BY_NAME)
+    return BY_NAME[name]

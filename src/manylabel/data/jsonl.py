@@ -1,9 +1,11 @@
-"""JSON lines: one object per line, ours, Annif's, or anything with a text and labels."""
+"""JSON lines, one object per line (ours, Annif's, or anything with a text and labels), and JSON arrays of objects."""
 
 from __future__ import annotations
 
+import codecs
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.problems import Problems
 from manylabel.data.strict_json import dumps
 from manylabel.data.table import ColumnOptions, Table
-from manylabel.data.textfile import numbered_lines
+from manylabel.data.textfile import numbered_lines, read_bytes
+from manylabel.exceptions import DataError, ParameterError
 
 
 def read(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: Any) -> Corpus:
@@ -24,14 +27,57 @@ def read(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: 
     or one string. The keys of Annif's nested ``metadata`` count as keys of the document; all other keys become
     metadata.
     """
+    return _corpus(list(_lines(path, problems, encoding)), path, problems, columns)
+
+
+def is_records(lines: list[str]) -> bool:
+    """Whether a file begins like a JSON array of objects.
+
+    >>> is_records(['[{"text": "a"}]']), is_records(["[", "  {"]), is_records(["[1, 2]"])
+    (True, True, False)
+    """
+    return re.match(r"\s*\[\s*[{\]]", "\n".join(lines)) is not None
+
+
+def read_records(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: Any) -> Corpus:
+    """The documents of a JSON array of objects, as pandas writes with ``to_json(orient="records")``.
+
+    Keys are read as in JSON lines. Problems give the number of the object, from 1, as the line.
+    """
+    try:
+        text = read_bytes(path).decode(codecs.lookup(encoding).name.replace("utf-8", "utf-8-sig"))
+        plain = json.loads(text)
+    except LookupError:
+        raise ParameterError(f"There is no encoding {encoding!r}. Usual ones are utf-8, latin-1 and utf-16.") from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"The file is not {encoding} text ({error.reason}).", path=path, remedy="Give --encoding."
+        ) from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        place = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise DataError(f"The file is not JSON ({place}).", path=path, line=line, remedy="Write it again.") from None
+    if not isinstance(plain, list):
+        raise DataError(
+            f"The file holds a JSON {type(plain).__name__}, not an array of objects.",
+            path=path,
+            remedy='Write it with to_json(orient="records").',
+        )
+    odd = "\\ud" in text.lower()
+    found = [(number, _record(one, "array", number, path, problems, odd)) for number, one in enumerate(plain, start=1)]
+    return _corpus([(number, one) for number, one in found if one is not None], path, problems, columns)
+
+
+def _corpus(
+    records: list[tuple[int, dict[str, Any]]], path: Path, problems: Problems, columns: Mapping[str, Any]
+) -> Corpus:
     options = ColumnOptions(**columns)
-    records = list(_records(path, problems, encoding))
     names = dict.fromkeys(name for _, record in records for name in record)
     values = {name: [record.get(name) for _, record in records] for name in names}
     return corpus_of_table(Table(values, [line for line, _ in records], path, problems), options)
 
 
-def _records(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _lines(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in numbered_lines(path, problems, encoding):
         try:
             record = json.loads(line)
@@ -44,27 +90,35 @@ def _records(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[in
                 remedy="Each line must be one JSON object.",
             )
             continue
-        if not isinstance(record, dict):
-            problems.report(
-                f"The line holds a JSON {type(record).__name__}, not an object.",
-                path=path,
-                line=number,
-                remedy='Write each document as {"text": "…", "labels": ["…"]}.',
-            )
-            continue
-        if "\\ud" in line.lower() and not _is_text(record):
-            problems.report(
-                "The line holds half of a surrogate pair (\\ud…), which is not a character.",
-                path=path,
-                line=number,
-                remedy="Write both halves, or the character itself.",
-            )
-            continue
-        inner = record.get("metadata")
-        if isinstance(inner, dict):
-            del record["metadata"]
-            record = {**inner, **record}
-        yield number, record
+        found = _record(record, "line", number, path, problems, "\\ud" in line.lower())
+        if found is not None:
+            yield number, found
+
+
+def _record(
+    record: Any, what: str, number: int, path: Path, problems: Problems, has_surrogates: bool
+) -> dict[str, Any] | None:
+    """The object of one document, with the keys of Annif's nested metadata; None after a problem was reported."""
+    if not isinstance(record, dict):
+        problems.report(
+            f"The {what} holds a JSON {type(record).__name__}, not an object.",
+            path=path,
+            line=number,
+            remedy='Write each document as {"text": "…", "labels": ["…"]}.',
+        )
+        return None
+    if has_surrogates and not _is_text(record):
+        problems.report(
+            f"The {what} holds half of a surrogate pair (\\ud…), which is not a character.",
+            path=path,
+            line=number,
+            remedy="Write both halves, or the character itself.",
+        )
+        return None
+    inner = record.get("metadata")
+    if isinstance(inner, dict):
+        return {**inner, **{key: value for key, value in record.items() if key != "metadata"}}
+    return dict(record)
 
 
 def _is_text(record: dict[str, Any]) -> bool:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_name
-from manylabel.data.formats import FORMATS, Format, format_named, format_of_suffix, guess_format, suffix_of
+from manylabel.data.formats import FORMATS, Format, format_named
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_vocabulary import looks_like_vocabulary
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading_options import ReadingOptions
+from manylabel.data.recognition import format_of_suffix, guess_format, suffix_of
 from manylabel.data.spellings import merge_corpus_spellings
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import track

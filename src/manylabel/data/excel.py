@@ -1,0 +1,158 @@
+"""Excel workbooks (.xlsx), read by openpyxl row by row, within limits that a damaged or hostile file cannot exceed."""
+
+from __future__ import annotations
+
+import io
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+
+from manylabel.data.columns import corpus_of_table
+from manylabel.data.corpus import Corpus
+from manylabel.data.layout import listed
+from manylabel.data.problems import Problems
+from manylabel.data.table import ColumnOptions, Table
+from manylabel.data.textfile import read_bytes
+from manylabel.exceptions import DataError, MissingExtraError
+from manylabel.progress import remark
+
+MAX_BYTES = 1 << 29
+"""The most bytes that a workbook may have when it is unpacked."""
+MAX_CELLS = 20_000_000
+"""The most cells that are read, empty ones before the last filled one of a row included."""
+MAX_ENTRIES = 10_000
+"""The most files that the zip file of a workbook may hold."""
+_SAVE_AS_CSV = "Save the sheet as .csv."
+
+
+def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **columns: Any) -> Corpus:
+    """The documents of one sheet of a workbook; `columns` are the fields of `ColumnOptions`.
+
+    The first row that is not empty holds the names of the columns. A cell with a formula has the value that was
+    computed when the file was saved. In a column with at least one text, numbers and dates are read as text, and empty
+    cells as empty texts. Problems give the row of the sheet as the line.
+    """
+    options = ColumnOptions(**columns)
+    data = _checked_bytes(path)
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtraError("Excel", "excel") from None
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of styles and extensions that have nothing to do with cells
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            chosen = _sheet(path, book, sheet)
+            rows = list(_rows(path, problems, book[chosen]))
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # openpyxl raises whatever the broken XML leads to
+        raise _unreadable(path, error) from None
+    if not rows:
+        raise DataError(f"Sheet {chosen!r} is empty.", path=path, remedy="Give another sheet: -o sheet=NAME.")
+    (_, header), *body = rows
+    names, places = _names(path, header, max((len(row) for _, row in body), default=0))
+    body = [(line, [row[place] if place < len(row) else None for place in places]) for line, row in body]
+    while body and not any(_is_filled(value) for value in body[-1][1]):
+        del body[-1]
+    if not body:
+        raise DataError("The sheet has column names but no documents.", path=path, remedy="Give at least one document.")
+    values = {name: _column([row[index] for _, row in body]) for index, name in enumerate(names)}
+    return corpus_of_table(Table(values, [line for line, _ in body], path, problems), options)
+
+
+def _checked_bytes(path: Path) -> bytes:
+    """The bytes of a workbook whose parts are not too large when they are unpacked."""
+    data = read_bytes(path, MAX_BYTES + 1)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise _unreadable(path, error) from None
+    size = sum(entry.file_size for entry in entries)  # no entry can be unpacked to more than it claims
+    if size > MAX_BYTES or len(entries) > MAX_ENTRIES:
+        raise DataError(
+            f"The workbook has {size / 2**20:,.0f} MiB in {len(entries):,} files when it is unpacked; at most "
+            f"{MAX_BYTES / 2**20:,.0f} MiB in {MAX_ENTRIES:,} files are read.",
+            path=path,
+            remedy=_SAVE_AS_CSV,
+        )
+    return data
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    found = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+    return DataError(f"The Excel file cannot be read ({found}).", path=path, remedy="Save it again, or as .csv.")
+
+
+def _sheet(path: Path, book: Any, given: str | int | None) -> str:
+    """The name of the sheet that was given, by name or number from 1, or of the first one."""
+    names = [sheet.title for sheet in book.worksheets]
+    if not names:
+        raise DataError("The workbook has no sheet of cells.", path=path)
+    if given is None:
+        if len(names) > 1:
+            others = f"{'sheet' if len(names) == 2 else 'sheets'} {listed(names[1:])}"
+            remark(f"{path}: sheet {names[0]!r} is read, not {others} (-o sheet=NAME).")
+        return str(names[0])
+    if given in names:
+        return str(given)
+    if isinstance(given, int) and 1 <= given <= len(names):
+        return str(names[given - 1])
+    raise DataError(f"There is no sheet {given!r}. Found: {listed(names)}.", path=path, remedy="Use -o sheet=NAME.")
+
+
+def _rows(path: Path, problems: Problems, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
+    """The rows up to their last filled cell, each with its number; blank ones only if blank documents are kept."""
+    sheet.reset_dimensions()  # what a file claims about its size is not to be relied upon
+    cells, begun = 0, False
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells += max(len(row), 1)
+        if cells > MAX_CELLS:
+            raise DataError(
+                f"The sheet has more than {MAX_CELLS:,} cells up to row {number:,}.", path=path, remedy=_SAVE_AS_CSV
+            )
+        filled = [index for index, value in enumerate(row) if _is_filled(value)]
+        if filled or (begun and problems.keep_blank):
+            begun = True
+            yield number, list(row[: filled[-1] + 1]) if filled else []
+
+
+def _names(path: Path, header: Sequence[Any], width: int) -> tuple[list[str], list[int]]:
+    """The names of the columns and their places; a column without a name is called by its place."""
+    names: list[str] = []
+    for place in range(max(len(header), width)):
+        value = header[place] if place < len(header) else None
+        names.append(_text(value).strip() if _is_filled(value) else f"column {place + 1}")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"The header names column {twice[0]!r} twice.", path=path, remedy="Rename one of them.")
+    return names, list(range(len(names)))
+
+
+def _is_filled(value: Any) -> bool:
+    return value is not None and not (isinstance(value, str) and not value.strip())
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """The values of a column; as texts if one of them is a text."""
+    if any(isinstance(value, str) for value in values):
+        return [_text(value) for value in values]
+    return [_text(value) if isinstance(value, (date, time)) else value for value in values]
+
+
+def _text(value: Any) -> str:
+    """A cell as text: numbers without a needless decimal point, dates in ISO 8601.
+
+    >>> _text(3.0), _text(datetime(2024, 5, 1)), _text(None), _text("a")
+    ('3', '2024-05-01', '', 'a')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time(0):
+        return value.date().isoformat()
+    return value.isoformat() if isinstance(value, (date, time)) else str(value)

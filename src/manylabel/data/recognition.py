@@ -1,0 +1,100 @@
+"""How the format of a file is recognised: by its first bytes and lines, and by its suffix."""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from manylabel.data.formats import BY_NAME, FORMATS, Format
+from manylabel.data.textfile import first_lines, read_bytes
+from manylabel.exceptions import DataError, UnknownFormatError
+
+_ARCHIVES = (".tar.gz", ".tar")
+
+
+def suffix_of(path: Path) -> str:
+    """The end of a file's name, in lower case; ``.gz`` is ignored except in archives.
+
+    >>> suffix_of(Path("train.jsonl.gz")), suffix_of(Path("reuters.tar.gz")), suffix_of(Path("README"))
+    ('.jsonl', '.tar.gz', '')
+    """
+    name = path.name.lower()
+    if name.endswith((".tar.gz", ".tgz")):
+        return ".tar.gz"
+    return Path(name.removesuffix(".gz")).suffix
+
+
+def format_of_suffix(path: Path) -> Format | None:
+    """The format whose files have this suffix; None if there is none."""
+    return next((row for row in FORMATS if suffix_of(path) in row.suffixes), None)
+
+
+def guess_format(path: str | Path) -> str:
+    """The name of a file's format, by its first lines and by its suffix.
+
+    The beginning of a file decides where it is unmistakable (`signature`, `first_line`); the suffix decides next; for
+    other names the first lines are compared with the `shape` of each format.
+    """
+    path = Path(path)
+    start = read_bytes(path, 512)
+    if not start.strip():
+        raise DataError("The file is empty.", path=path, remedy="Give a file with at least one document.")
+    if suffix_of(path) in _ARCHIVES or b"ustar" in start:
+        return _archive_format(path, _tar_members)
+    if start.startswith(b"PK\x03\x04"):
+        return _archive_format(path, _zip_members)
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        raise UnknownFormatError(
+            "This is a file of an old Office program, or a locked one.", path=path, remedy="Save it as .xlsx or .csv."
+        )
+    lines = [line for line in first_lines(path) if line.strip()]
+    first = next((line.strip() for line in lines if not line.lstrip().startswith("%")), "")
+    for row in FORMATS:
+        if row.signature and start.startswith(row.signature):
+            return row.name
+        if row.first_line and re.fullmatch(row.first_line, first):
+            return row.name
+    by_suffix = format_of_suffix(path)
+    # Formats further down the table are more specific, so the last one that fits is meant.
+    by_shape = next((row for row in reversed(FORMATS) if row.has_shape(lines)), None)
+    if by_suffix is not None:
+        is_variant = by_shape is not None and by_shape.variant_of == by_suffix.name
+        return by_shape.name if by_shape is not None and is_variant else by_suffix.name
+    if by_shape is None:
+        remedy = f"Give its format (--format), one of: {', '.join(BY_NAME)}."
+        raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=remedy)
+    return by_shape.name
+
+
+def _archive_format(path: Path, members: Callable[[Path], Iterator[str]]) -> str:
+    known = {row.archive_members: row.name for row in FORMATS if row.archive_members}
+    try:
+        for member in members(path):
+            for pattern, name in known.items():
+                if fnmatch(Path(member).name, pattern):
+                    return name
+    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError) as error:
+        raise DataError(
+            f"The archive cannot be read ({error}).", path=path, remedy="Copy or download it again."
+        ) from None
+    raise UnknownFormatError(
+        f"The archive holds no files of a known format ({', '.join(known)}).",
+        path=path,
+        remedy="Unpack it and give the file or folder inside.",
+    )
+
+
+def _tar_members(path: Path) -> Iterator[str]:
+    with tarfile.open(path) as archive:
+        for member in archive:
+            yield member.name
+
+
+def _zip_members(path: Path) -> Iterator[str]:
+    with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
+        yield from archive.namelist()
