@@ -26,6 +26,7 @@ from manylabel.notebook import html_table, shortened, some_names
 from manylabel.predicting import TextPredictor
 from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
+from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
@@ -380,7 +381,7 @@ class TextClassifier(TextPredictor):
             found = "" if choice["value"] is None else f" ({100 * choice['value']:.1f} % on out-of-fold scores)"
             decides = f"{choice['rule']}, chosen for {choice['title']}{found}"
         rows |= {
-            "state": f"fitted to {self.n_documents_:,} documents",
+            "state": f"fitted to {counted(self.n_documents_, 'document')}",
             "labels": some_names(self.labels_),
             "terms": f"{len(self.get_feature_names_out()):,}",
             "decision rule": decides,

@@ -181,7 +181,7 @@ def test_more_columns_than_16_bits() -> None:
 
 
 def test_mistakes() -> None:
-    with pytest.raises(DataError, match="1 documents but Y 2"):
+    with pytest.raises(DataError, match="1 document but Y 2"):
         group_documents(np.ones((1, 1)), np.ones((2, 1)))
     grouped = group_documents(X, Y)
     arrays = (grouped.cells, GIVEN, grouped.fixed, 1.0, grouped.entries, grouped.sets, np.full(2, 0.5))

@@ -171,7 +171,7 @@ def test_files_that_hold_no_hierarchy(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError):
         read_parents(tmp_path / "no-such-file.tsv")
     path = _write(tmp_path, "areas.tsv", "roads\tstreets\n")
-    with pytest.raises(DataError, match="None of the 1 labels of the data is in the hierarchy"):
+    with pytest.raises(DataError, match="None of the 1 label of the data is in the hierarchy"):
         find_hierarchy(str(path), ["buses"])
 
 
@@ -303,7 +303,7 @@ def test_languages_must_be_named_or_told_by_the_labels(tmp_path: Path) -> None:
         read_skos(path)
     with pytest.raises(DataError, match="no skos:prefLabel in the language 'fr'"):
         read_skos(path, language="fr")
-    with pytest.raises(DataError, match="None of the 1 labels of the data is the address or the skos:prefLabel"):
+    with pytest.raises(DataError, match="None of the 1 label of the data is the address or the skos:prefLabel"):
         find_hierarchy(str(path), ["Vogel"])
 
 

@@ -28,6 +28,7 @@ from manylabel.evaluation.bootstrap import paired_difference
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import stage
+from manylabel.wording import counted
 
 MARGIN = 0.01
 PLANNED = 0.6
@@ -168,7 +169,9 @@ class RaceRunner:
             if leader.entrant is not entrant and self._behind(leader, runner):
                 done = len(runner.folds)
                 if done < self.race.n_folds:
-                    self.race.left_out[entrant.name] = f"stopped after {done} of {self.race.n_folds} folds: behind"
+                    self.race.left_out[entrant.name] = (
+                        f"stopped after {done} of {counted(self.race.n_folds, 'fold')}: behind"
+                    )
             else:
                 left.append(entrant)
         return left

@@ -28,6 +28,7 @@ from manylabel.metrics.targets import TargetMetric
 from manylabel.parameters import value_text
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
+from manylabel.wording import counted
 
 LEVEL = 0.05
 
@@ -121,7 +122,7 @@ class _Runner:
     def run(self, trials: Sequence[Trial], rung: Rung) -> Iterator[tuple[Trial, DocumentStatistics]]:
         place = self.rungs.index(rung)
         work, is_last = self.works[place], place == len(self.rungs) - 1
-        title = f"Rung {place + 1} of {len(self.rungs)}: {len(trials)} settings"
+        title = f"Rung {place + 1} of {len(self.rungs)}: {counted(len(trials), 'setting')}"
         with stage(title, len(trials) * rung.folds) as advance:
             for group in _groups(trials):
                 by_trial: dict[int, list[DocumentStatistics]] = {trial.number: [] for trial in group}

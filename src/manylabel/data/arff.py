@@ -19,6 +19,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines, read_bytes
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 _MEKA = re.compile(r"-C\s+(-?\d+)")
 _SPLIT_ENDING = re.compile(rf"[-_.]({'|'.join(SPLIT_NAMES)})$", re.IGNORECASE)
@@ -63,7 +64,10 @@ def _label_columns(
     width = len(header.attributes)
     if label_count is not None and label_file is None:
         if abs(label_count) > width:
-            raise DataError(f"There are only {width} attributes, not {abs(label_count)} labels.", path=path)
+            raise DataError(
+                f"The data have only {counted(width, 'attribute')}, not {counted(abs(label_count), 'label')}.",
+                path=path,
+            )
         return list(range(label_count)) if label_count >= 0 else list(range(width + label_count, width)), None
     xml = Path(label_file) if label_file is not None else find_label_file(path)
     if xml is None:

@@ -16,6 +16,7 @@ from manylabel.data.sparse_lines import SparseRows
 from manylabel.data.textfile import Lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(\{{.*\}}|\s[a-z]+(?:\s.*)?)\s*$", re.IGNORECASE)
@@ -202,7 +203,7 @@ class _Reader:
     def _dense(self, line: str) -> tuple[list[int], list[float]]:
         cells = split_values(line)
         if len(cells) != self.width:
-            raise _RowError(f"The row has {len(cells)} values where there are {self.width} attributes.")
+            raise _RowError(f"The row has {counted(len(cells), 'value')} instead of {self.width}.")
         if self.quick:
             try:
                 row = np.array(cells, dtype=np.float64)

@@ -18,6 +18,7 @@ from manylabel.data.layout import Layout, listed
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.notebook import html_table, shortened, some_names
+from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.data.label_vocabulary import LabelVocabulary
@@ -68,7 +69,9 @@ class Corpus:
             columns["counts"] = self.counts.shape[0]
         for what, length in columns.items():
             if length != len(self.ids):
-                raise DataError(f"The corpus has {len(self.ids)} ids but {length} rows of {what}.")
+                raise DataError(
+                    f"The corpus has {counted(len(self.ids), 'id')} but {counted(length, 'row')} of {what}."
+                )
         if self.labels is not None and not self.label_names:
             object.__setattr__(self, "label_names", sorted_names(self.labels))
 

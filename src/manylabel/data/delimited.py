@@ -26,6 +26,7 @@ from manylabel.data.table import ColumnOptions, Table
 from manylabel.data.textfile import Lines, first_lines, numbered_lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
 
@@ -173,7 +174,7 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
             row = [""] * len(names)
         if len(row) != len(names):
             problems.report(
-                f"The row has {len(row)} cells instead of {len(names)}.",
+                f"The row has {counted(len(row), 'cell')} instead of {len(names)}.",
                 path=path,
                 line=line,
                 remedy="Quote cells that hold the delimiter, or give the delimiter (-o delimiter=';').",
@@ -264,7 +265,7 @@ def read_counts(path: Path, problems: Problems, delimiter: str | None, encoding:
             continue
         width = width or len(row)
         if len(row) != width:
-            problem = f"The row has {len(row)} cells where the first row has {width}."
+            problem = f"The row has {counted(len(row), 'cell')} where the first row has {width}."
             problems.report(problem, path=path, line=number, remedy="Complete or remove the row.")
             continue
         filled = np.flatnonzero(row[:-1])

@@ -14,6 +14,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.estimator import Ints
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 SEPARATORS = ("::", " > ", "--", " / ", "/", "|", "\\", ".")
 """Separators to look for in label names, in this order: a longer one before the shorter one it contains."""
@@ -200,7 +201,7 @@ def find_hierarchy(source: str, labels: Sequence[str], problems: Problems | None
     found = read_parents(path, problems)
     if not set(labels).intersection(found.labels):
         raise DataError(
-            f"None of the {len(set(labels)):,} labels of the data is in the hierarchy.",
+            f"None of the {counted(len(set(labels)), 'label')} of the data is in the hierarchy.",
             path=path,
             remedy=f"Its labels are, for example, {', '.join(map(repr, found.labels[:3]))}.",
         )

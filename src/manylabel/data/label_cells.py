@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from manylabel.data.layout import NO_SEPARATOR
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.data.table import Table
@@ -132,7 +133,7 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
     count = sum(separator in text.strip() for text in texts)
     what = "a blank" if separator == " " else repr(separator)
     other = "" if separator == " " else f" Use --label-separator {NO_SEPARATOR} if it belongs to the names."
-    return separator, f"Of {len(texts):,} label cells {count:,} hold {what}, which separates labels.{other}"
+    return separator, f"Of {counted(len(texts), 'label cell')} {count:,} hold {what}, which separates labels.{other}"
 
 
 def is_mark_column(values: list[Any], *, strict: bool = False) -> bool:

@@ -21,6 +21,7 @@ from manylabel.data.labels import LabelSets, label_matrix
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.canonical import canonical
+from manylabel.wording import there_are
 
 LabelForm: TypeAlias = Literal["sets", "names", "classes", "matrix", "array"]
 """How labels were passed: lists of labels, a list or an array of one label per document, a sparse or a dense matrix."""
@@ -240,6 +241,6 @@ def check_same_length(documents: Sequence[Text] | Csr, Y: Csr) -> None:
     """Raise an error unless there is one label set per document, and at least one document."""
     count = length_of(documents)
     if count != Y.shape[0]:
-        raise ParameterError(f"There are {count} documents but labels for {Y.shape[0]}.")
+        raise ParameterError(f"{there_are(count, 'document').capitalize()} but labels for {Y.shape[0]}.")
     if count == 0:
         raise DataError("There are no documents to learn from.")

@@ -12,6 +12,7 @@ from manylabel.data.label_cells import is_addresses
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.exceptions import DataError, ParameterError
+from manylabel.wording import counted
 
 _LINE_ENDS = re.compile(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
@@ -108,7 +109,7 @@ def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8
         cells = line.split("\t")
         if len(cells) not in (2, 3):
             problems.report(
-                f"The line has {len(cells)} columns, not 2 (labels, text) or 3 (id, labels, text).",
+                f"The line has {counted(len(cells), 'column')}, not 2 (labels, text) or 3 (id, labels, text).",
                 path=path,
                 line=number,
                 remedy="Remove tabs from the text, or give another format (--format tsv).",

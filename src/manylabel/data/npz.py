@@ -17,6 +17,7 @@ from manylabel.data.labels import label_sets
 from manylabel.data.problems import Problems
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
+from manylabel.wording import counted
 
 _NAME = re.compile(r"(|.*[-_.])([xXyY])\.npz")
 
@@ -77,7 +78,7 @@ def _check_labels(X: Csr, Y: Csr, counts_path: Path, labels_path: Path) -> None:
     Y.eliminate_zeros()
     if X.shape[0] != Y.shape[0]:
         raise DataError(
-            f"The labels are of {Y.shape[0]} documents, but {counts_path.name} holds {X.shape[0]}.",
+            f"The labels are of {counted(Y.shape[0], 'document')}, but {counts_path.name} holds {X.shape[0]}.",
             path=labels_path,
         )
     if not (Y.data == 1).all():

@@ -25,6 +25,7 @@ from manylabel.data.hierarchy import Hierarchy, add_parent, hierarchy_of_file
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import read_bytes
 from manylabel.exceptions import DataError, MissingExtraError
+from manylabel.wording import counted
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -225,7 +226,8 @@ def _chosen_names(thesaurus: Thesaurus, labels: Sequence[str], language: str | N
     best = max(hits, key=lambda kind: hits[kind])
     if not hits[best]:
         raise DataError(
-            f"None of the {len(wanted):,} labels of the data is the address or the skos:prefLabel of a concept.",
+            f"None of the {counted(len(wanted), 'label')} of the data is the address or the skos:prefLabel of a "
+            "concept.",
             path=path,
             remedy=f"Labels are, for example, {', '.join(map(repr, sorted(wanted)[:3]))}.",
         )

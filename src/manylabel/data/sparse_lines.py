@@ -18,6 +18,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines, numbered_lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 
 class SparseLine(NamedTuple):
@@ -179,7 +180,7 @@ def _libsvm_rows(
             continue
         if features is not None and parsed.columns and max(parsed.columns) >= features:
             found = max(parsed.columns) + (not zero_based)
-            problems.report(f"Column {found} lies beyond the {features} features.", path=path, line=number)
+            problems.report(f"Column {found} lies beyond the {counted(features, 'feature')}.", path=path, line=number)
             continue
         rows.append(parsed.columns, parsed.values)
         labels.append(parsed.labels)
@@ -230,7 +231,7 @@ def read_xmc(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corp
         labels.append(parsed.labels)
         ids.append(str(seen))
     if seen != documents and problems.on_error == "raise":
-        problem = f"The header announces {documents} documents, but the file has {seen}."
+        problem = f"The header announces {counted(documents, 'document')}, but the file has {seen}."
         raise DataError(problem, path=path, line=1, remedy="Correct the header, or copy the whole file again.")
     names = side_names(path, "labels", height) or [f"l{label}" for label in range(height)]
     return Corpus(
@@ -258,10 +259,10 @@ def _xmc_header(path: Path, line: str) -> tuple[int, int, int]:
 
 def _beyond(parsed: SparseLine, width: int, height: int) -> str | None:
     if parsed.columns and max(parsed.columns) >= width:
-        return f"Column {max(parsed.columns)} lies beyond the {width} features of the header."
+        return f"Column {max(parsed.columns)} lies beyond the {counted(width, 'feature')} of the header."
     if parsed.labels and not 0 <= parsed.labels[0] <= parsed.labels[-1] < height:
         wrong = parsed.labels[0] if parsed.labels[0] < 0 else parsed.labels[-1]
-        return f"Label {wrong} is not one of the {height} labels of the header, which are numbered from 0."
+        return f"Label {wrong} is not one of the {counted(height, 'label')} of the header, which are numbered from 0."
     return None
 
 

@@ -20,6 +20,7 @@ from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics.counts import LabelMatrix, indicator
 from manylabel.parameters import AnyOf, Number, check_parameter
+from manylabel.wording import counted, there_are
 
 Split: TypeAlias = tuple[Ints, Ints]
 
@@ -70,12 +71,14 @@ def k_fold(n: int, k: int, seed: int, strata: npt.ArrayLike | None = None) -> li
     >>> [sorted(strata[i] for i in test) for _, test in k_fold(6, 3, seed=0, strata=strata)]
     [[1, 2], [1, 2], [1, 2]]
     """
-    _check_folds(k, n, "documents")
+    _check_folds(k, n, "document")
     order = _generator(seed).permutation(n)
     if strata is not None:
         keys = _one_per_document(strata, "strata")
         if keys.size != n:
-            raise DataError(f"strata must have one key per document: {n} documents, but {keys.size} keys.")
+            raise DataError(
+                f"strata must have one key per document: {counted(n, 'document')}, but {counted(keys.size, 'key')}."
+            )
         order = order[np.argsort(_codes(keys, "strata")[order], kind="stable")]
     fold = np.empty(n, dtype=np.int64)
     fold[order] = np.arange(n) % k  # dealt like cards across strata, so that folds are even in size and in strata
@@ -92,7 +95,7 @@ def iterative_stratification(Y: LabelMatrix, k: int, seed: int) -> list[Split]:
     [[3, 1], [2, 1]]
     """
     matrix = indicator(Y)
-    _check_folds(k, matrix.shape[0], "documents")
+    _check_folds(k, matrix.shape[0], "document")
     return _as_splits(stratify(matrix, [1 / k] * k, _generator(seed)), k)
 
 
@@ -111,7 +114,7 @@ def iterative_split(Y: LabelMatrix, shares: Sequence[float] = (0.8, 0.2), seed: 
     [6, 2]
     """
     matrix = indicator(Y)
-    _check_shares(shares, matrix.shape[0], "documents")
+    _check_shares(shares, matrix.shape[0], "document")
     return _as_rows(stratify(matrix, list(shares), _generator(seed)), len(shares))
 
 
@@ -126,7 +129,7 @@ def group_k_fold(groups: npt.ArrayLike, k: int, seed: int) -> list[Split]:
     """
     codes = _codes(_one_per_document(groups, "groups"), "groups")
     sizes = np.bincount(codes)
-    _check_folds(k, sizes.size, "groups")
+    _check_folds(k, sizes.size, "group")
     shuffled = _generator(seed).permutation(sizes.size)
     order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     return _as_splits(_fill(sizes, order, [1 / k] * k)[codes], k)
@@ -144,7 +147,7 @@ def group_split(groups: npt.ArrayLike, shares: Sequence[float], seed: int) -> li
     """
     codes = _codes(_one_per_document(groups, "groups"), "groups")
     sizes = np.bincount(codes)
-    _check_shares(shares, sizes.size, "groups")
+    _check_shares(shares, sizes.size, "group")
     order = _generator(seed).permutation(sizes.size)
     return _as_rows(_fill(sizes, order, list(shares))[codes], len(shares))
 
@@ -160,7 +163,7 @@ def stratified_group_k_fold(Y: LabelMatrix, groups: npt.ArrayLike, k: int, seed:
     [[2, 1], [2, 1]]
     """
     group_of, counts, sizes = _group_counts(Y, groups)
-    _check_folds(k, sizes.size, "groups")
+    _check_folds(k, sizes.size, "group")
     return _as_splits(stratify(counts, [1 / k] * k, _generator(seed), sizes.tolist())[group_of], k)
 
 
@@ -172,7 +175,7 @@ def stratified_group_split(Y: LabelMatrix, groups: npt.ArrayLike, shares: Sequen
     [[2, 1], [2, 1]]
     """
     group_of, counts, sizes = _group_counts(Y, groups)
-    _check_shares(shares, sizes.size, "groups")
+    _check_shares(shares, sizes.size, "group")
     return _as_rows(stratify(counts, list(shares), _generator(seed), sizes.tolist())[group_of], len(shares))
 
 
@@ -189,7 +192,7 @@ def time_blocks(dates: npt.ArrayLike, k: int, *, forward: bool = False) -> list[
     """
     array = _one_per_document(dates, "dates")
     n_folds = k + 1 if forward else k
-    _check_folds(n_folds, _codes(array, "dates", blank_is_missing=True).max() + 1, "dates")
+    _check_folds(n_folds, _codes(array, "dates", blank_is_missing=True).max() + 1, "date")
     folds = by_date(array, [1 / n_folds] * n_folds)
     if not forward:
         return _as_splits(_numbered(folds), k)
@@ -208,7 +211,7 @@ def by_date(dates: npt.ArrayLike, shares: Sequence[float]) -> list[Ints]:
     """
     codes = _codes(_one_per_document(dates, "dates"), "dates", blank_is_missing=True)
     ends = np.cumsum(np.bincount(codes))  # documents up to and including each date
-    _check_shares(shares, ends.size, "dates")
+    _check_shares(shares, ends.size, "date")
     wanted = np.cumsum(shares)[:-1] * codes.size
     last, borders = -1, []
     for position, target in enumerate(wanted):
@@ -225,7 +228,10 @@ def _group_counts(Y: LabelMatrix, groups: npt.ArrayLike) -> tuple[npt.NDArray[np
     matrix = indicator(Y)
     codes = _codes(_one_per_document(groups, "groups"), "groups")
     if codes.size != matrix.shape[0]:
-        raise DataError(f"There are {matrix.shape[0]} documents but {codes.size} groups: give one group per document.")
+        raise DataError(
+            f"{there_are(matrix.shape[0], 'document').capitalize()} but {counted(codes.size, 'group')}: give one group "
+            "per document."
+        )
     documents = np.arange(codes.size)
     membership = Csr((np.ones(codes.size, dtype=np.int64), (codes, documents)), shape=(codes.max() + 1, codes.size))
     return codes, Csr(membership @ matrix), np.bincount(codes)
@@ -298,7 +304,8 @@ def _generator(seed: int) -> np.random.Generator:
 def _draws(n: int, train: int, test: int, repeats: int, seed: int) -> list[Split]:
     if min(train, test) < 1 or train + test > n:
         raise ParameterError(
-            f"{n} documents cannot give {train} for training and {test} for testing: each needs at least one, "
+            f"{counted(n, 'document')} cannot give {train} for training and {test} for testing: each needs at least "
+            "one, "
             f"and both together at most {n}. Change the sizes or shares."
         )
     random = _generator(seed)
@@ -321,7 +328,7 @@ def _check_folds(k: int, n: int, what: str) -> None:
     check_parameter("split", "k", k, Number(low=2, whole=True))
     if k > n:
         remedy = f"Take 2 to {n} folds." if n > 1 else "At least two are needed."
-        raise ParameterError(f"{n} {what} cannot make {k} folds: one would be empty. {remedy}")
+        raise ParameterError(f"{counted(n, what)} cannot make {counted(k, 'fold')}: one would be empty. {remedy}")
 
 
 def _check_shares(shares: Sequence[float], n: int, what: str) -> None:
@@ -330,4 +337,6 @@ def _check_shares(shares: Sequence[float], n: int, what: str) -> None:
     if len(given) < 2 or not all(positive.allows(share) for share in given) or abs(sum(given) - 1) > 1e-6:
         raise ParameterError(f"shares must be two or more numbers above 0 that add up to 1, not {given!r}.")
     if n < len(given):
-        raise ParameterError(f"{n} {what} cannot make {len(given)} splits: one would be empty. Ask for fewer.")
+        raise ParameterError(
+            f"{counted(n, what)} cannot make {counted(len(given), 'split')}: one would be empty. Ask for fewer."
+        )

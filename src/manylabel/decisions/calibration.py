@@ -13,6 +13,7 @@ from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.wording import counted
 
 LARGEST = 1e300
 """Scores beyond are taken for this, so that a slope of 0 times one of them is 0."""
@@ -100,7 +101,7 @@ class Calibration(Estimator):
         n_labels = len(self.slopes_) if self.curve == "logistic" else len(self.own_share_)
         if values.ndim != 2 or values.shape[1] != n_labels:
             raise DecisionError(
-                f"Calibration learned {n_labels} labels, so that scores must be documents × {n_labels}, "
+                f"Calibration learned {counted(n_labels, 'label')}, so that scores must be documents × {n_labels}, "
                 f"not {' × '.join(map(str, values.shape))}."
             )
         finite = np.clip(values, -LARGEST, LARGEST)

@@ -12,6 +12,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import resampled_weights
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 RATES = np.geomspace(0.05, 2.0, 80)
 """The values of c that are tried: below them a curve is as good as logarithmic, above them it ends at once."""
@@ -52,7 +53,7 @@ def fit_power_laws(documents: npt.ArrayLike, values: npt.ArrayLike, best: float 
     if sizes.size < 3 or rows.shape[1] != sizes.size:
         raise DataError(
             f"A learning curve is fitted to three sizes or more and a value for each, not to {sizes.size} sizes and "
-            f"{rows.shape[1]} values."
+            f"{counted(rows.shape[1], 'value')}."
         )
     weights = np.arange(1, sizes.size + 1) / sizes.size
     weights /= weights.sum()

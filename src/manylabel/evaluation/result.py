@@ -9,6 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import Any
 
 from manylabel.exceptions import ComparisonError, DataError
+from manylabel.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +160,16 @@ def _unlike(one: Result, two: Result) -> Iterator[str]:
         yield f"one is of the split {one.split!r}, the other of {two.split!r}"
     if one.true_labels_sha256 != two.true_labels_sha256:
         yield (
-            f"the measured documents or their true labels differ ({one.data}, {one.test.documents:,} documents, hash "
-            f"{one.true_labels_sha256[:SHOWN]}; {two.data}, {two.test.documents:,} documents, hash "
+            f"the measured documents or their true labels differ ({one.data}, "
+            f"{counted(one.test.documents, 'document')}, hash "
+            f"{one.true_labels_sha256[:SHOWN]}; {two.data}, {counted(two.test.documents, 'document')}, hash "
             f"{two.true_labels_sha256[:SHOWN]})"
         )
     labels = [{row.label for row in result.labels} for result in (one, two)]
     if labels[0] != labels[1]:
         odd = min(labels[0] ^ labels[1])
-        yield f"one counts {len(labels[0])} labels, the other {len(labels[1])} ({odd!r} is only in one of them)"
+        one_counts = counted(len(labels[0]), "label")
+        yield f"one counts {one_counts}, the other {len(labels[1])} ({odd!r} is only in one of them)"
     yield from _other_conventions(one.conventions, two.conventions)
 
 

@@ -12,6 +12,7 @@ from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.wording import counted
 
 Scope = Literal["feature", "global"]
 
@@ -111,7 +112,8 @@ class FrequencyBins(Estimator):
             matrix.sum_duplicates()
         if self.is_fitted and matrix.shape[1] != len(self.low_):
             raise DataError(
-                f"X has {matrix.shape[1]} columns, but the bins of {len(self.low_)} terms were learned.",
+                f"X has {counted(matrix.shape[1], 'column')}, but the bins of {counted(len(self.low_), 'term')} were "
+                "learned.",
                 remedy="Use documents counted with the same vocabulary.",
             )
         return matrix

@@ -15,6 +15,7 @@ from manylabel.features.term_scores import COMBINE, FUNCTIONS, Options, best_ter
 from manylabel.features.vocabulary import select_columns
 from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+from manylabel.wording import counted
 
 
 class TermSelector(Estimator):
@@ -110,7 +111,7 @@ class TermSelector(Estimator):
                 kept |= self._kept(scores, candidates)
         if not kept.any():
             raise DataError(
-                f"None of the {table.n_terms} terms is kept: {self._reason()}.",
+                f"None of the {counted(table.n_terms, 'term')} is kept: {self._reason()}.",
                 remedy="Lower threshold or min_df, or set k instead.",
             )
         self.kept_ = np.flatnonzero(kept).astype(np.int64)
@@ -123,7 +124,7 @@ class TermSelector(Estimator):
         matrix = as_csr(X)
         if matrix.shape[1] != self.n_features_in_:
             raise DataError(
-                f"X has {matrix.shape[1]} columns, but the selection was made among {self.n_features_in_}.",
+                f"X has {counted(matrix.shape[1], 'column')}, but the selection was made among {self.n_features_in_}.",
                 remedy="Use documents counted with the same vocabulary.",
             )
         return select_columns(matrix, self.mask)
@@ -165,7 +166,7 @@ class TermSelector(Estimator):
         return best
 
     def _reason(self) -> str:
-        bounds = [f"in at least {self.min_df} documents"] if self.min_df else []
+        bounds = [f"in at least {counted(self.min_df, 'document')}"] if self.min_df else []
         if self.threshold is not None:
             bounds.append(f"with {self.function} above {self.threshold:g}")
         return "none is " + " and ".join(bounds) if bounds else "the documents are empty"

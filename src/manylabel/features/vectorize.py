@@ -21,6 +21,7 @@ from manylabel.features.texts import is_pattern, is_range, is_share, is_words
 from manylabel.features.vocabulary import TermTable, alphabetical, hashed_columns, select_columns
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.wording import counted
 
 
 class Vectorizer(Estimator):
@@ -161,7 +162,8 @@ class Vectorizer(Estimator):
         table = self._all_terms()
         if self.n_hashes is None and X.shape[1] != len(table.names):
             raise ParameterError(
-                f"Vectorizer: the matrix to prune has {X.shape[1]} columns, but count found {len(table.names)} "
+                f"Vectorizer: the matrix to prune has {counted(X.shape[1], 'column')}, but count found "
+                f"{len(table.names)} "
                 "terms. Pass the matrix that count returned, before anything else is learned."
             )
         mask = self.finish()
@@ -206,7 +208,8 @@ class Vectorizer(Estimator):
         mask = table.kept(self.min_df, self.max_df, self.max_features)
         if not mask.any():
             raise DataError(
-                f"None of the {len(table.names)} terms found in {table.n_documents} documents is kept.",
+                f"None of the {counted(len(table.names), 'term')} found in {counted(table.n_documents, 'document')} "
+                "is kept.",
                 remedy="Check that the documents are not empty; relax tokens, stop_words, min_df or max_df.",
             )
         names = list(compress(table.names, mask.tolist()))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.kernels import text as kernels
+from manylabel.wording import counted
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ class TermTable:
         if high < low:
             raise ParameterError(
                 f"Vectorizer: max_df={max_df!r} allows up to {high:g} documents and min_df={min_df!r} asks "
-                f"for at least {low:g}, so no term of the {self.n_documents} documents can be kept. "
+                f"for at least {low:g}, so no term of the {counted(self.n_documents, 'document')} can be kept. "
                 "Lower min_df or raise max_df."
             )
         mask = (self.document_frequency >= low) & (self.document_frequency <= high)

@@ -12,6 +12,7 @@ from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.kernels.canonical import as_csr, canonical
 from manylabel.parameters import Constraint, OneOf
+from manylabel.wording import counted
 
 
 class Weighting(Estimator):
@@ -175,7 +176,8 @@ class Weighting(Estimator):
             raise DataError("Negative values in data passed to Weighting.", remedy="Give counts, 0 or above.")
         if self.is_fitted and matrix.shape[1] != self.n_features_in:
             raise DataError(
-                f"X has {matrix.shape[1]} columns, but {self.n_features_in} terms were learned.",
+                f"X has {counted(matrix.shape[1], 'column')}, but "
+                f"{counted(self.n_features_in, 'term was', 'terms were')} learned.",
                 remedy="Use the vectorizer this weighting was fitted with.",
             )
         if not matrix.has_canonical_format:

@@ -23,6 +23,7 @@ from manylabel.kernels import tables_reference as reference
 from manylabel.kernels.canonical import canonical
 from manylabel.kernels.tables_reference import Rows
 from manylabel.kernels.threads import blocks_of, in_threads
+from manylabel.wording import counted
 
 _kernel: Any = compiled_module("tables") or reference
 
@@ -57,7 +58,7 @@ def label_term_table(X: Any, Y: Any, *, n_jobs: int | None = None) -> LabelTermT
     """
     X, Y = X if isinstance(X, Csr) else Csr(X), canonical(Y, keep_zeros=False)
     if X.shape[0] != Y.shape[0]:
-        raise DataError(f"X has {X.shape[0]} documents but Y {Y.shape[0]}. Both need one row per document.")
+        raise DataError(f"X has {counted(X.shape[0], 'document')} but Y {Y.shape[0]}. Both need one row per document.")
     (n_documents, n_terms), n_labels = X.shape, Y.shape[1]
     label_starts, rows = documents_by_label(Y)
     label_documents = np.diff(label_starts)

@@ -26,6 +26,7 @@ from manylabel.kernels.canonical import canonical
 from manylabel.kernels.label_tables import count_terms_by
 from manylabel.kernels.mixture_reference import Cells, Entries, Int32s, Int64s, Sets
 from manylabel.kernels.threads import blocks_of, in_threads
+from manylabel.wording import counted
 
 _kernel: Any = compiled_module("mixture") or reference
 
@@ -89,7 +90,7 @@ def group_documents(X: Any, Y: Any, *, n_jobs: int | None = None) -> GroupedCoun
     """Add up the counts X of documents with the same labels Y; exact for both models."""
     X, Y = canonical(X, np.float64, keep_zeros=False), canonical(Y, keep_zeros=False)
     if X.shape[0] != Y.shape[0]:
-        raise DataError(f"X has {X.shape[0]} documents but Y {Y.shape[0]}. Both need one row per document.")
+        raise DataError(f"X has {counted(X.shape[0], 'document')} but Y {Y.shape[0]}. Both need one row per document.")
     starts, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32, copy=False)
     sizes = np.diff(starts)
     group_of, first = _kernel.group_sets(starts, labels)

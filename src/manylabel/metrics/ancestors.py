@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 
 def checked_parents(parents: npt.ArrayLike | None, n_labels: int) -> Ints:
@@ -24,7 +25,8 @@ def checked_parents(parents: npt.ArrayLike | None, n_labels: int) -> Ints:
     found = np.asarray(parents)
     if found.ndim != 1 or len(found) < n_labels or found.dtype.kind not in "iu":
         raise DataError(
-            f"parents must hold one whole number for each of the {n_labels} labels (groups that are not labels may "
+            f"parents must hold one whole number for each of the {counted(n_labels, 'label')} (groups that are not "
+            "labels may "
             f"follow), not an array of shape {found.shape} and type {found.dtype}."
         )
     if len(found) and (found.min() < -1 or found.max() >= len(found)):

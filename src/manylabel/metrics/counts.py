@@ -17,6 +17,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError
+from manylabel.wording import counted
 
 LabelMatrix: TypeAlias = "sparse.sparray | sparse.spmatrix | npt.ArrayLike"
 
@@ -51,7 +52,9 @@ class LabelCounts:
 
     def __add__(self, other: LabelCounts) -> LabelCounts:
         if len(self) != len(other):
-            raise DataError(f"Counts of {len(self)} labels cannot be added to counts of {len(other)} labels.")
+            raise DataError(
+                f"Counts of {counted(len(self), 'label')} cannot be added to counts of {counted(len(other), 'label')}."
+            )
         return LabelCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn)
 
     @property

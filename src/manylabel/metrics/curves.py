@@ -31,6 +31,7 @@ from manylabel.metrics.binary_curves import (
 )
 from manylabel.metrics.counts import LabelMatrix, indicator
 from manylabel.metrics.label_metrics import mean_defined
+from manylabel.wording import counted, there_are
 
 Scores = npt.ArrayLike | sparse.sparray
 Numbers = list[float | None]
@@ -85,7 +86,7 @@ def label_curves(Y_true: LabelMatrix, scores: Scores, label_names: Sequence[str]
     true, table = _checked(Y_true, scores)
     names = [str(label) for label in range(true.shape[1])] if label_names is None else list(label_names)
     if len(names) != true.shape[1]:
-        raise DataError(f"There are {true.shape[1]} labels, but {len(names)} label names.")
+        raise DataError(f"{there_are(true.shape[1], 'label').capitalize()}, but {counted(len(names), 'label name')}.")
     columns = list(_columns(true, table))
     labels = [
         _record(

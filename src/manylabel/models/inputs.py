@@ -14,6 +14,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DataError
+from manylabel.wording import counted, there_are
 
 if TYPE_CHECKING:
     from manylabel.models.base import MultiLabelModel
@@ -60,7 +61,10 @@ def _check_sparse(owner: MultiLabelModel, X: Any, reset: bool) -> Csr:
         raise DataError(f"{kind}: {name} was given a matrix of {X.dtype}.")
     if reset:
         if X.shape[0] == 0 or X.shape[1] == 0:
-            raise DataError(f"Nothing to learn from: {name} was given {X.shape[0]} documents of {X.shape[1]} terms.")
+            raise DataError(
+                f"Nothing to learn from: {name} was given {counted(X.shape[0], 'document')} of "
+                f"{counted(X.shape[1], 'term')}."
+            )
         owner.n_features_in_ = X.shape[1]
     elif X.shape[1] != owner.n_features_in_:
         raise DataError(
@@ -94,7 +98,9 @@ def check_targets(owner: MultiLabelModel, Y: Any, n_documents: int, classes: npt
     else:
         targets = _dense_targets(name, Y, classes)
     if targets.Y.shape[0] != n_documents:
-        raise DataError(f"{name}: X has {n_documents} documents but Y has {targets.Y.shape[0]} rows.")
+        raise DataError(
+            f"{name}: X has {counted(n_documents, 'document')} but Y has {counted(targets.Y.shape[0], 'row')}."
+        )
     if targets.Y.shape[1] == 0:
         raise DataError(f"{name}: Y has no label columns. At least one label is needed.")
     return targets
@@ -154,7 +160,7 @@ def check_weights(sample_weight: npt.ArrayLike, n_documents: int, name: str) -> 
         weights = np.full(n_documents, float(weights))
     if weights.shape != (n_documents,):
         raise DataError(
-            f"{name}: sample_weight has shape {weights.shape}, but there are {n_documents} documents. "
+            f"{name}: sample_weight has shape {weights.shape}, but {there_are(n_documents, 'document')}. "
             "Sample weights must be 1D array or scalar."
         )
     if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:

@@ -16,6 +16,7 @@ from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.wording import counted
 
 
 class KeywordRules(MultiLabelModel):
@@ -117,7 +118,8 @@ class KeywordRules(MultiLabelModel):
     def _check_rules(self, labels: Ints, n_columns: int) -> Ints:
         if len(labels) >= n_columns:
             raise DataError(
-                f"KeywordRules: X has {n_columns} columns, but {len(labels)} rules and at least one word need more."
+                f"KeywordRules: X has {counted(n_columns, 'column')}, but {counted(len(labels), 'rule')} and at least "
+                "one word need more."
             )
         if len(labels) and (labels.min() < 0 or labels.max() >= self.n_labels_):
             raise DataError(

@@ -19,6 +19,7 @@ from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.inputs import check_weights
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.wording import counted, there_are
 
 _POSITIVE = Number(low=0, open_low=True)
 _COSTS = AnyOf(
@@ -136,8 +137,9 @@ class LinearSVM(MultiLabelModel):
         fits = former is not None and _fits(former, targets.Y.shape)
         if initial is not None and not fits:
             raise DataError(
-                f"LinearSVM: initial has shape {_shape(initial)}, but there are {targets.Y.shape[0]} documents (it may "
-                f"have fewer) and {targets.Y.shape[1]} labels."
+                f"LinearSVM: initial has shape {_shape(initial)}, but {there_are(targets.Y.shape[0], 'document')} (it "
+                "may "
+                f"have fewer) and {counted(targets.Y.shape[1], 'label')}."
             )
         self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None)
         return self
@@ -172,7 +174,8 @@ class LinearSVM(MultiLabelModel):
     def _warn(self, found: LinearFit) -> None:
         if late := int(np.count_nonzero(~found.converged)):
             warnings.warn(
-                f"LinearSVM: {late} of {len(found.converged)} labels were not within tol={self.tol:g} after "
+                f"LinearSVM: {late} of {counted(len(found.converged), 'label was', 'labels were')} not within "
+                f"tol={self.tol:g} after "
                 f"max_iter={self.max_iter} epochs. Raise max_iter, or lower C, or scale the documents to unit length.",
                 ManylabelWarning,
                 stacklevel=4,

@@ -14,6 +14,7 @@ from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.progress import track
+from manylabel.wording import there_are
 
 Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiLabelModel]
 """Model, X, Y and options of `fit` → a fitted copy of the model."""
@@ -49,8 +50,8 @@ def out_of_fold_scores(
     n_documents = X.shape[0]
     if n_documents < folds:
         raise DataError(
-            f"The decision rule is learned on {folds} folds, but there "
-            f"{'is only 1 document (1 sample)' if n_documents == 1 else f'are only {n_documents} documents'}.",
+            f"The decision rule is learned on {folds} folds, but "
+            f"{there_are(n_documents, 'document (1 sample)', 'documents', adverb='only')}.",
             remedy="Give more documents, or fewer folds.",
         )
     most = max(folds, working_memory // (8 * max(Y.shape[1], 1)))

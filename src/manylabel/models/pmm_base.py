@@ -20,6 +20,7 @@ from manylabel.models.pmm_search import Candidates, ExhaustiveSearch, GreedySear
 from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
+from manylabel.wording import counted
 
 MOST_LABELS_FOR_ALL_SETS = 15
 
@@ -129,7 +130,8 @@ class ParametricMixture(MultiLabelModel):
         rows = np.flatnonzero(sizes)
         if not len(rows):
             raise DataError(
-                f"{type(self).__name__}: none of the {len(sizes)} training documents has a label, so there is nothing "
+                f"{type(self).__name__}: none of the {counted(len(sizes), 'training document')} has a label, so there "
+                "is nothing "
                 "to learn from."
             )
         warnings.warn(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Floats
 from manylabel.exceptions import DecisionError, ManylabelWarning
+from manylabel.wording import counted
 
 Bools = npt.NDArray[np.bool_]
 LOG_ODDS_LIMIT = 700.0  # exp(710) overflows a double
@@ -59,7 +60,8 @@ def posteriors(log_joint: Floats, prior: Floats | None = None) -> Floats:
     if not impossible.any():
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
     warnings.warn(
-        f"{int(impossible.sum())} of {len(scores)} documents are impossible under every class: prior used.",
+        f"{int(impossible.sum())} of {counted(len(scores), 'document is', 'documents are')} impossible under every "
+        "class: prior used.",
         ManylabelWarning,
         stacklevel=2,
     )

@@ -38,6 +38,7 @@ from manylabel.models.value_scores import (
     weighted,
 )
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
+from manylabel.wording import counted
 
 MOST_DENSE = 1 << 25
 """Cells × labels up to which ``refine_cells="auto"`` refines, and so keeps, a weight for each of them (256 MB)."""
@@ -281,13 +282,14 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     def _check_columns(self, n_columns: int, n_labels: int) -> None:
         if self.binary_columns > n_columns:
             raise ParameterError(
-                f"{type(self).__name__}: binary_columns is {self.binary_columns}, but X has only {n_columns} columns."
+                f"{type(self).__name__}: binary_columns is {self.binary_columns}, but X has only "
+                f"{counted(n_columns, 'column')}."
             )
         if self._skips and (self.binary_columns != n_labels or self.target != "labels"):
             option = "skip_own" if self.skip_own else "skip_later"
             raise ParameterError(
                 f"{type(self).__name__}: {option} needs target='labels' and one indicator column for each of the "
-                f"{n_labels} labels, not binary_columns={self.binary_columns} with target={self.target!r}."
+                f"{counted(n_labels, 'label')}, not binary_columns={self.binary_columns} with target={self.target!r}."
             )
 
     @property

@@ -8,7 +8,8 @@ from html import escape
 from manylabel.evaluation.bootstrap import Difference
 from manylabel.evaluation.rank_tests import critical_difference, friedman, undivided_groups
 from manylabel.reports.choosing_records import ComparisonRecord, LeaderboardRow, RunnerUp, TestFigure
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, counted, p_text, page_html
+from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, p_text, page_html
+from manylabel.wording import counted
 
 MOST_STOPPED = 15
 LEVEL_SIGN = "≈"
@@ -330,7 +331,7 @@ def _labels(facts: ComparisonRecord) -> Chart:
         for (name, values), colour in zip(found.f1.items(), COLOURS, strict=False)
     ]
     rest = len(found.labels) - len(order)
-    more = f"; {rest} more labels are not drawn" if rest > 0 else ""
+    more = f"; {counted(rest, 'more label is', 'more labels are')} not drawn" if rest > 0 else ""
     layout = {
         "xaxis": {"automargin": True, "tickangle": -50},
         "yaxis": {"title": {"text": "F1"}, "range": [0, 1.02]},

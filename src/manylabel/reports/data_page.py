@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from manylabel.features.term_scores import FUNCTIONS
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, counted
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.wording import counted
 
 if TYPE_CHECKING:  # importing the data room takes longer than printing a page
     from manylabel.data.description import (
@@ -27,7 +28,7 @@ def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
     """The whole page; `show_labels` of the most frequent and as many of the rarest labels are listed."""
     split = f", {facts.split} split" if facts.split not in (None, "all") else ""
     blocks: list[Block] = [
-        Heading(f"{facts.data}{split}: {facts.documents:,} documents ({facts.format})"),
+        Heading(f"{facts.data}{split}: {counted(facts.documents, 'document')} ({facts.format})"),
         _reading_table(facts.reading),
         split_table(facts.splits),
         Note(_word_sentence(facts.words)),
@@ -58,17 +59,17 @@ def split_table(splits: Mapping[str, SplitSizes]) -> Table:
 
 def sizes_page(sizes: CorpusSizes, format: str) -> list[Block]:
     """What is in a corpus, as tables."""
-    shape = f"{sizes.documents:,} documents"
+    shape = counted(sizes.documents, "document")
     if sizes.labels is not None:
-        shape += f", {sizes.labels.names:,} labels"
+        shape += f", {counted(sizes.labels.names, 'label')}"
     if sizes.terms is not None:
-        shape += f", {sizes.terms:,} terms"
+        shape += f", {counted(sizes.terms, 'term')}"
     blocks: list[Block] = [Heading(f"{sizes.name or 'corpus'}: {shape} ({format})")]
     if sizes.labels is not None:
         mean = sizes.labels.per_labelled_document
         blocks.append(
             Note(
-                f"{sizes.labels.used:,} labels in use, {sizes.labels.assignments:,} assignments"
+                f"{counted(sizes.labels.used, 'label')} in use, {counted(sizes.labels.assignments, 'assignment')}"
                 + (f", {mean:.3f} labels per labelled document." if mean else ".")
             )
         )
@@ -93,8 +94,8 @@ def _word_sentence(words: WordFacts) -> str:
 
 def _duplicate_sentence(found: DuplicateFacts) -> str:
     return (
-        f"Near-duplicates: {counted(found.pairs, 'pair', 'pairs')}, among {found.documents:,} documents, "
-        "share nearly all their words; keep them together with --split-by duplicates."
+        f"Near-duplicates: {counted(found.pairs, 'pair')} among {counted(found.documents, 'document')} with nearly all "
+        "words in common; keep them together with --split-by duplicates."
     )
 
 
@@ -102,7 +103,7 @@ def _label_blocks(labels: LabelFacts, show_labels: int) -> list[Block]:
     if not labels.used:
         return [Heading("Labels"), Note("No document has a label.", "warning")]
     listed = labels.by_frequency
-    blocks: list[Block] = [Heading(f"{labels.used:,} labels"), *(Note(text) for text in _label_sentences(labels))]
+    blocks: list[Block] = [Heading(counted(labels.used, "label")), *(Note(text) for text in _label_sentences(labels))]
     if len(listed) <= 2 * show_labels:
         return [*blocks, _label_table(listed), *_imbalance_blocks(labels)]
     return [
@@ -153,14 +154,18 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
     top, few = labels.by_frequency[0], labels.labels_with_at_most
     used, metrics = labels.used, labels.imbalance
     text = (
-        f"The most frequent label, {top.label}, is on {top.documents:,} documents; half of the labels are on "
+        f"The most frequent label, {top.label}, is on {counted(top.documents, 'document')}; half of the labels are on "
         f"{spread.median:,.0f} or fewer."
     )
-    counts = [f"{few[limit]:,} on at most {limit}" for limit in few if 0 < few[limit] < used and limit != 1]
+    counts = [
+        f"{counted(few[limit], 'is', 'are')} on at most {limit}"
+        for limit in few
+        if 0 < few[limit] < used and limit != 1
+    ]
     if few[1]:
-        counts = [f"{few[1]:,} on a single document", *counts]
+        counts = [f"{counted(few[1], 'is', 'are')} on a single document", *counts]
     if counts:
-        text += f" Of {used:,} labels {', '.join(counts)}."
+        text += f" Of {counted(used, 'label')} {', '.join(counts)}."
     rows: list[list[Cell]] = [
         [
             "mean imbalance",
@@ -170,7 +175,7 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
         [
             "its variation",
             metrics.variation_of_ratios,
-            "standard deviation over mean; above 1 labels differ widely",
+            "standard deviation over mean; above 1, labels differ widely",
         ],
         ["Gini coefficient", metrics.gini, "0: all labels equally frequent; near 1: a few labels have everything"],
         [
@@ -190,8 +195,8 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
         blocks.append(
             Note(
                 f"{counted(few[10], 'label has', 'labels have')} 10 documents or fewer: little can be learned about "
-                f"{'it' if few[10] == 1 else 'them'}, and their metrics depend mostly on chance. Compare: manylabel "
-                "evaluate DATA --method svm --method svm-smote --method svm-balanced",
+                f"{'it, and its' if few[10] == 1 else 'them, and their'} metrics depend mostly on chance. Compare: "
+                "manylabel evaluate DATA --method svm --method svm-smote --method svm-balanced",
                 "quiet",
             )
         )

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, counted, page_html
+from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, page_html
 from manylabel.reports.records import LabelCurve, LearningCurve, Outlook
+from manylabel.wording import counted
 
 HELPS, HARDLY = 0.02, 0.05
 """Shares of the distance to a perfect score: more documents help from the first on, hardly below the second."""
@@ -67,7 +68,7 @@ def outlook_sentences(facts: LearningCurve) -> list[str]:
     if ahead.foretold is not None:
         sentences.append(
             f"How far to trust this: the same fit without the last step would have predicted "
-            f"{_percent(ahead.foretold)} for {last.documents:,} documents; {_percent(last.mean)} was measured."
+            f"{_percent(ahead.foretold)} for {counted(last.documents, 'document')}; {_percent(last.mean)} was measured."
         )
     return sentences
 

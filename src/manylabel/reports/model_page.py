@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, counted, skipped_notes
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, skipped_notes
+from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.decisions.base import Choice

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from manylabel.data.strict_json import dumps
 from manylabel.exceptions import MissingExtraError
+from manylabel.wording import counted
 
 Cell = str | int | float | None
 Kind = Literal["text", "count", "share", "margin", "number", "bar"]
@@ -96,15 +97,6 @@ def p_text(p: float) -> str:
     ('0.035', '< 0.001')
     """
     return f"{p:.3f}" if p >= 0.001 or p != p else "< 0.001"
-
-
-def counted(count: int, one: str, several: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "label"), counted(1200, "label"), counted(2, "label is", "labels are")
-    ('1 label', '1,200 labels', '2 labels are')
-    """
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def skipped_notes(skipped: Sequence[str], shown: int = 10) -> list[Block]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, same_training
 from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS, LabelCounts, chosen_labels
 from manylabel.reports.model_page import bin_weights_blocks, chosen_text, guarantee_text
-from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table, counted
+from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table
 from manylabel.reports.records import LabelledDocument, Straddle
+from manylabel.wording import counted
 
 SHOWN = (
     "micro-precision", "micro-recall", "micro-f1", "macro-f1", "macro-f1-present", "sample-f1", "jaccard",
@@ -192,8 +193,8 @@ def conventions_text(result: Result) -> str:
     counts = _counts(result)
     present = int(chosen_labels(counts, "present").sum())
     return (
-        f"Conventions: micro pools all decisions over {len(result.labels)} labels; macro F1 is the mean over those "
-        f"{len(result.labels)}, or over the {present} with a test document; a label never right counts 0; per "
+        f"Conventions: micro pools all decisions over {counted(len(result.labels), 'label')}; macro F1 is the mean "
+        f"over all of them, or over the labels with a test document ({present:,}); a label never right counts 0; per "
         f"document, two empty sets count 1 and one empty set 0; rankings (one-error to coverage) are those of "
         f"documents with a label. True labels {result.true_labels_sha256[:12]}, seed {result.seed}."
     )
@@ -244,7 +245,7 @@ def straddling_notes(straddle: Straddle | None) -> list[Block]:
     are = "is a near-duplicate" if straddle.documents == 1 else "are near-duplicates"
     return [
         Note(
-            f"{straddle.documents:,} of {straddle.tested:,} test documents {are} of training documents "
+            f"{straddle.documents:,} of {counted(straddle.tested, 'test document')} {are} of training documents "
             f"({straddle.identical:,} word for word; first: {tested} ~ {trained}), so the figures may be too good. "
             "--drop-duplicates leaves these out of training; --split-by duplicates keeps them together in a new split.",
             "warning",

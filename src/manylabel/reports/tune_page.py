@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from manylabel.parameters import value_text
 from manylabel.reports.choosing_records import TrialRow, TuningRecord
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, counted
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.wording import counted
 
 OWN = "preset"
 
@@ -17,7 +18,7 @@ def tune_page(facts: TuningRecord) -> list[Block]:
         Heading(f"Tuning {facts.method} on {facts.data} for {title}"),
         Note(
             f"{counted(facts.documents, 'document')}, {counted(facts.labels, 'label')}; {facts.folds}; "
-            f"{tried} settings tried, the {OWN} among them; {facts.seconds:.0f} s."
+            f"{counted(tried, 'setting')} tried, the {OWN} among them; {facts.seconds:.0f} s."
         ),
         _rungs(facts),
     ]

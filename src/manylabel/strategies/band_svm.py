@@ -17,6 +17,7 @@ from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
 from manylabel.models.score_kinds import Bools
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, Trials, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
+from manylabel.wording import counted
 
 Distance = Literal["geometric", "functional"]
 Side = Literal["both", "one"]
@@ -122,7 +123,7 @@ class BandSVM(RetrainedSVM):
         bands = np.asarray(self.band, dtype=np.float64)
         if bands.shape not in ((), (n_labels,)) or (bands < 0).any():
             raise ParameterError(
-                f"BandSVM: band must be one number of at least 0, or one for each of the {n_labels} labels, "
+                f"BandSVM: band must be one number of at least 0, or one for each of the {counted(n_labels, 'label')}, "
                 f"not {self.band!r}."
             )
         return np.broadcast_to(bands, n_labels).copy()

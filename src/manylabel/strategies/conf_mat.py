@@ -21,6 +21,7 @@ from manylabel.models.score_kinds import best_label
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.progress import track
+from manylabel.wording import counted, there_are
 
 Hierarchy = Literal["none", "parents", "siblings"]
 GRID_BETA = (100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0)
@@ -128,11 +129,13 @@ class ConfMat(RetrainedSVM):
     def _forced(self, n_labels: int, parents: npt.ArrayLike | None) -> Csr | None:
         related = None if self.related is None else Csr(self.related)
         if related is not None and related.shape != (n_labels, n_labels):
-            raise DataError(f"ConfMat: related has shape {related.shape}, but there are {n_labels} labels.")
+            raise DataError(f"ConfMat: related has shape {related.shape}, but {there_are(n_labels, 'label')}.")
         if self.hierarchy == "none" or parents is None:
             return related
         if np.shape(parents)[0] < n_labels:
-            raise DataError(f"ConfMat: parents must name the parent of each of the {n_labels} labels, −1 for none.")
+            raise DataError(
+                f"ConfMat: parents must name the parent of each of the {counted(n_labels, 'label')}, −1 for none."
+            )
         near = Csr(related_labels(parents, self.hierarchy)[:n_labels, :n_labels])  # behind the labels stand groups
         return near if related is None else Csr(near + related)
 
@@ -247,7 +250,7 @@ def confused(M: Csr, beta: float, forced: Csr | None) -> Csr:
     rows, columns = cells.row[keep], cells.col[keep]
     if forced is not None:
         if forced.shape != M.shape:
-            raise DataError(f"The matrix of related labels is {forced.shape}, but there are {M.shape[0]} labels.")
+            raise DataError(f"The matrix of related labels is {forced.shape}, but {there_are(M.shape[0], 'label')}.")
         more = sparse.coo_array(forced)
         rows = np.concatenate([rows, more.row[more.data > 0]])
         columns = np.concatenate([columns, more.col[more.data > 0]])

@@ -26,6 +26,7 @@ from manylabel.strategies.stacking import (
     stacked,
     with_constants,
 )
+from manylabel.wording import there_are
 
 MEMBERS = Satisfies(
     "a list of models",
@@ -130,7 +131,7 @@ class Ensemble(MultiLabelModel):
         super().check_parameters()
         if self.votes_needed is not None and self.votes_needed > len(self.members):
             raise ParameterError(
-                f"Ensemble: votes_needed is {self.votes_needed}, but there are {len(self.members)} members."
+                f"Ensemble: votes_needed is {self.votes_needed}, but {there_are(len(self.members), 'member')}."
             )
 
     # --- learning ---------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.parameters import AnyOf, OneOf, Satisfies
+from manylabel.wording import counted
 
 ORDER = AnyOf(
     OneOf("random", "given", "frequency", "dependency"),
@@ -94,7 +95,8 @@ def _checked(order: Sequence[int] | npt.NDArray[Any], n_labels: int) -> Ints:
     numbers_only = all(isinstance(label, numbers.Integral) for label in order)
     if not numbers_only or sorted(int(label) for label in order) != list(range(n_labels)):
         raise ParameterError(
-            f"order must name each of the {n_labels} labels once, by its number from 0 to {n_labels - 1}, not "
+            f"order must name each of the {counted(n_labels, 'label')} once, by its number from 0 to {n_labels - 1}, "
+            "not "
             f"{list(order)!r}."
         )
     return np.array([int(label) for label in order], dtype=np.int64)

@@ -16,6 +16,7 @@ from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches, 
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
 from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
+from manylabel.wording import counted
 
 
 class LabelPowerset(MultiLabelModel):
@@ -80,7 +81,7 @@ class LabelPowerset(MultiLabelModel):
         rows, classes, self.sets_ = set_classes(targets.Y, self.min_count, self.rare, self.allow_empty)
         if not len(rows):
             raise DataError(
-                f"LabelPowerset: no label set occurs in at least {self.min_count} documents, so there is "
+                f"LabelPowerset: no label set occurs in at least {counted(self.min_count, 'document')}, so there is "
                 "nothing to learn. Lower min_count, or use rare='split'."
             )
         ones, ends = np.ones(len(rows), dtype=np.int8), np.arange(len(rows) + 1)

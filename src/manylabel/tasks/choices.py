@@ -7,7 +7,7 @@ from manylabel.data.description import ReadingChoice
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
 from manylabel.features.scripts import guess_tokens, has_markup
-from manylabel.reports.page import counted
+from manylabel.wording import counted
 
 
 def choices_of(corpus: Corpus) -> list[str]:

@@ -47,6 +47,7 @@ from manylabel.reports.choosing_records import (
 )
 from manylabel.tasks.corpora import Source, documents_of, folds_of, in_order_of_time, load_source, split_of
 from manylabel.tasks.models import fit_corpus, training_facts
+from manylabel.wording import counted
 
 FOLDS = 5
 FOR_RACE = 0.8
@@ -250,7 +251,7 @@ def _divide(
         share = size / len(corpus)
         rows = iterative_split(corpus.label_matrix(), (share, 1 - share), seed=seed)[0]
         corpus = corpus.subset(np.sort(rows))
-        how = f"a stratified sample of {len(corpus):,} of {len(train):,} documents in "
+        how = f"a stratified sample of {len(corpus):,} of {counted(len(train), 'document')} in "
     splits, made = folds_of(corpus, folds, seed)
     work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
     return work, Traits.of(work, corpus.fields), how + made, bool(corpus.split_by)

@@ -39,9 +39,9 @@ from manylabel.data.splits import (
 from manylabel.exceptions import DataError, ManylabelError, ManylabelWarning, MissingExtraError, UnknownNameError
 from manylabel.features.pipeline import Documents
 from manylabel.progress import remark, stage
-from manylabel.reports.page import counted
 from manylabel.reports.records import Straddle
 from manylabel.tasks.choices import choices_of
+from manylabel.wording import counted
 
 TIME = "time:"
 """The prefix of a column of dates by which documents are divided in order of time."""
@@ -270,8 +270,8 @@ def folds_of(corpus: Corpus, k: int, seed: int, *, forward: bool = False) -> tup
     if corpus.split_by:
         folds = stratified_group_k_fold(corpus.label_matrix(), _groups(corpus), k, seed)
         kept = "that keep near-duplicates together" if _keeps_duplicates(corpus) else f"by {corpus.split_by}"
-        return folds, f"{k} stratified folds {kept}, seed {seed}"
-    return iterative_stratification(corpus.label_matrix(), k, seed), f"{k} stratified folds, seed {seed}"
+        return folds, f"{counted(k, 'stratified fold')} {kept}, seed {seed}"
+    return iterative_stratification(corpus.label_matrix(), k, seed), f"{counted(k, 'stratified fold')}, seed {seed}"
 
 
 def time_column(corpus: Corpus) -> str | None:

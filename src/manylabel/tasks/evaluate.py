@@ -32,6 +32,7 @@ from manylabel.tasks.corpora import (
     train_and_test,
 )
 from manylabel.tasks.models import TRAINING_HASHES, Overrides, fit_corpus
+from manylabel.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ def _check_known(corpus: Corpus, classifier: TextClassifier, model: Path) -> Non
     used = sorted({name for names in corpus.label_sets for name in names})
     if used and not set(used) & set(classifier.labels_):
         raise DataError(
-            f"The model knows none of the {len(used):,} labels of the data. The data have, for example, {used[0]!r}; "
+            f"The model knows none of the {counted(len(used), 'label')} of the data. The data have, for example, "
+            f"{used[0]!r}; "
             f"{model} has {classifier.labels_[0]!r}.",
             path=corpus.source,
             remedy="Map labels with a vocabulary (--vocabulary FILE), or give data with labels of the same kind.",

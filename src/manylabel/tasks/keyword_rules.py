@@ -15,8 +15,8 @@ from manylabel.features import Vectorizer
 from manylabel.features.keyword_queries import Atom, Or, Phrase, Query, Word
 from manylabel.features.keyword_rules import suggest_keywords, write_rules, written_label
 from manylabel.features.reading import CHOSEN_BY_TEXTS
-from manylabel.reports.page import counted
 from manylabel.tasks.corpora import Source, load_source, split_of
+from manylabel.wording import counted
 
 HEAD = """\
 # Keyword rules suggested for {data}: one "label: query" per line; lines of one label are alternatives.

@@ -95,7 +95,8 @@ def step_sizes(documents: int, steps: int) -> list[int]:
     """
     if documents < 4 * steps:
         raise DataError(
-            f"A learning curve of {steps} steps needs at least {4 * steps} training documents; there are {documents}.",
+            f"A learning curve of {steps} steps needs at least {4 * steps} training documents; the data have "
+            f"{documents}.",
             remedy="Ask for fewer steps, or bring more documents.",
         )
     first = max(documents / 2 ** (steps - 1), min(FEWEST, documents / 2))

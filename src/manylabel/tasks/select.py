@@ -27,6 +27,7 @@ from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.reports.records import BestTerms, SelectionRecord, Term
 from manylabel.tasks.corpora import Source, load_source, split_of
+from manylabel.wording import counted
 
 ALL = "all"
 
@@ -67,7 +68,9 @@ def select_terms(
         table = contingency_tables(X, corpus.label_matrix(), n_jobs=n_jobs)
     search = _Search(table, names, np.flatnonzero(table.term_documents >= min_df), top, options or Options())
     if not len(search.candidates):
-        raise DataError(f"No term is in {min_df} documents or more.", remedy="Lower the least document frequency.")
+        raise DataError(
+            f"No term is in {counted(min_df, 'document')} or more.", remedy="Lower the least document frequency."
+        )
     found = (
         [search.overall(chosen, combine)]
         if scope == "global"
