@@ -1,11 +1,17 @@
 """Model files: arrays and JSON in one safetensors file, with no code in it.
 
 The file holds a tree of estimators. Plain values (numbers, strings, short lists) are stored in a JSON header; arrays,
-sparse matrices and long lists of strings follow it, each with its SHA-256, and are memory-mapped when the model is
-loaded. An estimator is stored as the *name* of its class, its parameters and its learned state; only the classes in
-`manylabel.catalog.storable_classes` can ever be constructed, so a file can carry wrong numbers but never code.
+sparse matrices and long lists of strings follow it. An estimator is stored as the *name* of its class, its parameters
+and its learned state; only the classes in `manylabel.catalog.storable_classes` can ever be constructed, so a file can
+carry wrong numbers but never code.
+
+The header declares every array with its type, shape and SHA-256, and the file holds the SHA-256 of the header: any
+changed byte is noticed. A file that was forged with correct checksums is checked further: arrays that the header does
+not declare or that overlap are refused, and so are values outside their range (`manylabel.stored`).
 
 A file is written next to its destination and renamed, so at any moment there is either the old model or the new one.
+Arrays of files up to `IN_MEMORY` bytes are copied when they are read; those of larger files are memory-mapped, and such
+a file must be replaced by renaming a new one over it, never by writing into it.
 """
 
 from __future__ import annotations
@@ -13,7 +19,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -26,13 +34,17 @@ from manylabel import __version__
 from manylabel.catalog import find_class, storable_classes
 from manylabel.data.atomic import atomic_write
 from manylabel.estimator import Csr, Estimator
-from manylabel.exceptions import MissingDataError, ModelFileError, UnknownNameError
+from manylabel.exceptions import ManylabelError, MissingDataError, MissingExtraError, ModelFileError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MACHINE_SETTINGS = ("n_jobs",)
 """Parameters that describe the computer a model was trained on, not the model; they are not stored."""
 SHORT_LIST = 16
 MAX_HEADER = 1 << 28
+IN_MEMORY = 1 << 28
+"""The size of a file in bytes up to which its arrays are copied into memory instead of being mapped."""
+LONGEST = 1 << 40
+"""The largest extent of an array or a sparse matrix."""
 _DTYPES = {
     "F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
@@ -56,11 +68,21 @@ def save(estimator: Estimator, path: str | Path, facts: Mapping[str, Any] | None
         "numpy": np.__version__,
         "facts": _encode(dict(facts or {}), "facts", arrays),
         "tree": tree,
-        "sha256": {name: _digest(array) for name, array in arrays.items()},
+        "arrays": {name: [_code(array), list(array.shape), _digest(array)] for name, array in arrays.items()},
     }
-    metadata = {"manylabel": json.dumps(header, ensure_ascii=False, sort_keys=True)}
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True)
+    metadata = {"manylabel": f"{_digest_of_text(text)}\n{text}"}  # one entry: safetensors keeps several in no order
     with atomic_write(path) as stream:
         stream.write(serialize(arrays, metadata=metadata))
+
+
+def _code(array: Array) -> str:
+    """The name of an array's type in the file, such as F64."""
+    return next(code for code, dtype in _DTYPES.items() if np.dtype(dtype) == array.dtype)
+
+
+def _digest_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _digest(array: Array) -> str:
@@ -113,40 +135,85 @@ def _encode_list(value: list[Any] | tuple[Any, ...], name: str, arrays: dict[str
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array lies in a file, and what it holds."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
-    """An opened model file: the header has been read, arrays are memory-mapped on first use."""
+    """An opened model file: the header has been read and checked, arrays are read on first use."""
 
     path: Path
     header: dict[str, Any]
-    places: dict[str, tuple[str, tuple[int, ...], int]]
+    places: dict[str, Place]
+    identity: tuple[int, ...]
+    """Device, inode, size and time of change of the file whose header was read."""
     verify: bool = True
-    size: int = 0
     _mapped: list[np.memmap[Any, Any]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The size of the file in bytes."""
+        return self.identity[2]
 
     @property
     def facts(self) -> dict[str, Any]:
         """The plain data stored with the model."""
-        return dict(self.decode(self.header["facts"]))
+        with self.reports_damage():
+            return dict(self.decode(self.header["facts"]))
 
     def load(self) -> Estimator:
         """The estimator in the file."""
-        found = self.decode(self.header["tree"])
+        with self.reports_damage():
+            found = self.decode(self.header["tree"])
         if not isinstance(found, Estimator):
             raise self._damaged("holds no model")
         return found
 
+    @contextmanager
+    def reports_damage(self) -> Iterator[None]:
+        """Raise `ModelFileError` for every error that values of the wrong type, name or range lead to."""
+        try:
+            yield
+        except (ModelFileError, MissingExtraError):
+            raise
+        except (ManylabelError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            raise self._damaged(f"holds values that do not make a model ({error!s:.200})") from error
+        except (RecursionError, MemoryError) as error:
+            raise self._damaged("is nested too deeply or claims sizes that do not fit into memory") from error
+
     def array(self, name: str) -> Array:
-        """One array, memory-mapped and read-only, checked against its SHA-256 unless `verify` is off."""
+        """One array, read-only, checked against its SHA-256 unless `verify` is off."""
         if name not in self.places:
-            raise self._damaged(f"lacks the array {name!r}")
-        dtype, shape, start = self.places[name]
-        if not self._mapped:
-            self._mapped.append(np.memmap(self.path, dtype=np.uint8, mode="r"))
-        count = math.prod(shape)
-        flat = np.frombuffer(self._mapped[0], dtype=dtype, count=count, offset=start) if count else np.empty(0, dtype)
-        if self.verify and self.header["sha256"].get(name) != _digest(flat):
+            raise self._damaged(f"lacks the array {str(name)[:80]!r}")
+        place = self.places[name]
+        count = math.prod(place.shape)
+        flat = self._read(place, count) if count else np.empty(0, place.dtype)
+        if self.verify and place.sha256 != _digest(flat):
             raise self._damaged(f"was changed after it was written: the array {name!r} does not match its checksum")
-        return flat.reshape(shape)
+        flat.flags.writeable = False
+        return flat.reshape(place.shape)
+
+    def _read(self, place: Place, count: int) -> Array:
+        """The values of an array: a copy of a small file's bytes, a view of a large file's memory map."""
+        if self._mapped:
+            return np.frombuffer(self._mapped[0], dtype=place.dtype, count=count, offset=place.start)
+        with self.path.open("rb") as stream:
+            if _identity(os.fstat(stream.fileno())) != self.identity:
+                raise self._damaged("was replaced while it was being read")
+            if self.size > IN_MEMORY:
+                self._mapped.append(np.memmap(stream, dtype=np.uint8, mode="r"))
+                return self._read(place, count)
+            flat: Array = np.fromfile(stream, dtype=place.dtype, count=count, offset=place.start)
+        if len(flat) != count:
+            raise self._damaged("was cut short while it was being read")
+        return flat
 
     def decode(self, value: Any) -> Any:
         """The value of its JSON form; the inverse of `_encode`."""
@@ -174,69 +241,102 @@ class ModelFile:
         known = storable_classes()
         name = value["@object"]
         if name not in known:
-            raise self._damaged(f"names the unknown class {name!r}; it may come from a later version")
+            raise self._damaged(f"names the unknown class {str(name)[:80]!r}; it may come from a later version")
+        params, state = self.decode(value["params"]), self.decode(value["state"])
         try:
-            made = find_class(known[name])(**self.decode(value["params"]))
+            made = find_class(known[name])(**params)
         except TypeError:
             raise self._damaged(f"stores other parameters for {name} than this version knows") from None
-        return made.restore(self.decode(value["state"]))  # type: ignore[no-any-return]
+        return made.restore(state)  # type: ignore[no-any-return]
 
     def _decode_csr(self, value: dict[str, Any]) -> Csr:
-        name, shape = value["@csr"], tuple(value["shape"])
+        name = value["@csr"]
+        n_rows, n_columns = (int(size) for size in value["shape"])
         data, indices, indptr = (self.array(f"{name}.{part}") for part in ("data", "indices", "indptr"))
-        whole = len(indptr) == shape[0] + 1 and len(data) == len(indices) == (indptr[-1] if len(indptr) else -1)
-        inside = not len(indices) or (indices.min() >= 0 and indices.max() < shape[1])
-        if not whole or not inside or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+        signed = indices.dtype == indptr.dtype and indices.dtype in (np.int32, np.int64)
+        flat = data.ndim == indices.ndim == indptr.ndim == 1
+        if not signed or not flat or len(indptr) != n_rows + 1 or not 0 <= n_columns < LONGEST:
             raise self._damaged(f"holds an impossible sparse matrix {name!r}")
-        return Csr((data, indices, indptr), shape=shape)
+        lengths = np.diff(indptr)
+        whole = indptr[0] == 0 and len(data) == len(indices) == indptr[-1] and not (lengths < 0).any()
+        inside = not len(indices) or (indices.min() >= 0 and indices.max() < n_columns)
+        if not whole or not inside:
+            raise self._damaged(f"holds an impossible sparse matrix {name!r}")
+        ascending = np.diff(indices) > 0
+        ascending[(indptr[1:-1] - 1)[(indptr[1:-1] > 0) & (indptr[1:-1] < len(indices))]] = True
+        if not ascending.all():
+            raise self._damaged(f"holds a sparse matrix {name!r} whose columns are not in order")
+        return Csr((data, indices, indptr), shape=(n_rows, n_columns))
 
     def _decode_strings(self, name: str) -> list[str]:
-        text, lengths = self.array(f"{name}.text").tobytes(), self.array(f"{name}.lengths")
+        text, lengths = self.array(f"{name}.text"), self.array(f"{name}.lengths")
         ends = np.cumsum(lengths, dtype=np.int64)
-        if (lengths < 0).any() or (len(ends) and ends[-1] != len(text)):
+        types = text.dtype == np.uint8 and lengths.dtype == np.int32 and text.ndim == lengths.ndim == 1
+        if not types or (lengths < 0).any() or (ends[-1] if len(ends) else 0) != len(text):
             raise self._damaged(f"holds an impossible list {name!r}")
-        starts = (ends - lengths).tolist()
-        return [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)]
+        joined, starts = text.tobytes(), (ends - lengths).tolist()
+        return [joined[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)]
 
     def _damaged(self, what: str) -> ModelFileError:
         return ModelFileError(f"{self.path}: this model file {what}. Train it again or restore a copy.")
 
 
 def open_model(path: str | Path, *, verify: bool = True) -> ModelFile:
-    """The opened model file: its header is read and its length checked; arrays are not read yet."""
+    """The opened model file: its header is read and checked; arrays are not read yet."""
     path = Path(path)
     if not path.is_file():
         raise MissingDataError(
             f"{path}: there is no such model file. Make one with: manylabel train DATA --model {path}"
         )
-    size = path.stat().st_size
     with path.open("rb") as stream:
+        identity = _identity(os.fstat(stream.fileno()))
+        size = identity[2]
         length = int.from_bytes(stream.read(8), "little") if size >= 8 else 0
         if not 2 <= length <= min(size - 8, MAX_HEADER):
             raise _not_a_model(path, "it is not a manylabel model, or it was cut short")
         raw = stream.read(length)
     try:
         table = json.loads(raw)
-        header = json.loads(table.pop("__metadata__")["manylabel"])
-        places = {name: _place(entry, 8 + length) for name, entry in table.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+        digest, _, text = table.pop("__metadata__")["manylabel"].partition("\n")
+        header = json.loads(text)
+        if header["format"] != FORMAT_VERSION:
+            raise _not_a_model(path, f"it has format {header['format']!r} and this version reads {FORMAT_VERSION}")
+        if digest != _digest_of_text(text):
+            raise _not_a_model(path, "its header was changed after it was written")
+        places = _places(table, header["arrays"], 8 + length)
+    except ModelFileError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise _not_a_model(path, "its header cannot be read") from None
-    if header.get("format") != FORMAT_VERSION:
-        raise _not_a_model(path, f"it has format {header.get('format')!r} and this version reads {FORMAT_VERSION}")
-    end = max((end for _, _, _, end in places.values()), default=8 + length)
+    end = max((place.end for place in places.values()), default=8 + length)
     if end != size:
         raise _not_a_model(path, f"it should have {end:,} bytes and has {size:,}, so it was cut short or added to")
-    kept = {name: (dtype, shape, start) for name, (dtype, shape, start, _) in places.items()}
-    return ModelFile(path, header, kept, verify=verify, size=size)
+    return ModelFile(path, header, places, identity, verify=verify)
 
 
-def _place(entry: Mapping[str, Any], base: int) -> tuple[str, tuple[int, ...], int, int]:
-    dtype = _DTYPES[entry["dtype"]]
-    shape = tuple(int(size) for size in entry["shape"])
-    start, end = (int(offset) for offset in entry["data_offsets"])
-    if min(shape, default=0) < 0 or start < 0 or end - start != math.prod(shape) * np.dtype(dtype).itemsize:
-        raise ValueError("invalid array offsets")
-    return dtype, shape, base + start, base + end
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _places(table: Mapping[str, Any], declared: Mapping[str, Any], base: int) -> dict[str, Place]:
+    """The places of all arrays; `ValueError` unless they are those declared and follow each other without a gap."""
+    if table.keys() != declared.keys():
+        raise ValueError("undeclared arrays")
+    places = {}
+    for name, entry in table.items():
+        code, shape, digest = declared[name]
+        if entry["dtype"] != code or entry["shape"] != shape or not all(0 <= size < LONGEST for size in shape):
+            raise ValueError("an array of another type or shape")
+        start, end = (int(offset) for offset in entry["data_offsets"])
+        if start < 0 or end - start != math.prod(shape) * np.dtype(_DTYPES[code]).itemsize:
+            raise ValueError("invalid array offsets")
+        places[name] = Place(_DTYPES[code], tuple(shape), base + start, base + end, str(digest))
+    expected = base
+    for place in sorted(places.values(), key=lambda one: (one.start, one.end)):
+        if place.start != expected:
+            raise ValueError("arrays that overlap or leave a gap")
+        expected = place.end
+    return places
 
 
 def _not_a_model(path: Path, why: str) -> ModelFileError:
@@ -245,7 +345,4 @@ def _not_a_model(path: Path, why: str) -> ModelFileError:
 
 def load(path: str | Path, *, verify: bool = True) -> Estimator:
     """The fitted estimator stored in a file; `verify` checks every array against its checksum."""
-    try:
-        return open_model(path, verify=verify).load()
-    except UnknownNameError as error:
-        raise _not_a_model(Path(path), str(error)) from None
+    return open_model(path, verify=verify).load()

@@ -1,7 +1,9 @@
 """Model files: what goes in comes out, and nothing else can."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +11,13 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 from scipy import sparse
 
-from manylabel import TextClassifier, load_corpus
+from forging import Arrays, forge, write_model
+from manylabel import TextClassifier, load_corpus, modelfile
 from manylabel.catalog import METHODS
 from manylabel.exceptions import MissingDataError, ModelFileError
 from manylabel.features import Vectorizer
-from manylabel.modelfile import load, open_model, save
+from manylabel.modelfile import ModelFile, load, open_model, save
+from manylabel.tasks.models import inspect
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
 
@@ -42,19 +46,38 @@ def test_any_safetensors_library_can_read_the_arrays(letters, tmp_path: Path) ->
     path = tmp_path / "m.manylabel"
     TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(path)
     with safe_open(str(path), framework="np") as opened:
-        assert json.loads(opened.metadata()["manylabel"])["format"] == 1
+        assert json.loads(opened.metadata()["manylabel"].partition("\n")[2])["format"] == 2
         for name in opened.keys():  # noqa: SIM118 - a safetensors file is no mapping
             np.testing.assert_array_equal(opened.get_tensor(name), open_model(path).array(name))
 
 
-def test_arrays_are_mapped_not_read(letters, tmp_path: Path) -> None:
+def largest_array(opened: ModelFile) -> str:
+    return max(opened.places, key=lambda name: opened.places[name].end - opened.places[name].start)
+
+
+def test_large_files_are_mapped_small_ones_copied(letters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.manylabel"
     TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(path)
-    opened = open_model(path, verify=False)
-    name = max(opened.places, key=lambda key: np.prod(opened.places[key][1]))
-    array = opened.array(name)
-    assert not array.flags.owndata
-    assert not array.flags.writeable
+    opened = open_model(path)
+    copied = opened.array(largest_array(opened))
+    monkeypatch.setattr(modelfile, "IN_MEMORY", 0)
+    mapped = opened.array(largest_array(opened))
+    np.testing.assert_array_equal(copied, mapped)
+    assert not copied.flags.writeable
+    assert not mapped.flags.writeable
+    with path.open("r+b") as stream:  # a copied model does not notice that its file is truncated
+        stream.truncate(100)
+    assert copied.sum() == copied.copy().sum()
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_noticed(letters, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(first)
+    TextClassifier("nb-binary").fit(letters.texts[1:], letters.label_sets[1:]).save(second)
+    opened = open_model(first)
+    second.replace(first)
+    with pytest.raises(ModelFileError, match="was replaced while it was being read"):
+        opened.load()
 
 
 def test_values_of_every_kind_come_back(tmp_path: Path) -> None:
@@ -87,40 +110,150 @@ def test_code_objects_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["os.system", "TextClassifier.__init__", "Popen", ""])
-def test_a_file_cannot_name_a_class_that_is_not_ours(name: str, tmp_path: Path) -> None:
-    header = {
-        "format": 1, "manylabel": "0", "numpy": "0", "facts": {}, "sha256": {},
-        "tree": {"@object": name, "params": {}, "state": {}},
-    }  # fmt: skip
-    save_file({"x": np.zeros(1)}, str(tmp_path / "bad"), metadata={"manylabel": json.dumps(header)})
-    with pytest.raises(ModelFileError, match="unknown class"):
-        load(tmp_path / "bad")
+HEADER = {"format": 2, "manylabel": "0", "numpy": "0", "facts": {}}
+
+
+@pytest.mark.parametrize("name", ["os.system", "TextClassifier.__init__", "Popen", "", None, 7, ["Threshold"]])
+def test_a_file_cannot_name_a_class_that_is_not_ours(name: Any, tmp_path: Path) -> None:
+    tree = {"@object": name, "params": {}, "state": {}}
+    with pytest.raises(ModelFileError, match=r"unknown class|do not make a model"):
+        load(write_model(tmp_path / "bad", {**HEADER, "tree": tree}))
 
 
 @pytest.mark.parametrize("state", [{"fit": 1}, {"__class__": 1}, {"_secret_": 1}])
 def test_a_file_cannot_overwrite_methods(state: dict[str, int], tmp_path: Path) -> None:
-    header = {
-        "format": 1, "manylabel": "0", "numpy": "0", "facts": {}, "sha256": {},
-        "tree": {"@object": "Threshold", "params": {}, "state": state},
-    }  # fmt: skip
-    save_file({"x": np.zeros(1)}, str(tmp_path / "bad"), metadata={"manylabel": json.dumps(header)})
-    with pytest.raises((ModelFileError, ValueError)):
-        load(tmp_path / "bad")
+    tree = {"@object": "Threshold", "params": {}, "state": state}
+    with pytest.raises(ModelFileError, match="is not a learned attribute"):
+        load(write_model(tmp_path / "bad", {**HEADER, "tree": tree}))
 
 
-def test_impossible_sparse_matrices_are_refused(tmp_path: Path) -> None:
+NESTED: Any = []
+for _ in range(800):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "tree", [None, [], 1, "x", {}, {"@object": "Threshold"}, {"@object": "Threshold", "params": [], "state": 1}, NESTED]
+)
+def test_a_tree_of_the_wrong_type_is_a_sentence(tree: Any, tmp_path: Path) -> None:
+    path = write_model(tmp_path / "bad", {**HEADER, "tree": tree})
+    for read in (load, inspect):
+        with pytest.raises(ModelFileError, match=r"bad: this (model )?file"):
+            read(path)
+
+
+@pytest.mark.parametrize("header", [b"[]", b"null", b"7", b'"x"', b"[" * 100_000, b'{"a":' * 100_000, b"{}"])
+def test_a_header_of_the_wrong_type_is_a_sentence(header: bytes, tmp_path: Path) -> None:
+    inner = json.dumps({"__metadata__": {"manylabel": "\n" + header.decode()}}).encode()
+    for content in (header, inner):
+        (tmp_path / "bad").write_bytes(len(content).to_bytes(8, "little") + content)
+        with pytest.raises(ModelFileError, match="bad: cannot load"):
+            open_model(tmp_path / "bad")
+
+
+def test_any_changed_byte_is_noticed(letters, tmp_path: Path) -> None:
+    """Single bytes of the length, the header and the arrays, truncated files and files with something added."""
+    path = tmp_path / "m"
+    TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(path)
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    end_of_header = 8 + int.from_bytes(content[:8], "little")
+    places = [*range(8), *rng.integers(8, end_of_header, 200).tolist(), *rng.integers(8, len(content), 100).tolist()]
+    for place in places:
+        changed = bytearray(content)
+        changed[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(changed)
+        if changed[place : place + 1].isspace() and content[place : place + 1].isspace():
+            continue  # blanks that pad the header
+        with pytest.raises(ModelFileError):
+            load(path)
+    for size in rng.integers(0, len(content), 20).tolist():
+        path.write_bytes(content[:size])
+        with pytest.raises(ModelFileError):
+            load(path)
+    path.write_bytes(content + b"0")
+    with pytest.raises(ModelFileError, match="cut short or added to"):
+        load(path)
+
+
+def test_swapped_arrays_and_other_types_are_noticed(letters, tmp_path: Path) -> None:
+    """The table of arrays is changed, the data are not: names exchanged, and F64 called I64."""
+    path = tmp_path / "m"
+    TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(path)
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    table = json.loads(content[8 : 8 + length])
+    floats = [name for name, entry in table.items() if entry.get("dtype") == "F64"]
+
+    def write(changed: dict[str, Any]) -> None:
+        raw = json.dumps(changed).encode()
+        path.write_bytes(len(raw).to_bytes(8, "little") + raw + content[8 + length :])
+
+    write({**table, floats[0]: {**table[floats[0]], "dtype": "I64"}})
+    with pytest.raises(ModelFileError, match="header cannot be read"):
+        load(path)
+    pairs = [(a, b) for a in floats for b in floats if a < b and table[a]["shape"] == table[b]["shape"]]
+    for one, two in pairs:
+        write({**table, one: table[two], two: table[one]})
+        with pytest.raises(ModelFileError, match="checksum"):
+            load(path)
+    assert pairs
+
+
+@pytest.mark.parametrize("kind", ["undeclared", "overlap", "gap"])
+def test_arrays_must_fill_the_file(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "v"
-    save(Vectorizer().fit(["a bus"]), path, {"m": sparse.csr_array(np.eye(3))})
-    opened = open_model(path, verify=False)
-    _, _, start = opened.places["facts.m.indices"]
-    content = bytearray(path.read_bytes())
-    content[start : start + 4] = np.int32(77).tobytes()
-    path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="impossible sparse matrix"):
-        _ = open_model(path, verify=False).facts
-    with pytest.raises(ModelFileError, match="checksum"):
-        _ = open_model(path).facts
+    save(Vectorizer().fit(["a bus"]), path, {"m": np.arange(4.0), "n": np.arange(4.0)})
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    table, data = json.loads(content[8 : 8 + length]), content[8 + length :]
+    if kind == "undeclared":
+        table["extra"] = {"dtype": "U8", "shape": [8], "data_offsets": [len(data), len(data) + 8]}
+        data += bytes(8)
+    elif kind == "overlap":
+        table["facts.m"] = table["facts.n"]
+    else:
+        for name, entry in table.items():
+            if name != "__metadata__":
+                entry["data_offsets"] = [offset + 8 for offset in entry["data_offsets"]]
+        data = bytes(8) + data
+    raw = json.dumps(table).encode()
+    path.write_bytes(len(raw).to_bytes(8, "little") + raw + data)
+    with pytest.raises(ModelFileError, match="header cannot be read"):
+        open_model(path)
+
+
+def _replace(name: str, value: Any) -> Callable[[dict[str, Any], Arrays], None]:
+    def change(_: dict[str, Any], arrays: Arrays) -> None:
+        arrays[f"facts.m.{name}"] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "column too large": _replace("indices", np.array([0, 77, 2], dtype=np.int32)),
+        "column negative": _replace("indices", np.array([0, -1, 2], dtype=np.int32)),
+        "rows fall": _replace("indptr", np.array([0, 2, 1, 3], dtype=np.int32)),
+        "rows wrap around": _replace("indptr", np.array([0, 65535, 1, 3], dtype=np.uint16)),
+        "unsigned columns": _replace("indices", np.array([0, 1, 2], dtype=np.uint32)),
+        "rows of floats": _replace("indptr", np.array([0, 1, 2, 3], dtype=np.float64)),
+        "rows too few": _replace("indptr", np.array([0, 1, 3], dtype=np.int32)),
+        "rows end late": _replace("indptr", np.array([0, 1, 2, 9], dtype=np.int32)),
+        "values too few": _replace("data", np.ones(2)),
+        "values of two dimensions": _replace("data", np.ones((3, 1))),
+        "a column twice": _replace("indptr", np.array([0, 3, 3, 3], dtype=np.int32)),
+        "shape": lambda header, _: header["facts"]["m"].update(shape=[3, 10**15]),
+        "shape of words": lambda header, _: header["facts"]["m"].update(shape=["a", "b"]),
+    }.values(),
+)
+def test_impossible_sparse_matrices_are_refused(
+    change: Callable[[dict[str, Any], Arrays], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "v"
+    save(Vectorizer().fit(["a bus"]), path, {"m": sparse.csr_array(np.eye(3)[[0, 1, 1]] * 2)})
+    with pytest.raises(ModelFileError, match=r"impossible sparse matrix|not in order|do not make a model"):
+        _ = open_model(forge(path, tmp_path / "bad", change)).facts
 
 
 def test_other_files_are_not_models(tmp_path: Path) -> None:
@@ -136,6 +269,6 @@ def test_other_files_are_not_models(tmp_path: Path) -> None:
 
 
 def test_a_later_format_is_refused_with_both_numbers(tmp_path: Path) -> None:
-    save_file({"x": np.zeros(1)}, str(tmp_path / "later"), metadata={"manylabel": json.dumps({"format": 2})})
-    with pytest.raises(ModelFileError, match="format 2 and this version reads 1"):
+    save_file({"x": np.zeros(1)}, str(tmp_path / "later"), metadata={"manylabel": "\n" + json.dumps({"format": 3})})
+    with pytest.raises(ModelFileError, match="format 3 and this version reads 2"):
         open_model(tmp_path / "later")

@@ -196,13 +196,18 @@ def label_document(
 def inspect(path: Path) -> ModelRecord:
     """Read the header of a model file, its labels and their thresholds; vocabulary and weights stay on disk."""
     opened = open_model(path)
+    with opened.reports_damage():
+        return _record(opened)
+
+
+def _record(opened: ModelFile) -> ModelRecord:
     tree = opened.header["tree"]
-    if tree.get("@object") != "TextClassifier":
-        raise ModelFileError(f"{path}: this file holds a {tree.get('@object')}, not a TextClassifier.")
+    if tree["@object"] != "TextClassifier":
+        raise ModelFileError(f"{opened.path}: this file holds a {tree['@object']}, not a TextClassifier.")
     state = tree["state"]
     labels = opened.decode(state["labels_"])
     return ModelRecord(
-        path=str(path),
+        path=str(opened.path),
         bytes=opened.size,
         versions={"manylabel": opened.header["manylabel"], "numpy": opened.header["numpy"]},
         facts={name: value for name, value in opened.facts.items() if name != TRAINING_HASHES},
@@ -215,7 +220,7 @@ def inspect(path: Path) -> ModelRecord:
         guarantee=_guarantee(opened),
         bin_weights=_bin_weights(opened),
         expected=opened.decode(state.get("expected_")),
-        arrays={name: ArrayShape(dtype, list(shape)) for name, (dtype, shape, _) in sorted(opened.places.items())},
+        arrays={name: ArrayShape(place.dtype, list(place.shape)) for name, place in sorted(opened.places.items())},
         reading=_reading(opened),
     )
 
