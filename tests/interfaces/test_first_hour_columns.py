@@ -121,3 +121,15 @@ def test_point_1_describe_explains_tables_without_a_header(tmp_path, capfd):
     assert "no header; text from column 2; labels from column 1, one per cell" in captured.err
     assert "column 2. Without a header, two or three columns are text, labels and perhaps id." in captured.out
     assert "The label cells hold addresses in angle brackets." in captured.out
+
+
+def test_point_1_columns_of_like_lengths_ask(tmp_path):
+    """Point 1: without a header, texts and labels of about the same length are not told apart by a guess."""
+    path = tmp_path / "train.tsv"
+    path.write_text("late bus\tbuses roads\nbad road\troads\n")
+    with pytest.raises(
+        DataError, match=r"--format tsv \(texts, then labels\) or --format libmultilabel \(labels, then"
+    ):
+        read(path)
+    assert read(path, format="tsv").corpus.texts == ["late bus", "bad road"]
+    assert read(path, format="libmultilabel").corpus.texts == ["buses roads", "roads"]

@@ -74,10 +74,10 @@ def test_point_2_a_missing_column_is_reported_with_the_remedy(model, tmp_path, c
     new = tmp_path / "new.csv"
     new.write_text("text,team\nthe printer is down,paper\n")
     assert run(["predict", str(model), str(new)]) == 2
-    problem = "There is no column 'what happened', on which the model was trained. Found: 'text', 'team'."
+    problem = "There is no column 'what happened', which was read in training. Found: 'text', 'team'."
     assert f"{problem} Use --text-column NAME." in capfd.readouterr().err
     assert run(["evaluate", str(new), "--model", str(model), "--text-column", "text"]) == 2
-    problem = "There is no column 'queue', from which the labels of the model were read. Found: 'text', 'team'."
+    problem = "There is no column 'queue', from which labels were read in training. Found: 'text', 'team'."
     assert f"{problem} Use --label-column NAME." in capfd.readouterr().err
 
 
@@ -115,12 +115,12 @@ def test_point_2_columns_that_were_guessed_are_kept_where_they_are(tmp_path, cap
     assert run(["predict", str(model), str(new)]) == 0
     labels, err = predicted(capfd)
     assert labels == [["paper", "printer"]]
-    assert "There is no column 'title', on which the model was trained; only 'body' is read." in err
+    assert "There is no column 'title', which was read in training; only 'body' is read." in err
     new.write_text("id,text\n1,the printer and the paper\n")
     assert run(["predict", str(model), str(new)]) == 0
     labels, err = predicted(capfd)
     assert labels == [["paper", "printer"]]
-    assert "There are no columns 'title', 'body', on which the model was trained; other columns are chosen" in err
+    assert "There are no columns 'title', 'body', which were read in training; other columns are chosen" in err
 
 
 def test_point_2_a_title_that_training_lacked_is_not_read(tmp_path, capfd):
@@ -200,3 +200,28 @@ def test_point_2_next_hints_repeat_the_options(tmp_path, capfd):
     model = tmp_path / "a.manylabel"
     assert run(["train", str(data), "--model", str(model), "--method", "nb-binary", *options]) == 0
     assert f"'{data}' --text-column what --label-column queue" in capfd.readouterr().out
+
+
+def test_point_2_the_test_file_is_read_as_the_training_file(tmp_path):
+    """Point 2: columns and separator of a folder's splits are those of train.*, not guessed for each file."""
+    (tmp_path / "train.csv").write_text('body,labels\none,"Smith, John;Miller, Ann"\ntwo,"Smith, John"\n')
+    (tmp_path / "test.csv").write_text('text,body,labels\nx,three,"Smith, John"\ny,four,"Miller, Ann"\n')
+    corpus = load(tmp_path).corpus
+    assert corpus.texts == ["one", "two", "three", "four"]
+    assert corpus.label_names == ["Miller, Ann", "Smith, John"]
+    (tmp_path / "train.csv").unlink()
+    (tmp_path / "test.csv").unlink()
+    (tmp_path / "train.tsv").write_text("the first text\tacq earn\nthe second text\tacq\nthe third text\tearn\n")
+    (tmp_path / "test.tsv").write_text("one more text of some length\tacq earn\n")
+    assert load(tmp_path).corpus.label_names == ["acq", "earn"]
+
+
+def test_point_2_the_order_of_columns_without_a_header_is_remembered(tmp_path):
+    """Point 2: texts stay the first column of a table without a header, whatever the lengths of its columns."""
+    data = tmp_path / "a.tsv"
+    data.write_text("the bus was late again\tbuses\na deep hole in the road\troads\n")
+    like = load(data).corpus.reading
+    new = tmp_path / "b.tsv"
+    for labels in ("buses roads", "buses of the town and roads of the county"):
+        new.write_text(f"late bus\t{labels}\n")
+        assert load(new, like=like).corpus.texts == ["late bus"]

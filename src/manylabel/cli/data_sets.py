@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -217,4 +218,4 @@ def rules(
     if json:
         show_json([one.as_dict() for one in found])
     else:
-        sys.stdout.write(rules_file(found, data))
+        sys.stdout.write(rules_file(found, shlex.join([data]) + reading.arguments()))

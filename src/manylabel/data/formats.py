@@ -62,6 +62,10 @@ class Format:
     """``looks_like(lines)``: whether the first lines look like the format, asked where nothing above decides."""
     variant_of: str = ""
     """The format whose suffixes files of this one may have too; then the shape decides between the two."""
+    doubt: str = ""
+    """``is_doubtful(lines)``: whether the shape does not decide between the two, so that the user must do it."""
+    layout: str = ""
+    """The columns of a table without a header, for the message in case of doubt."""
     folder: str = ""
     """``is_folder(folder, files)``: whether the data files of a folder are one corpus of the format."""
     archive_members: str = ""
@@ -103,6 +107,10 @@ class Format:
     def has_shape(self, lines: list[str]) -> bool:
         """Whether the first lines of a file look like the format."""
         return bool(self.shape) and bool(_function(self.shape)(lines))
+
+    def is_doubtful(self, lines: list[str]) -> bool:
+        """Whether the first lines of a file may as well be of the format that this one is a variant of."""
+        return bool(self.doubt) and bool(_function(self.doubt)(lines))
 
     def is_folder(self, folder: Path, files: list[Path]) -> bool:
         """Whether a folder with these data files is one corpus of the format."""
@@ -165,6 +173,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".tsv", ".tab"),
         options=DELIMITED,
         shape="delimited:is_tsv",
+        layout="texts, then labels",
     ),
     Format(
         "jsonl",
@@ -233,6 +242,8 @@ FORMATS: tuple[Format, ...] = (
         options=(ENCODING,),
         shape="labelled_lines:is_libmultilabel",
         variant_of="tsv",
+        doubt="labelled_lines:may_begin_with_texts",
+        layout="labels, then texts",
     ),
     Format(
         "libsvm",

@@ -74,6 +74,7 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
     for name in chosen:
         bad |= bad_marks(table, name) if name in marks else bad_cells(table, name)
     table = table.without(bad) if bad else table
+    like = options.like if options.like is not None and (like is not None or not options.like.texts) else None
     given = options.label_separator or (None if like is None else like.separator)
     separator, why = separator_of(table, named, given) if named else (None, "")
     sets: list[set[str]] = [set() for _ in table.lines]
@@ -94,7 +95,7 @@ def _trained_label_columns(table: Table, options: ColumnOptions) -> list[str]:
     if like.gave("label_column"):
         given = like.given["label_column"]
         wanted = [given] if isinstance(given, str) else list(given)
-        because = ", from which the labels of the model were read"
+        because = ", from which labels were read in training"
         return list(dict.fromkeys(name for one in wanted for name in _matching(table, one, because)))
     found = columns_of_training(table, like.labels, False, "--label-column")
     numbered = [names for names in _label_families(table, set()).values() if set(names) > set(found.values())]

@@ -89,15 +89,34 @@ def write_fasttext(corpus: Corpus, path: Path) -> None:
             stream.write(" ".join(words) + "\n")
 
 
+CLEARLY_LONGER = 2
+"""How many times longer than the labels the texts of a table without a header must be to be recognised."""
+
+
 def is_libmultilabel(lines: list[str]) -> bool:
     """Whether lines are two or three columns without a header, the last the longest and none of addresses (``<…>``)."""
+    lengths = _column_lengths(lines)
+    return bool(lengths) and lengths[-1] == max(lengths)
+
+
+def may_begin_with_texts(lines: list[str]) -> bool:
+    r"""Whether the first and the last of two or three columns without a header may both be the texts, by their lengths.
+
+    >>> may_begin_with_texts(["cats\tpets"]), may_begin_with_texts(["pets\tA long text about cats and dogs."])
+    (True, False)
+    """
+    lengths = _column_lengths(lines)
+    return bool(lengths) and max(lengths[0], lengths[-1]) < CLEARLY_LONGER * min(lengths[0], lengths[-1])
+
+
+def _column_lengths(lines: list[str]) -> list[int]:
+    """The lengths of two or three columns without a header; empty for other lines, and where one holds addresses."""
     rows = [line.split("\t") for line in lines[:200]]
     if len(rows[0]) not in (2, 3) or has_header(rows[0]) or len({len(row) for row in rows}) > 1:
-        return False
+        return []
     if any(is_addresses(column) for column in zip(*rows, strict=True)):
-        return False  # Annif's layout: text and addresses
-    lengths = [sum(map(len, column)) for column in zip(*rows, strict=True)]
-    return lengths[-1] == max(lengths)
+        return []  # Annif's layout: text and addresses
+    return [sum(map(len, column)) for column in zip(*rows, strict=True)]
 
 
 def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:

@@ -57,11 +57,17 @@ def read(
     given = {**options, **({} if format is None else {"format": format})}
     if format is None and like is not None:
         format = like.format_of(suffix_of(path))
+        if format is None and path.is_file() and suffix_of(path) == like.suffix:
+            format = guess_format(path, like.format)
     files = find_files(path, format)
     row = format_named(files[0].format)
     if not labels and row.takes("labels"):
         options["labels"] = False
-    splits = {file.split: row.read(file.path, problems, options, like) for file in track("Reading", files)}
+    splits: dict[str, Corpus] = {}
+    for file in track("Reading", files):
+        splits[file.split] = found = row.read(file.path, problems, options, like)
+        if like is None:  # the other splits are read as the first one
+            like = ReadingOptions.of(row.name, suffix_of(file.path), given, found.layout)
     corpus = combine_splits(splits) if len(splits) > 1 else next(iter(splits.values()))
     if len(corpus) == 0:
         _raise_empty(path, problems)

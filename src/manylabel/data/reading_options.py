@@ -45,9 +45,11 @@ class ReadingOptions:
     def of(cls, format: str, suffix: str, given: Mapping[str, Any], layout: Layout | None) -> ReadingOptions:
         """The options of a file that was read; `layout` is None for formats without columns."""
         plain = {name: _plain(value) for name, value in given.items() if value is not None}
-        if layout is None or not layout.header:  # columns of files without a header have no names of their own
+        if layout is None:
             return cls(format, suffix, plain)
         separator = plain.get("label_separator", layout.separator)
+        if not layout.header:  # its columns have no names of their own
+            return cls(format, suffix, plain, separator=separator)
         return cls(
             format,
             suffix,

@@ -34,11 +34,12 @@ def format_of_suffix(path: Path) -> Format | None:
     return next((row for row in FORMATS if suffix_of(path) in row.suffixes), None)
 
 
-def guess_format(path: str | Path) -> str:
+def guess_format(path: str | Path, former: str | None = None) -> str:
     """The name of a file's format, by its first lines and by its suffix.
 
     The beginning of a file decides where it is unmistakable (`signature`, `first_line`); the suffix decides next; for
-    other names the first lines are compared with the `shape` of each format.
+    other names the first lines are compared with the `shape` of each format. Between a format and its variant, which
+    only the lengths of their columns tell apart, the format of `former` data decides.
     """
     path = Path(path)
     start = read_bytes(path, 512)
@@ -62,6 +63,19 @@ def guess_format(path: str | Path) -> str:
     by_suffix = format_of_suffix(path)
     # Formats further down the table are more specific, so the last one that fits is meant.
     by_shape = next((row for row in reversed(FORMATS) if row.has_shape(lines)), None)
+    for row in [row for row in FORMATS if row.doubt]:
+        pair, found = {row.name, row.variant_of}, {one.name for one in (by_suffix, by_shape) if one}
+        if former in pair and pair & found and (row.is_doubtful(lines) or row.has_shape(lines)):
+            return former
+        if row.is_doubtful(lines) and pair & found:
+            other = BY_NAME[row.variant_of]
+            raise UnknownFormatError(
+                f"The file has no header, and the lengths of its columns do not show which of them holds the texts: "
+                f"{lines[0][:60]!r}.",
+                path=path,
+                remedy=f"Use --format {other.name} ({other.layout}) or --format {row.name} ({row.layout}), or add a "
+                "header with the columns text and labels.",
+            )
     if by_suffix is not None:
         is_variant = by_shape is not None and by_shape.variant_of == by_suffix.name
         return by_shape.name if by_shape is not None and is_variant else by_suffix.name

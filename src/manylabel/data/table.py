@@ -76,7 +76,7 @@ def columns_of_training(
     if not missing:
         return found
     absent = "There is no column" if len(missing) == 1 else "There are no columns"
-    problem = f"{absent} {listed(missing)}, on which the model was trained"
+    problem = f"{absent} {listed(missing)}, which {'was' if len(missing) == 1 else 'were'} read in training"
     if given:
         raise table.missing(problem, f"{option} NAME")
     if main in missing or not found:
