@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from manylabel.parameters import Constraint, check_parameter
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Csr = sparse.csr_array
+Table = TypeVar("Table")
 
 
 class Estimator:
@@ -173,16 +174,21 @@ class Transformer(Estimator):
         """The names of the columns that `transform` returns."""
         raise NotImplementedError
 
-    def framed(self, table: Any, columns: Iterable[Any], given: object) -> Any:
-        """The table, as a DataFrame where this was set; its index is that of the documents if `given` has one."""
+    def framed(self, table: Table, given: object, columns: Iterable[str] | None = None) -> Table:
+        """The table, as a DataFrame where this was set; `columns` are by default those of `get_feature_names_out`.
+
+        The index is that of the documents `given`, if they are a Series or DataFrame.
+        """
         if self._sklearn_output_config.get("transform") != "pandas":
             return table
         import pandas
 
         index = given.index if isinstance(given, (pandas.Series, pandas.DataFrame)) else None
-        if sparse.issparse(table):
-            return pandas.DataFrame.sparse.from_spmatrix(table, index=index, columns=list(columns))
-        return pandas.DataFrame(table, index=index, columns=list(columns))
+        if columns is None:
+            columns = self.get_feature_names_out(given.columns if isinstance(given, pandas.DataFrame) else None)
+        build: Any = pandas.DataFrame.sparse.from_spmatrix if sparse.issparse(table) else pandas.DataFrame
+        frame: Table = build(table, index=index, columns=list(columns))
+        return frame
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags

@@ -104,7 +104,7 @@ class TextPredictor(Transformer):
         Probabilities if the method has them or they were learned (``probabilities`` of the decision), margins or
         similarities otherwise.
         """
-        return self.framed(self._scores(documents, self.decided_.shown), self.labels_, documents)
+        return self.framed(self._scores(documents, self.decided_.shown), documents, self.labels_)
 
     @property
     def predict_proba(self) -> Callable[[Documents], Floats]:
@@ -117,14 +117,18 @@ class TextPredictor(Transformer):
                 f"{self.method} does not yield probabilities by itself. Train it with "
                 "decision={'probabilities': 'logistic'} (--probabilities logistic)."
             )
-        return self._predict_proba
 
-    def _predict_proba(self, documents: Documents) -> Floats:
-        shown = self._scores(documents, self.decided_.shown)
-        if self.label_form_ not in SINGLE_FORMS:
-            return shown
-        total = shown.sum(axis=1, keepdims=True)
-        return np.where(total == 0, 1.0 / len(self.labels_), shown / np.where(total == 0, 1.0, total))
+        # scikit-learn's scorers read the name: of two classes they take the column of the second, of two labels both.
+        def predict_proba(documents: Documents) -> Floats:
+            shown = self._label_probabilities(documents)
+            total = shown.sum(axis=1, keepdims=True)
+            return np.where(total == 0, 1.0 / len(self.labels_), shown / np.where(total == 0, 1.0, total))
+
+        return predict_proba if self.label_form_ in SINGLE_FORMS else self._label_probabilities
+
+    def _label_probabilities(self, documents: Documents) -> Floats:
+        """The probability of each label on its own, documents × labels."""
+        return self._scores(documents, self.decided_.shown)
 
     def decision_function(self, documents: Documents) -> Floats:
         """The scores that the decision rule reads, documents × labels, finite; for two classes the lead of the second.
@@ -179,7 +183,7 @@ class TextPredictor(Transformer):
         """X, the matrix of documents × terms that the model reads."""
         self.check_fitted()
         given = read_documents(documents)
-        return self.framed(self.features_.transform(given), self.get_feature_names_out(), documents)
+        return self.framed(self.features_.transform(given), documents)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The names of the columns of `transform`: terms, then keyword rules; x0, x1 … for ready-made counts."""

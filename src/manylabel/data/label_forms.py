@@ -143,7 +143,7 @@ def _matrix_labels(table: Any, own: Sequence[str] | None, known: Sequence[str] |
         )
     if not names:
         raise DataError("The label matrix has no columns, so there is nothing to learn.")
-    return Labels(names, Y, form)
+    return Labels(names, Y, form, "int" if known is None and own is None else "str")
 
 
 def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: LabelForm, others: str) -> Labels:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, Transformer
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.contingency import Contingency, contingency_tables
 from manylabel.features.term_scores import COMBINE, FUNCTIONS, Options, best_terms, global_scores, label_scores
@@ -18,7 +18,7 @@ from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.wording import counted
 
 
-class TermSelector(Estimator):
+class TermSelector(Transformer):
     """Keep the k best terms, or all above a threshold, by a function of the 2 × 2 tables of terms and labels.
 
     Selection works on counts, before weighting: idf and norms are then those of the kept terms. A document may have no
@@ -127,7 +127,7 @@ class TermSelector(Estimator):
                 f"X has {counted(matrix.shape[1], 'column')}, but the selection was made among {self.n_features_in_}.",
                 remedy="Use documents counted with the same vocabulary.",
             )
-        return select_columns(matrix, self.mask)
+        return self.framed(select_columns(matrix, self.mask), X)
 
     def fit_transform(self, X: Any, Y: Any) -> Csr:
         """Learn which terms to keep, then return their columns."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import WHOLE, strings
-from manylabel.estimator import Csr, Estimator, Ints
+from manylabel.estimator import Csr, Ints, Transformer
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features.languages import LANGUAGES, stop_words
 from manylabel.features.reading import GUESS, Reading
@@ -24,7 +24,7 @@ from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfi
 from manylabel.wording import counted
 
 
-class Vectorizer(Estimator):
+class Vectorizer(Transformer):
     r"""Count the terms of each document: X, documents × terms, a CSR matrix of whole numbers.
 
     A document is a string, or a mapping from field names to strings. Columns are sorted by term. With the same settings
@@ -136,7 +136,7 @@ class Vectorizer(Estimator):
 
     def fit_transform(self, texts: Iterable[Text], y: object = None) -> Csr:
         """Learn the vocabulary and return the counts of its terms: ``prune(count(texts))``."""
-        return self.prune(self.count(texts))
+        return self.framed(self.prune(self.count(texts)), texts)
 
     def count(self, texts: Iterable[Text]) -> Csr:
         """Learn the vocabulary and return the counts of all terms, before pruning; columns are sorted by term.
@@ -222,10 +222,10 @@ class Vectorizer(Estimator):
         self.check_fitted()
         terms = self._terms_of(texts, at_least_one=False)
         if self.n_hashes is not None:
-            return terms.counts(hashed_columns(terms.names, self.n_hashes), self.n_hashes)
+            return self.framed(terms.counts(hashed_columns(terms.names, self.n_hashes), self.n_hashes), texts)
         find = self.vocabulary_.get
         columns = np.array([find(name, -1) for name in terms.names], dtype=np.int32)
-        return terms.counts(columns, len(self.terms_))
+        return self.framed(terms.counts(columns, len(self.terms_)), texts)
 
     @property
     def terms_(self) -> list[str]:

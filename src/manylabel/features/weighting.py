@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, Transformer
 from manylabel.exceptions import DataError
 from manylabel.kernels.canonical import as_csr, canonical
 from manylabel.parameters import Constraint, OneOf
 from manylabel.wording import counted
 
 
-class Weighting(Estimator):
+class Weighting(Transformer):
     """Weight the counts of X by tf-idf and scale every document to the same length.
 
     ``v_w = tf(x_w) · idf_w``, then divided by the norm of the document's vector:
@@ -105,12 +105,12 @@ class Weighting(Estimator):
     def transform(self, X: Any) -> Csr:
         """The weighted documents; a weight of 0 is not stored."""
         self.check_fitted()
-        X = self._checked(X)
+        given, X = X, self._checked(X)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         values = self._weigh(X.indices, X.data.astype(self.dtype), rows, X.shape[0])
         weighted = Csr((values, X.indices, X.indptr), shape=X.shape)
         weighted.has_sorted_indices = X.has_sorted_indices
-        return weighted if values.all() else canonical(weighted, keep_zeros=False)
+        return self.framed(weighted if values.all() else canonical(weighted, keep_zeros=False), given)
 
     def weigh_one(self, terms: npt.NDArray[np.int32], counts: Floats) -> npt.NDArray[Any]:
         """The weights of one document's distinct terms, whose counts are at least 1; the same bits as `transform`."""
