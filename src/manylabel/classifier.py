@@ -20,6 +20,7 @@ from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
+from manylabel.features.transformers import is_transformer
 from manylabel.models.base import AdditiveModel, unfitted_copy
 from manylabel.models.inputs import check_weights
 from manylabel.notebook import html_table, shortened, some_names
@@ -43,7 +44,9 @@ class TextClassifier(TextPredictor):
     `metric` is the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
     decision rule is chosen for it.
 
-    Documents are strings, mappings from field to string (such as title and body), or a ready-made count matrix.
+    Documents are strings, mappings from field to string (such as title and body), or a ready-made matrix of counts or
+    of other numbers, such as embeddings. `features` may also be a transformer of scikit-learn: if it is fitted, it is
+    used as it is; if not, a copy is fitted to the training documents.
 
     >>> texts = ["the bus was late again", "a deep hole in the road", "no bus, and holes in the road", "late bus"]
     >>> labels = [["buses"], ["roads"], ["buses", "roads"], ["buses"]]
@@ -70,7 +73,7 @@ class TextClassifier(TextPredictor):
         self,
         method: str = DEFAULT_METHOD,
         *,
-        features: Mapping[str, Any] | None = None,
+        features: Any = None,
         selection: Mapping[str, Any] | None = None,
         weighting: Mapping[str, Any] | None = None,
         model: Mapping[str, Any] | None = None,
@@ -107,7 +110,10 @@ class TextClassifier(TextPredictor):
 
     def _sections(self) -> dict[str, Mapping[str, Any]]:
         """The settings that change the method's, by section."""
-        return {name: values for name in SECTIONS if (values := getattr(self, name)) is not None}
+        given = {name: values for name in SECTIONS if (values := getattr(self, name)) is not None}
+        if is_transformer(self.features):
+            del given["features"]
+        return given
 
     # ---- parameters --------------------------------------------------------------------------------------------------
 
@@ -117,14 +123,14 @@ class TextClassifier(TextPredictor):
         >>> TextClassifier("svm", model={"C": 0.5}).get_params()["model__C"]
         0.5
         """
-        if name not in SECTIONS:
+        if name not in SECTIONS or (name == "features" and is_transformer(self.features)):
             return super().nested_params(name)
         recipe = self._resolved()
         return {**recipe.defaults()[name], **getattr(recipe, name)}
 
     def set_nested(self, name: str, values: Mapping[str, Any]) -> None:
         """Change settings inside a section; ``model__inner__C`` is C of the model inside a strategy."""
-        if name not in SECTIONS:
+        if name not in SECTIONS or (name == "features" and is_transformer(self.features)):
             super().set_nested(name, values)
             return
         spelled = {key.replace("inner__", "inner."): value for key, value in values.items()}
@@ -183,8 +189,14 @@ class TextClassifier(TextPredictor):
         if divided is not None:
             # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
             given, given_Y = rows_of(documents, divided[0]), Csr(Y[divided[0]])
-        pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, self.n_jobs)
-        learned = pipeline.fit_transform(given, given_Y, rules=rules, labels=names, terms=terms)
+        features = self.features if is_transformer(self.features) else recipe.vectorizer_settings
+        pipeline = FeaturePipeline(features, recipe.selection, recipe.weighting, self.n_jobs)
+        learned = pipeline.fit_transform(
+            given, given_Y, rules=rules, labels=names, terms=terms, must_select=recipe.must_select
+        )
+        if not learned.is_counts:
+            recipe = recipe.for_any_numbers()
+            decided = recipe.build_for_any_numbers(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         facts = dict(learned.facts)
         if parents is not None:
             facts["parents"] = parents
@@ -337,6 +349,12 @@ class TextClassifier(TextPredictor):
     def save(self, path: str | os.PathLike[str], facts: Mapping[str, Any] | None = None) -> None:
         """Write the model to one file, atomically; `facts` are stored with it and printed by ``inspect``."""
         self.check_fitted()
+        if self.features_.transformer_ is not None:
+            raise ParameterError(
+                f"This classifier reads documents with {type(self.features).__name__}, which a model file cannot hold: "
+                "model files contain no code. Store the whole classifier with joblib or pickle, or use manylabel's own "
+                "vectoriser (features={...})."
+            )
         modelfile.save(self, Path(path), {"recipe": self.recipe.as_dict(), **(facts or {})})
 
     @classmethod
@@ -358,12 +376,13 @@ class TextClassifier(TextPredictor):
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
-        reads_counts = bool(self.recipe.weighting) or self.recipe.build().needs_counts
+        recipe = self.recipe
+        reads_counts = bool(recipe.weighting) or recipe.build().needs_counts
         # Counts have no meaning for points in the plane, on which scikit-learn's checks measure accuracy.
         tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True, poor_score=reads_counts)
         tags.target_tags.required = True
         tags.input_tags.string = True
-        tags.input_tags.positive_only = reads_counts
+        tags.input_tags.positive_only = recipe.needs_counts
         return tags
 
     def _repr_html_(self) -> str:

@@ -22,18 +22,18 @@ nothing else (in TOML also as a table, ``[model.inner]``):
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from manylabel.catalog import OWN_RULE, find_class, find_method
+from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, find_class, find_method
 from manylabel.decisions.table import find_rule
 from manylabel.exceptions import DataError, ManylabelError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
+from manylabel.setting_values import INNER, toml_key, toml_value, with_tuples
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
@@ -46,8 +46,6 @@ DECISION_SETTINGS = ("rule", "probabilities")
 """Keys of [decision] besides the rule's settings: its name, and the calibration of scores as probabilities, if any."""
 BEST_RULE = "best"
 """The rule that is chosen for a metric."""
-INNER = "inner."
-"""Prefix of settings for the model inside a strategy."""
 BUILT = ("model", "others", "rule", "probabilities")
 """Parameters of models that other sections or keys define; [model] does not set them."""
 PASSED_ON = ("seed", "n_jobs")
@@ -109,7 +107,7 @@ class Recipe:
     @classmethod
     def from_toml(cls, text: str) -> Self:
         """Read a recipe written as TOML."""
-        return cls.from_dict(_with_tuples(tomllib.loads(text)))
+        return cls.from_dict(with_tuples(tomllib.loads(text)))
 
     def to_toml(self) -> str:
         """The recipe as TOML, which `from_toml` reads back; a value that is None is written "none".
@@ -130,10 +128,10 @@ class Recipe:
         rule = "per-label"
         <BLANKLINE>
         """
-        parts = [f"method = {_toml_value(self.method)}\n"]
+        parts = [f"method = {toml_value(self.method)}\n"]
         for section in SECTIONS:
             if settings := getattr(self, section):
-                lines = [f"{_toml_key(key)} = {_toml_value(value)}\n" for key, value in settings.items()]
+                lines = [f"{toml_key(key)} = {toml_value(value)}\n" for key, value in settings.items()]
                 parts.append(f"[{section}]\n{''.join(lines)}")
         return "\n".join(parts)
 
@@ -226,6 +224,32 @@ class Recipe:
         given = self.features.get("rules")
         return None if given is None else rules_text(given)
 
+    def for_any_numbers(self) -> Recipe:
+        """The recipe for documents with negative values: without tf, idf and the method's own selection of terms."""
+        from manylabel.features.weighting import norm_alone
+
+        return replace(self, weighting=norm_alone(self.weighting), selection=self.selection if self.must_select else {})
+
+    @property
+    def must_select(self) -> bool:
+        """Whether a selection of terms was set that is not the method's own."""
+        return self.selection != find_method(self.method).selection
+
+    @property
+    def needs_counts(self) -> bool:
+        """Whether documents with negative values are refused."""
+        return _without_tf_idf(self.build()).needs_counts
+
+    def build_for_any_numbers(self, *, folds: int = 5, seed: int = 0, n_jobs: int | None = None) -> DecidedModel:
+        """The model of `build` for documents with negative values; an error if it is a model of counts."""
+        decided = _without_tf_idf(self.build(folds=folds, seed=seed, n_jobs=n_jobs))
+        if decided.needs_counts:
+            raise DataError(
+                f"Negative values in data passed to {self.method}, which needs counts of terms, 0 or above.",
+                remedy=f"Use a method for any numbers: {', '.join(methods_for_any_numbers())}.",
+            )
+        return decided
+
     def build(self, *, folds: int = 5, seed: int = 0, n_jobs: int | None = None) -> DecidedModel:
         """The model with its decision rule, not yet fitted; the rule will be learned with `folds` and `seed`."""
         from manylabel.decisions.auto import AutoModel
@@ -296,6 +320,17 @@ class Recipe:
         return self.decision.get("probabilities")
 
 
+@cache
+def methods_for_any_numbers() -> tuple[str, ...]:
+    """The methods of the catalogue that learn from documents with negative values, the default first."""
+    names = [DEFAULT_METHOD, *(name for name in METHODS if name != DEFAULT_METHOD)]
+    return tuple(name for name in names if not Recipe.of(name).needs_counts)
+
+
+def _without_tf_idf(decided: DecidedModel) -> DecidedModel:
+    return decided.set_everywhere("tf", "raw").set_everywhere("idf", "none")
+
+
 def build_member(method: str, with_rule: bool = False) -> MultiLabelModel:
     """A method as a member of an ensemble: its model, its weighting and, with `with_rule`, its decision rule.
 
@@ -311,35 +346,10 @@ def build_member(method: str, with_rule: bool = False) -> MultiLabelModel:
     return WeightedMember(model if rule is None else DecidedModel(model, rule), weighting)
 
 
-def _with_tuples(value: Any) -> Any:
-    """The value with TOML's arrays as tuples, the form settings take."""
-    if isinstance(value, dict):
-        return {key: _with_tuples(item) for key, item in value.items()}
-    return tuple(_with_tuples(item) for item in value) if isinstance(value, list) else value
-
-
-def _toml_key(key: str) -> str:
-    parts = key.split(".") if key.startswith(INNER) else [key]
-    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else _toml_value(part) for part in parts)
-
-
-def _toml_value(value: Any) -> str:
-    """The value in TOML. Strings are written as in JSON, except for character 127, which TOML escapes."""
-    if value is None:
-        return '"none"'
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml_value(item) for item in value) + "]"
-    if isinstance(value, (bool, str)):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value.item() if hasattr(value, "item") else value)
-
-
 def read_recipe(path: Path) -> dict[str, Any]:
     """The recipe in a file as plain data; errors name the file."""
     try:
-        found: dict[str, Any] = _with_tuples(tomllib.loads(path.read_text(encoding="utf-8")))
+        found: dict[str, Any] = with_tuples(tomllib.loads(path.read_text(encoding="utf-8")))
         return Recipe.from_dict(found).as_dict()
     except FileNotFoundError:
         raise DataError(
@@ -377,37 +387,3 @@ def with_metric(overrides: Mapping[str, Mapping[str, Any]], metric: str | None) 
         raise ParameterError(f"The metric is {metric} and decision.metric is {decision['metric']}. Give one of them.")
     decision.update({"rule": BEST_RULE, "metric": wanted})
     return settings
-
-
-def parse_settings(assignments: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Read ``section.key=value`` assignments; values are written as in TOML, and a bare word is a string.
-
-    >>> parse_settings(["features.min_df=2", "decision.rule=top-k", "features.ngram_range=[1, 2]"])
-    {'features': {'min_df': 2, 'ngram_range': (1, 2)}, 'decision': {'rule': 'top-k'}}
-    """
-    settings: dict[str, dict[str, Any]] = {}
-    for assignment in assignments:
-        path, equals, text = assignment.partition("=")
-        section, dot, key = path.strip().partition(".")
-        if not (equals and dot and section and key):
-            raise ParameterError(
-                f"A setting is written section.key=value, for example features.min_df=2, not {assignment!r}."
-            )
-        settings.setdefault(section, {})[key] = parse_value(text)
-    return settings
-
-
-def parse_value(text: str) -> Any:
-    """The TOML value of a text, with a list as a tuple; anything else is taken as a string.
-
-    >>> parse_value("0.5"), parse_value("true"), parse_value("none"), parse_value("top-k")
-    (0.5, True, None, 'top-k')
-    """
-    word = text.strip()
-    if word.lower() == "none":
-        return None
-    try:
-        value = tomllib.loads(f"value = {word}")["value"]
-    except tomllib.TOMLDecodeError:
-        return word
-    return tuple(value) if isinstance(value, list) else value

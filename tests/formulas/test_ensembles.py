@@ -14,7 +14,8 @@ from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind
-from manylabel.recipe import Recipe, parse_settings
+from manylabel.recipe import Recipe
+from manylabel.setting_values import parse_settings
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged, comparable, of_unseen_documents, stacked
 from manylabel.strategies.weighted_member import WeightedMember

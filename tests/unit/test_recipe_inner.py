@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from manylabel.exceptions import UnknownNameError
-from manylabel.recipe import Recipe, parse_settings
+from manylabel.recipe import Recipe
+from manylabel.setting_values import parse_settings
 
 
 def built(method: str, **settings: Any) -> tuple[dict[str, Any], dict[str, Any]]:

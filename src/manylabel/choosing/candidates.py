@@ -16,7 +16,7 @@ from manylabel.decisions.table import find_rule
 from manylabel.features.languages import guess_language
 from manylabel.features.reading import CHOSEN_BY_TEXTS
 from manylabel.metrics.targets import TargetMetric
-from manylabel.recipe import Recipe
+from manylabel.recipe import Recipe, methods_for_any_numbers
 
 WORDS, STEMS, FIELDS = "words", "stems", "title again"
 VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
@@ -50,6 +50,8 @@ class Traits:
     has_unlabelled: bool = False
     has_stems: bool = False
     """Whether the language of the texts was detected, so that words can be reduced to stems."""
+    has_negative: bool = False
+    """Whether the documents are numbers of which some are negative, so that methods of counts do not apply."""
 
     @classmethod
     def of(cls, work: FoldWork, fields: Iterable[str] = ()) -> Traits:
@@ -68,12 +70,15 @@ class Traits:
             has_texts=work.has_texts,
             has_title=TITLE in named and len(named) > 1,
             has_hierarchy=work.hierarchy is not None,
+            has_negative=work.has_negative,
             has_unlabelled=bool((np.diff(Y.indptr) == 0).any()),
             has_stems=work.has_texts and guess_language(strings(work.documents, None)) is not None,  # type: ignore[arg-type]
         )
 
     def lacks(self, row: Method) -> str | None:
         """The first requirement of the method that the documents do not meet, in words; None if they meet all."""
+        if self.has_negative and row.name not in methods_for_any_numbers():
+            return "counts of terms are needed, and these documents have negative values"
         there = {"hierarchy": self.has_hierarchy, "unlabelled": self.has_unlabelled}
         words = {"hierarchy": "no label hierarchy", "unlabelled": "no document without a label"}
         return next((words[need] for need in row.requires if not there[need]), None)

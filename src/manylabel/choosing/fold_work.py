@@ -24,6 +24,7 @@ from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import Vectorizer
 from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline, FoldFeatures
+from manylabel.features.weighting import has_negative
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
@@ -115,6 +116,12 @@ class FoldWork:
     def has_texts(self) -> bool:
         """Whether the documents came as texts, so that there is a choice of how to count them."""
         return as_matrix(self.documents) is None
+
+    @property
+    def has_negative(self) -> bool:
+        """Whether the documents came as numbers of which some are negative, so that they are not counts."""
+        matrix = as_matrix(self.documents)
+        return matrix is not None and has_negative(matrix)
 
     def counts(self, settings: Mapping[str, Any]) -> tuple[Csr, bool]:
         """Counts of all documents × all terms, nothing pruned, and whether the columns are a vocabulary.

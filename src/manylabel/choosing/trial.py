@@ -89,11 +89,12 @@ def run_trial(
     predictions equal those of `TextClassifier` with the same recipe, seed and number of folds. `fit` returns the fitted
     copies of shared models.
     """
+    recipe = recipe.for_any_numbers() if work.has_negative else recipe
+    build = Recipe.build_for_any_numbers if work.has_negative else Recipe.build
     fold = work.fold(recipe, number)
+    training: dict[str, Any] = {"folds": inner_folds, "seed": work.seed, "n_jobs": work.n_jobs}
     built = {
-        name: replace(recipe, decision=Recipe.of(recipe.method, {"decision": decision}).decision).build(
-            folds=inner_folds, seed=work.seed, n_jobs=work.n_jobs
-        )
+        name: build(replace(recipe, decision=Recipe.of(recipe.method, {"decision": decision}).decision), **training)
         for name, decision in rules.items()
     }
     apart = {name: decided for name, decided in built.items() if decided.searches or decided.divide(fold.Y) is not None}

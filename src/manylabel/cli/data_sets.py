@@ -165,8 +165,8 @@ def select(
     """
     from manylabel.exceptions import ParameterError
     from manylabel.features.term_scores import Options
-    from manylabel.recipe import parse_settings
     from manylabel.reports.data_page import select_page
+    from manylabel.setting_values import parse_settings
     from manylabel.tasks.select import select_terms
 
     settings = parse_settings(setting or [])

@@ -121,7 +121,7 @@ class DataOptions:
     def source(self, data: str) -> Source:
         """The source of that name or path, read with these options."""
         from manylabel.exceptions import ParameterError
-        from manylabel.recipe import parse_value
+        from manylabel.setting_values import parse_value
         from manylabel.tasks.corpora import Source
 
         texts = self.text_column or None
@@ -321,7 +321,8 @@ def make_overrides(
     setting: list[str] | None, rules: Path | None, metric: str | None = None
 ) -> dict[str, dict[str, Any]]:
     """The settings that ``--set``, ``--rules`` and ``--metric`` change."""
-    from manylabel.recipe import parse_settings, with_metric
+    from manylabel.recipe import with_metric
+    from manylabel.setting_values import parse_settings
 
     overrides = with_metric(parse_settings(setting or []), metric)
     if rules is not None:

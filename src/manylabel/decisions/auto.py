@@ -42,7 +42,7 @@ class AutoModel(DecidedModel):
        before.
     2. On small data (non-zeros of X × labels ≤ `most_work`; on larger data they would take much longer than `model`)
        the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`, average)
-       is chosen if it improves the metric further.
+       is chosen if it improves the metric further. Models of counts take no part where X has negative values.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -90,8 +90,8 @@ class AutoModel(DecidedModel):
 
     @property
     def needs_counts(self) -> bool:  # type: ignore[override]
-        """Whether any of the models needs non-negative input."""
-        return any(model.needs_counts for model in (self.model, *self.others))
+        """Whether the first model needs non-negative input; others that do are left out where there is any other."""
+        return self.model.needs_counts
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
@@ -132,8 +132,9 @@ class AutoModel(DecidedModel):
             best, gain = tried, _gain(tried)
         assert best is not None
         all_scored = len(best.rows) == X.shape[0]
-        if self.others and all_scored and X.nnz * Y.shape[1] <= self.most_work:
-            average = self._try_average(best, rule, Y, out_of_fold)
+        others = [model for model in self.others if not model.needs_counts or not X.nnz or X.data.min() >= 0]
+        if others and all_scored and X.nnz * Y.shape[1] <= self.most_work:
+            average = self._try_average(best, others, rule, Y, out_of_fold)
             crossed += average.crossed
             if _gain(average) > gain:
                 return replace(average, crossed=crossed)
@@ -158,17 +159,19 @@ class AutoModel(DecidedModel):
         settings = {} if cost is None or cost == self.C else {"C": float(cost)}
         return Scored(model, scores, rows, empty, learned, settings, () if crossed is None else (crossed,))
 
-    def _try_average(self, first: Scored, rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold) -> Averaged:
+    def _try_average(
+        self, first: Scored, others: Sequence[MultiLabelModel], rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold
+    ) -> Averaged:
         """The average of all models, and the rule learned on its out-of-fold scores.
 
         `first` holds the out-of-fold scores of the first model.
         """
         scores = [of_unseen_documents(first.scores, first.model.score_kind)]
-        for other in self.others:
+        for other in others:
             model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
             own, _, _ = out_of_fold(model)
             scores.append(of_unseen_documents(own, model.score_kind))
-        ensemble = Ensemble((first.model, *self.others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        ensemble = Ensemble((first.model, *others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         member_scores = np.stack(scores)
         tests = [test for _, test in iterative_stratification(Y, self.folds, self.seed)]
         combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)

@@ -123,7 +123,10 @@ def contingency_tables(X: Any, Y: Any, *, n_jobs: int | None = None) -> Continge
     """
     X, Y = canonical(as_csr(X)), indicator_of(Y)
     if len(X.data) and not X.data.min() >= 0:  # written so that nan is refused too
-        raise DataError("X has negative or missing values.", remedy="Give counts, 0 or above.")
+        raise DataError(
+            "X has negative or missing values, and term selection counts the documents that contain a term.",
+            remedy="Give counts, 0 or above, or leave out the selection.",
+        )
     table = label_term_table(X, Y, n_jobs=n_jobs)
     return Contingency(table.documents, table.label_documents, table.term_documents, table.n_documents)
 

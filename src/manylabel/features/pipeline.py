@@ -24,9 +24,10 @@ from manylabel.features.reading import GUESS
 from manylabel.features.scripts import PATTERNS, without_markup
 from manylabel.features.select import TermSelector
 from manylabel.features.terms import stem
+from manylabel.features.transformers import DocumentTransformer, FoldRows, is_transformer
 from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable, select_columns
-from manylabel.features.weighting import Weighting
+from manylabel.features.weighting import Weighting, has_negative, norm_alone
 from manylabel.kernels import text as kernels
 from manylabel.progress import stage
 
@@ -54,10 +55,14 @@ class Learned:
     """Facts about the keyword rules for the model, see `manylabel.models.base.FACTS`."""
     in_folds: FoldFeatures | None
     """Learns selection and weighting anew from some of the documents; None where neither is learned."""
+    is_counts: bool = True
+    """Whether the documents had no negative values; if they had any, tf and idf were left out."""
 
 
 class FeaturePipeline(Estimator):
     """Count → prune → select → weigh, and hits of hand-written keyword rules as further columns.
+
+    `features` are settings of `Vectorizer`, or a transformer of scikit-learn that is used in its place.
 
     `features` are the settings of `Vectorizer`, `selection` those of `TermSelector`, `weighting` those of `Weighting`;
     without selection all terms are kept, without weighting X holds counts. Documents are texts, or a ready-made matrix
@@ -78,12 +83,14 @@ class FeaturePipeline(Estimator):
     keywords_: KeywordMatcher | None
     n_columns_: int | None
     """The number of columns of ready-made counts; None where texts were counted."""
+    transformer_: DocumentTransformer | None = None
+    """The transformer in place of a vectoriser."""
     kept_: npt.NDArray[np.bool_] | None
     """The kept columns of counts that were computed before, see `fit_counts`."""
 
     def __init__(
         self,
-        features: Mapping[str, Any] | None = None,
+        features: Any = None,
         selection: Mapping[str, Any] | None = None,
         weighting: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -103,14 +110,20 @@ class FeaturePipeline(Estimator):
         rules: str | None = None,
         labels: Sequence[str] = (),
         terms: Sequence[str] | None = None,
+        must_select: bool = True,
     ) -> Learned:
         """Learn terms and weights from documents and their labels; return X and the facts learned on the way.
 
-        `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts.
+        `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts. Without
+        `must_select`, nothing is selected where documents have negative values; otherwise that is an error.
         """
-        given = read_documents(documents)
+        given = documents_given = read_documents(documents)
         self.vectorizer_, self.kept_, self.n_columns_ = None, None, None
         names: Sequence[str] | None
+        if is_transformer(self.features):
+            self.transformer_ = DocumentTransformer(self.features)
+            with stage("Reading documents"):
+                given = self.transformer_.fit_transform(given, Y)
         if isinstance(given, Csr):
             if given.shape[1] == 0:
                 raise DataError(f"The matrix has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
@@ -122,14 +135,20 @@ class FeaturePipeline(Estimator):
                 counts = self.vectorizer_.count(given)
                 pruned = self.vectorizer_.prune(counts)
             names = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
-        X = self._select(pruned, Y)
+        is_counts = not has_negative(pruned)
+        selection = self.selection if is_counts or must_select else None
+        X = self._select(pruned, Y, selection)
         unpruned = counts if self.vectorizer_ is not None and X.shape[1] < counts.shape[1] else None
-        X = self._weigh(X)
+        weighting = self.weighting if is_counts else norm_alone(self.weighting)
+        X = self._weigh(X, weighting)
         facts = self._fit_rules(rules, labels, terms)
         hits = self._rule_hits(given)
         X = X if hits is None else Csr(sparse.hstack([X, hits], format="csr"))
-        in_folds = self._in_folds(pruned, Y, hits, names)
-        return Learned(X, None if self.weighting else unpruned, facts, in_folds)
+        rows = _rows(pruned)
+        if self.transformer_ is not None and not self.transformer_.was_fitted:
+            rows = self.transformer_.rows_in_folds(documents_given, Y)
+        in_folds = self._in_folds(rows, Y, hits, names, selection, weighting)
+        return Learned(X, None if self.weighting else unpruned, facts, in_folds, is_counts)
 
     def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool) -> Learned:
         """Learn terms and weights from rows of a larger corpus whose terms were all counted before.
@@ -150,26 +169,36 @@ class FeaturePipeline(Estimator):
                 mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
                 X = select_columns(X, mask)
                 self.kept_[self.kept_] = mask
-        in_folds = self._in_folds(X, Y, None, None)
-        X = self._select(X, Y)
+        in_folds = self._in_folds(_rows(X), Y, None, None, self.selection, self.weighting)
+        X = self._select(X, Y, self.selection)
         unpruned = None if self.weighting or X.shape[1] == seen.shape[1] else seen
-        return Learned(self._weigh(X), unpruned, {}, in_folds)
+        return Learned(self._weigh(X, self.weighting), unpruned, {}, in_folds)
 
-    def _in_folds(self, counts: Csr, Y: Csr, hits: Csr | None, names: Sequence[str] | None) -> FoldFeatures | None:
+    def _in_folds(
+        self,
+        rows: FoldRows,
+        Y: Csr,
+        hits: Csr | None,
+        names: Sequence[str] | None,
+        selection: Mapping[str, Any] | None,
+        weighting: Mapping[str, Any] | None,
+    ) -> FoldFeatures | None:
         """Selection and weighting learned in a fold of the counts; the terms are those of all documents.
 
         A threshold learned on scores of terms that were selected with the labels of all documents would expect too
         much of new documents. `hits` are the columns of keyword rules, `names` the terms.
         """
-        if not self.selection and not self.weighting:
+        fits_transformer = self.transformer_ is not None and not self.transformer_.was_fitted
+        if not selection and not weighting and not fits_transformer:
             return None
-        matcher = self.keywords_ if self.selection else None
+        matcher = self.keywords_ if selection else None
         words = None if matcher is None or names is None else matcher.words(names)
 
         def learn(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
-            pipeline = FeaturePipeline(None, self.selection, self.weighting, self.n_jobs)
-            learned = pipeline.fit_counts(Csr(counts[train]), Csr(Y[train]), has_vocabulary=False)
-            X_train, X_test = learned.X, pipeline.transform_counts(Csr(counts[test]))
+            pipeline = FeaturePipeline(None, selection, weighting, self.n_jobs)
+            counts_train, counts_test = rows(train, test)
+            learned = pipeline.fit_counts(counts_train, Csr(Y[train]), has_vocabulary=False)
+            X_train, X_test = learned.X, pipeline.transform_counts(counts_test)
             if hits is not None:
                 X_train = Csr(sparse.hstack([X_train, hits[train]], format="csr"))
                 X_test = Csr(sparse.hstack([X_test, hits[test]], format="csr"))
@@ -179,21 +208,21 @@ class FeaturePipeline(Estimator):
 
         return learn
 
-    def _select(self, X: Csr, Y: Csr) -> Csr:
+    def _select(self, X: Csr, Y: Csr, selection: Mapping[str, Any] | None) -> Csr:
         """X with only the selected terms. A vocabulary is reduced to them; without one the selector is kept."""
         self.selector_ = None
-        if not self.selection:
+        if not selection:
             return X
         with stage("Selecting terms"):
-            selector = TermSelector(**{"n_jobs": self.n_jobs, **self.selection}).fit(X, Y)
+            selector = TermSelector(**{"n_jobs": self.n_jobs, **selection}).fit(X, Y)
         if self.vectorizer_ is None or self.vectorizer_.n_hashes is not None:
             self.selector_ = selector
         else:
             self.vectorizer_.keep(selector.kept_)
         return selector.transform(X)
 
-    def _weigh(self, X: Csr) -> Csr:
-        self.weighting_ = Weighting(**self.weighting).fit(X) if self.weighting else None
+    def _weigh(self, X: Csr, weighting: Mapping[str, Any] | None) -> Csr:
+        self.weighting_ = Weighting(**weighting).fit(X) if weighting else None
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
     def _fit_rules(self, rules: str | None, labels: Sequence[str], terms: Sequence[str] | None) -> dict[str, Any]:
@@ -232,7 +261,9 @@ class FeaturePipeline(Estimator):
         """X of the documents, with the terms and weights learned in `fit_transform`."""
         self.check_fitted()
         given = read_documents(documents)
-        if not isinstance(given, Csr):
+        if self.transformer_ is not None:
+            X = given = self.transformer_.transform(given)
+        elif not isinstance(given, Csr):
             if self.vectorizer_ is None:
                 raise DataError(
                     "This model was trained on ready-made counts but was given texts. Give it counts of the same terms."
@@ -282,7 +313,7 @@ class FeaturePipeline(Estimator):
         """Everything X depends on: how texts are counted, which columns are selected, and the weights of terms."""
         vectorizer, selector, weighting = self.vectorizer_, self.selector_, self.weighting_
         return (
-            None
+            self.transformer_ and id(self.transformer_.transformer)
             if vectorizer is None
             else (vectorizer.terms_, vectorizer.reading_, {**vectorizer.get_params(), "n_jobs": None}),
             None if selector is None else selector.kept_,
@@ -306,6 +337,10 @@ class FeaturePipeline(Estimator):
             return terms, values if weighting is None else weighting.weigh_one(terms, values)
 
         return read
+
+
+def _rows(counts: Csr) -> FoldRows:
+    return lambda train, test: (Csr(counts[train]), Csr(counts[test]))
 
 
 # ---- single documents ------------------------------------------------------------------------------------------------

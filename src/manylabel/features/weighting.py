@@ -29,7 +29,8 @@ class Weighting(Transformer):
 
     N and df are learned from the training documents only. A document without terms stays zero. A term never seen in
     training (df 0) has idf 0 in "plain", so that nothing is divided by zero. The idf is computed by `fit`: a change of
-    `idf` or `dtype` takes effect when the weighting is fitted again.
+    `idf` or `dtype` takes effect when the weighting is fitted again. tf and idf are formulas on counts, and negative
+    values are refused; only tf "raw" with idf "none", which leaves just the norm, takes any numbers.
 
     Source: Manning, Raghavan & Schütze 2008, sections 6.2 to 6.4; the L1 norm scales the input of Ueda &
     Saito 2002.
@@ -70,6 +71,11 @@ class Weighting(Transformer):
         self.norm = norm
         self.fractions = fractions
         self.dtype = dtype
+
+    @property
+    def needs_counts(self) -> bool:
+        """Whether negative values are refused: True unless only the norm is left."""
+        return self.tf != "raw" or self.idf != "none"
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn in how many documents each term occurs; `y` is ignored."""
@@ -171,9 +177,13 @@ class Weighting(Transformer):
     def _checked(self, X: Any) -> Csr:
         matrix = as_csr(X)
         if not np.isfinite(matrix.data).all():
-            raise DataError("X has infinite or missing values.", remedy="Give counts, 0 or above.")
-        if matrix.data.size and matrix.data.min() < 0:
-            raise DataError("Negative values in data passed to Weighting.", remedy="Give counts, 0 or above.")
+            raise DataError("X has infinite or missing values.", remedy="Give finite numbers.")
+        if self.needs_counts and matrix.data.size and matrix.data.min() < 0:
+            raise DataError(
+                "Negative values in data passed to Weighting: "
+                f"tf = {self.tf!r} with idf = {self.idf!r} weighs counts, 0 or above.",
+                remedy="Give counts, or train on documents with negative values.",
+            )
         if self.is_fitted and matrix.shape[1] != self.n_features_in:
             raise DataError(
                 f"X has {counted(matrix.shape[1], 'column')}, but "
@@ -184,6 +194,20 @@ class Weighting(Transformer):
             matrix = matrix.copy()
             matrix.sum_duplicates()
         return matrix
+
+
+def has_negative(X: Csr) -> bool:
+    """Whether a matrix holds measurements, such as embeddings, rather than counts: any value is below 0."""
+    return bool(X.nnz) and bool(X.data.min() < 0)
+
+
+def norm_alone(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings of a `Weighting` without tf and idf, which are formulas on counts; the norm stays.
+
+    >>> norm_alone({"tf": "log", "idf": "smooth", "norm": "l2"}), norm_alone({})
+    ({'tf': 'raw', 'idf': 'none', 'norm': 'l2'}, {})
+    """
+    return {**settings, "tf": "raw", "idf": "none"} if settings else {}
 
 
 def _lengths(values: npt.NDArray[Any], rows: Ints, n_rows: int, norm: str) -> Floats:

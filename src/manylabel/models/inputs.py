@@ -41,7 +41,7 @@ def check_features(owner: MultiLabelModel, X: object, *, reset: bool, non_negati
     if non_negative and checked.nnz and checked.data.min() < 0:
         raise DataError(
             f"Negative values in data passed to {type(owner).__name__}: counts of terms must not be negative.",
-            remedy="Give counts, or take a method for any numbers: auto, svm, knn.",
+            remedy="Give counts, or use a method for any numbers: auto, svm, knn.",
         )
     return checked
 

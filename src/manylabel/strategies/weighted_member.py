@@ -46,8 +46,8 @@ class WeightedMember(MultiLabelModel):
 
     @property
     def needs_counts(self) -> bool:  # type: ignore[override]
-        """Whether the model needs non-negative input; a weighting always does."""
-        return self.weighting is not None or self.model.needs_counts
+        """Whether the model or the weighting needs non-negative input."""
+        return self.model.needs_counts or (self.weighting is not None and self.weighting.needs_counts)
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
