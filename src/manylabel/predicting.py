@@ -88,12 +88,14 @@ class TextPredictor(Transformer):
         return class_values(self.labels_, self.label_kind_)
 
     def score(self, documents: Documents, y: Any) -> float:
-        """Micro-averaged F1 over all labels the classifier knows; with one label per document, this is the accuracy."""
+        """Micro-averaged F1 over all labels the classifier knows; the accuracy if `fit` got one label per document."""
         from manylabel.metrics import DEFAULT_METRIC, compute_metrics
 
         self.check_fitted()
         predicted = read_labels(self.predict(documents), self.labels_).Y
         given = read_labels(y, self.labels_, others="omit").Y
+        if self.label_form_ in SINGLE_FORMS:  # the same, but that an unknown true label is wrong
+            return float(given.multiply(predicted).sum() / max(given.shape[0], 1))
         return compute_metrics(given, predicted, [DEFAULT_METRIC])[DEFAULT_METRIC]
 
     # ---- scores ------------------------------------------------------------------------------------------------------
@@ -104,6 +106,7 @@ class TextPredictor(Transformer):
         Probabilities if the method has them or they were learned (``probabilities`` of the decision), margins or
         similarities otherwise.
         """
+        self.check_fitted()
         return self.framed(self._scores(documents, self.decided_.shown), documents, self.labels_)
 
     @property

@@ -144,6 +144,9 @@ def test_point_13_decision_function_and_classes() -> None:
 def test_point_13_score_is_micro_f1() -> None:
     model = TextClassifier("nb-binary").fit(TEXTS, Y)
     assert model.score(TEXTS, Y) == pytest.approx(f1_score(Y, model.predict(TEXTS), average="micro"))
+    single = TextClassifier("nb-binary").fit(TEXTS, CLASSES)
+    unknown = np.where(np.arange(24) < 6, "unknown", CLASSES)
+    assert single.score(TEXTS, unknown) == pytest.approx(np.mean(single.predict(TEXTS) == unknown))
 
 
 def test_point_13_a_weight_of_two_counts_a_document_twice() -> None:

@@ -339,10 +339,10 @@ class MultiLabelModel(Estimator):
         from manylabel.metrics import DEFAULT_METRIC, compute_metrics
 
         features = self.features(X)
-        classes = self.classes_ if self.label_form_ == "single" else None
-        Y_true, Y_pred = (
-            check_targets(self, labels, features.shape[0], classes).Y for labels in (y, self.predict(features))
-        )
+        predicted = self.predict(features)
+        if self.label_form_ == "single":
+            return float(np.mean(predicted == np.asarray(y)))
+        Y_true, Y_pred = (check_targets(self, labels, features.shape[0]).Y for labels in (y, predicted))
         return compute_metrics(Y_true, Y_pred, [DEFAULT_METRIC])[DEFAULT_METRIC]
 
     def __sklearn_tags__(self) -> Any:
