@@ -72,7 +72,7 @@ def test_papers_page_shows_the_reading_under_which_co_training_is_best() -> None
     best, chains, *_ = lee2018.read(Plan(), made_up(Plan()))[2].claims
     assert best.verdict is Verdict.IN_PART
     assert [reading.verdict for claim in (best, chains) for reading in claim.readings] == [Verdict.REPRODUCED] * 2
-    assert best.found_text.count("Reading found with test figures in view: plain divergence") == 1
+    assert best.found_text.count("Reading found with test figures in view: the third reading, 'plain'") == 1
     assert "MNB-VWCO plain 1.0/1.0/1.0" in best.readings[0].found
 
 

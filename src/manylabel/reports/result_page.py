@@ -135,7 +135,7 @@ def rounds_text(result: Result) -> str:
     periods = ", ".join(f"{count} of period {period}" for period, count in remarks["cycle_periods"].items())
     cycles = f" ({periods})" if periods else ""
     return (
-        f"{result.method}: median {remarks['iterations_median']:g} rounds per document, 95 % within "
+        f"{result.method}: rounds per document: median {remarks['iterations_median']:g}, 95 % within "
         f"{remarks['iterations_95']:g}; {100 * remarks['cycle_share']:.1f} % of the documents ran in a cycle{cycles}, "
         f"{100 * remarks['unsettled_share']:.1f} % had not settled."
     )
