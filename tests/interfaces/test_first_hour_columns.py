@@ -118,7 +118,7 @@ def test_point_1_describe_explains_tables_without_a_header(tmp_path, capfd):
     path.write_text("<http://x.org/1>\tthe bus was late\n<http://x.org/3>\tthe road is closed\n")
     assert run(["describe", str(path)]) == 0
     captured = capfd.readouterr()
-    assert "no header; text from column 2; labels from column 1, one per cell" in captured.err
+    assert "no header; text from column 2; labels from column 1, addresses in angle brackets" in captured.err
     assert "column 2. Without a header, two or three columns are text, labels and perhaps id." in captured.out
     assert "The label cells hold addresses in angle brackets." in captured.out
 

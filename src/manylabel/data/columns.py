@@ -58,6 +58,7 @@ def corpus_of_table(
         labels=labels.columns,
         marks=labels.marks,
         separator=labels.separator,
+        cells=labels.cells,
         identity=identity,
         split=split,
         unused=tuple(unused),

@@ -112,11 +112,10 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
     """What separates the labels in the cells of some columns, and the reason in one sentence."""
     if given is not None:
         return (None, "Every cell is one label, as given.") if given == NO_SEPARATOR else (given, "")
-    cells = [cell for name in columns for cell in table.columns[name] if isinstance(cell, str)]
-    texts = [cell for cell in cells if not cell.startswith(("[", "<"))]
+    texts = [cell for cell in _strings(table, columns) if not cell.startswith(("[", "<"))]
     if not texts:
-        kind = "addresses in angle brackets" if is_addresses(cells) else "lists"
-        return None, f"The label cells hold {kind}."
+        kind = cell_kind(table, columns)
+        return None, "Every cell is one label." if kind == "names" else f"The label cells hold {kind}."
     if any(name.strip().lower() == "subject_uris" for name in columns):
         return " ", "Annif's column 'subject_uris' separates addresses by blanks."
     try:
@@ -134,6 +133,21 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
     what = "a blank" if separator == " " else repr(separator)
     other = "" if separator == " " else f" Use --label-separator {NO_SEPARATOR} if it belongs to the names."
     return separator, f"Of {counted(len(texts), 'label cell')} {count:,} hold {what}, which separates labels.{other}"
+
+
+def cell_kind(table: Table, columns: list[str]) -> str:
+    """What the cells of label columns hold, in words: names, lists, or addresses in angle brackets."""
+    cells = _strings(table, columns)
+    if is_addresses(cells):
+        return "addresses in angle brackets"
+    if any(cell.strip() and not cell.startswith("[") for cell in cells):
+        return "names"
+    holds_lists = any(isinstance(cell, list) for name in columns for cell in table.columns[name])
+    return "lists" if holds_lists or any(cell.startswith("[") for cell in cells) else "names"
+
+
+def _strings(table: Table, columns: list[str]) -> list[str]:
+    return [cell for name in columns for cell in table.columns[name] if isinstance(cell, str)]
 
 
 def is_mark_column(values: list[Any], *, strict: bool = False) -> bool:

@@ -11,6 +11,7 @@ from manylabel.data.label_cells import (
     YES,
     bad_cells,
     bad_marks,
+    cell_kind,
     is_mark_column,
     mark_text,
     names_of_cell,
@@ -50,17 +51,17 @@ class LabelColumns:
     columns: tuple[str, ...]
     marks: tuple[str, ...] = ()
     separator: str | None = None
+    cells: str = "names"
+    """What the cells hold: names, lists, or addresses in angle brackets."""
     reason: str = ""
     separator_reason: str = ""
 
 
 def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[Table, LabelColumns]:
     """The table without the rows whose labels cannot be read, and the labels of the others."""
-    like = None
     chosen, reason = _trained_label_columns(table, options), ""
-    if chosen:
-        like = options.like
-    else:
+    like = options.like if chosen else None
+    if not chosen:
         chosen, reason = _label_columns(table, options, taken)
     if not chosen:
         return table, LabelColumns(None, (), reason=reason)
@@ -74,7 +75,8 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
     for name in chosen:
         bad |= bad_marks(table, name) if name in marks else bad_cells(table, name)
     table = table.without(bad) if bad else table
-    like = options.like if options.like is not None and (like is not None or not options.like.texts) else None
+    if like is None and options.like is not None and not options.like.texts:
+        like = options.like  # a table without a header, whose columns are known by their place
     given = options.label_separator or (None if like is None else like.separator)
     separator, why = separator_of(table, named, given) if named else (None, "")
     sets: list[set[str]] = [set() for _ in table.lines]
@@ -84,7 +86,9 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
                 names.update([name.strip()] if mark_text(cell) in YES else [])
             else:
                 names.update(names_of_cell(cell, separator))
-    return table, LabelColumns([sorted(names) for names in sets], tuple(chosen), tuple(marks), separator, reason, why)
+    found = [sorted(names) for names in sets]
+    kind = cell_kind(table, named)
+    return table, LabelColumns(found, tuple(chosen), tuple(marks), separator, kind, reason, why)
 
 
 def _trained_label_columns(table: Table, options: ColumnOptions) -> list[str]:

@@ -32,6 +32,8 @@ class Layout:
     """Those label columns whose name is the label and whose cells are marks such as 0 and 1."""
     separator: str | None = None
     """What divides the labels of a cell; None if every cell is one label, or a list."""
+    cells: str = "names"
+    """What the cells of labels hold: names, lists, or addresses in angle brackets."""
     identity: str | None = None
     split: str | None = None
     unused: tuple[str, ...] = ()
@@ -80,5 +82,5 @@ class Layout:
         if self.marks:
             phrase += f" (marks in {listed(self.marks)})"
         if self.separator is None:
-            return f"{phrase}, one per cell"
+            return f"{phrase}, {'one per cell' if self.cells == 'names' else self.cells}"
         return f"{phrase}, separated by {'blanks' if self.separator == ' ' else repr(self.separator)}"
