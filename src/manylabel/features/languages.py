@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from manylabel.exceptions import UnknownNameError
-from manylabel.features.scripts import MARKED_WORDS, MAX_CHARACTERS, spread, without_markup
+from manylabel.features.scripts import MARKED_WORDS, MAX_CHARACTERS, has_markup, spread, without_markup
 
 _WORDS = {
     "english": """
@@ -315,9 +315,12 @@ def guess_language(texts: Sequence[str]) -> str | None:
     >>> guess_language(["bus late hole road lamp"]) is None
     True
     """
+    sample = [text[: 10 * MAX_CHARACTERS] for text in spread(texts)]
+    if has_markup(sample):
+        sample = [without_markup(text) for text in sample]
     words = Counter(
         word
-        for text in (without_markup(text[: 10 * MAX_CHARACTERS])[:MAX_CHARACTERS].lower() for text in spread(texts))
+        for text in (text[:MAX_CHARACTERS].lower() for text in sample)
         for word in re.findall(r"\w\w+" if text.isascii() else MARKED_WORDS, text)
     )
     matches = {language: sum(map(words.__getitem__, _function_words(language))) for language in _KNOWN}
