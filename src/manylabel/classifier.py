@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.documents import read_documents, rows_of
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, check_same_length, read_labels
+from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, check_same_length, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Csr, Ints
@@ -27,6 +27,7 @@ from manylabel.notebook import html_table, shortened, some_names
 from manylabel.predicting import TextPredictor
 from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
+from manylabel.stored import Forest, Maybe, Names, Part, Plain, Stored, Word, check_state, total, wholes
 from manylabel.wording import counted
 
 if TYPE_CHECKING:
@@ -68,6 +69,28 @@ class TextClassifier(TextPredictor):
     """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
     expected_: ExpectedQuality | None = None
     """The quality to expect on new documents, measured out of fold in `fit`; None where nothing is learned there."""
+
+    @classmethod
+    def check_learned(cls, state: Mapping[str, Any]) -> None:
+        """See `Estimator.check_learned`; the declaration names classes that are imported only when a model is read."""
+        from manylabel.decisions.decided import DecidedModel
+
+        declared: dict[str, Stored] = {
+            "recipe_": Plain(),
+            "features_": Part(FeaturePipeline),
+            "labels_": Names("labels"),
+            "decided_": Part(DecidedModel, "labels"),
+            "label_form_": Word(get_args(LabelForm)),
+            "label_kind_": Word(tuple(KINDS)),
+            "nodes_": Maybe(Names("nodes")),
+            "parents_": Maybe(Forest("nodes")),
+            "vocabulary_": Maybe(Plain()),
+            "reading_": Maybe(Plain()),
+            "expected_": Maybe(Plain()),
+            "n_documents_": total(),
+            "label_counts_": wholes("labels"),
+        }
+        check_state(cls.__name__, declared, state)
 
     def __init__(
         self,

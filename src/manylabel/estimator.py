@@ -18,6 +18,7 @@ from scipy import sparse
 
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.parameters import Constraint, check_parameter
+from manylabel.stored import Stored, check_state
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -29,6 +30,8 @@ class Estimator:
     """A constructor that only stores, parameters that can be read and set, learned attributes that end in ``_``."""
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {}
+    learned: ClassVar[Mapping[str, Stored]] = {}
+    """The learned attributes that a class adds to those of its bases, as they are stored in a model file."""
 
     @classmethod
     def parameter_defaults(cls) -> dict[str, Any]:
@@ -103,6 +106,15 @@ class Estimator:
         """Check every parameter against the class's table; `fit` calls it first."""
         for name, constraint in self.parameter_constraints.items():
             check_parameter(type(self).__name__, name, getattr(self, name), constraint)
+
+    @classmethod
+    def check_learned(cls, state: Mapping[str, Any]) -> None:
+        """Raise `ValueError` unless a state read from a file has the declared attributes, types, shapes and ranges."""
+        declared: dict[str, Stored] = {}
+        for base in reversed(cls.__mro__):
+            if issubclass(base, Estimator):
+                declared |= vars(base).get("learned", {})
+        check_state(cls.__name__, declared, state)
 
     def learned_state(self) -> dict[str, Any]:
         """What `fit` learned: every public attribute that ends in an underscore."""

@@ -237,17 +237,26 @@ class ModelFile:
             return float(value["@float"])
         return {key: self.decode(inner) for key, inner in value.items()}
 
-    def _decode_object(self, value: dict[str, Any]) -> Estimator:
+    def unfitted(self, value: dict[str, Any]) -> Estimator:
+        """The estimator of its JSON form with its parameters, checked, and without its learned state."""
         known = storable_classes()
         name = value["@object"]
         if name not in known:
             raise self._damaged(f"names the unknown class {str(name)[:80]!r}; it may come from a later version")
-        params, state = self.decode(value["params"]), self.decode(value["state"])
         try:
-            made = find_class(known[name])(**params)
+            made: Estimator = find_class(known[name])(**self.decode(value["params"]))
         except TypeError:
             raise self._damaged(f"stores other parameters for {name} than this version knows") from None
-        return made.restore(state)  # type: ignore[no-any-return]
+        made.check_parameters()
+        return made
+
+    def _decode_object(self, value: dict[str, Any]) -> Estimator:
+        made = self.unfitted(value)
+        state = self.decode(value["state"])
+        if not state:
+            return made  # an unfitted estimator, such as the model that a strategy copies
+        made.check_learned(state)
+        return made.restore(state)
 
     def _decode_csr(self, value: dict[str, Any]) -> Csr:
         name = value["@csr"]

@@ -14,6 +14,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
+from manylabel.stored import Scalar, Sometimes, Stored
 
 
 class AccumulatedPosterior(DecisionRule):
@@ -46,6 +47,10 @@ class AccumulatedPosterior(DecisionRule):
         "fallback": FALLBACK,
     }
     threshold_: float
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "threshold_": Sometimes(Scalar()),
+    }
 
     def __init__(
         self,

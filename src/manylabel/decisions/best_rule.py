@@ -25,6 +25,7 @@ from manylabel.models.base import unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, Satisfies
 from manylabel.progress import stage
+from manylabel.stored import Each, Part, Plain, Stored
 
 if TYPE_CHECKING:
     from manylabel.metrics.targets import TargetMetric
@@ -78,6 +79,11 @@ class BestRule(DecisionRule):
     rule_: DecisionRule
     tried_: list[dict[str, Any]]
     """Each candidate in words, and the value of the metric on documents it did not learn from; the best first."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "rule_": Part(DecisionRule),
+        "tried_": Each(Plain(), None),
+    }
 
     def __init__(self, metric: str = "micro-f1", folds: int = 5, tolerance: float = 0.001) -> None:
         self.metric = metric

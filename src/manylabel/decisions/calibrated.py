@@ -15,6 +15,7 @@ from manylabel.estimator import Csr, Floats
 from manylabel.models.label_thresholds import CLEAR, clear_of_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, display, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.stored import Stored, reals
 
 
 class CalibratedThreshold(DecisionRule):
@@ -44,6 +45,10 @@ class CalibratedThreshold(DecisionRule):
     }
     thresholds_: Floats
     """t_k; for posteriors, of their log-odds."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "thresholds_": reals("labels"),
+    }
 
     def __init__(
         self,

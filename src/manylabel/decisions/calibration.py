@@ -13,6 +13,7 @@ from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.stored import Sometimes, Starts, Stored, reals
 from manylabel.wording import counted
 
 LARGEST = 1e300
@@ -52,6 +53,15 @@ class Calibration(Estimator):
     corner_heights_: Floats
     corner_starts_: Ints
     own_share_: Floats
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "slopes_": Sometimes(reals("labels")),
+        "intercepts_": Sometimes(reals("labels")),
+        "corner_scores_": Sometimes(reals("corners")),
+        "corner_heights_": Sometimes(reals("corners")),
+        "corner_starts_": Sometimes(Starts("labels", "corners")),
+        "own_share_": Sometimes(reals("labels")),
+    }
 
     def __init__(self, curve: Literal["logistic", "isotonic"] = "logistic", shrinkage: float = 1.0) -> None:
         self.curve = curve

@@ -22,6 +22,7 @@ from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelMode
 from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.stored import Maybe, Part, Plain, Stored
 
 MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
 RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
@@ -97,6 +98,13 @@ class DecidedModel(MultiLabelModel):
     calibration_: Calibration | None
     choice_: Choice | None
     """The choice of a rule that chooses among others, with the metric; None for other rules."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "rule_": Maybe(Part(DecisionRule)),
+        "calibration_": Maybe(Part(Calibration)),
+        "choice_": Maybe(Plain()),
+        "model_": Part(MultiLabelModel, "labels", "terms"),
+    }
 
     def __init__(
         self,

@@ -34,6 +34,7 @@ from manylabel.exceptions import DecisionError, ParameterError
 from manylabel.models.label_thresholds import clear_threshold
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.stored import Part, Scalar, Stored, total
 
 GuaranteedMetric = Literal["recall", "fdr"]
 
@@ -110,6 +111,14 @@ class Guarantee(DecisionRule):
     risk_: float
     bound_: float
     n_documents_: int
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "calibration_": Part(Calibration),
+        "threshold_": Scalar(),
+        "risk_": Scalar(),
+        "bound_": Scalar(),
+        "n_documents_": total(),
+    }
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from manylabel.estimator import Csr, Floats
 from manylabel.models.label_thresholds import CLEAR, clear_of_scores, shrunk_thresholds
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.stored import Stored, reals
 
 
 class PerLabelThreshold(DecisionRule):
@@ -51,6 +52,10 @@ class PerLabelThreshold(DecisionRule):
         "fallback": FALLBACK,
     }
     thresholds_: Floats
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "thresholds_": reals("labels"),
+    }
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.label_thresholds import MIDDLE, clear_of_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.stored import Sometimes, Stored, reals
 
 
 class Proportional(DecisionRule):
@@ -36,6 +37,11 @@ class Proportional(DecisionRule):
     }
     priors_: Floats
     thresholds_: Floats
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "priors_": reals("labels"),
+        "thresholds_": Sometimes(reals("labels")),
+    }
 
     def __init__(
         self,

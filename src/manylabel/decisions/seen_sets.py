@@ -17,6 +17,7 @@ from manylabel.kernels.canonical import canonical
 from manylabel.models.base import row_batches
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
+from manylabel.stored import Matrix, Part, Stored, reals
 from manylabel.strategies.label_powerset import set_classes
 
 BATCH_MEMORY = 8 << 20
@@ -73,6 +74,12 @@ class SeenSets(DecisionRule):
     """The logarithm of the second factor of each set, up to a constant."""
     calibration_: Calibration
     _table: SetTable | None = None
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "sets_": Matrix("sets", "labels", ("i1",)),
+        "log_dependence_": reals("sets"),
+        "calibration_": Part(Calibration),
+    }
 
     def __init__(
         self,

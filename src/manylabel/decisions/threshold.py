@@ -13,6 +13,7 @@ from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+from manylabel.stored import Scalar, Stored
 
 
 class Threshold(DecisionRule):
@@ -75,6 +76,10 @@ class GlobalThreshold(DecisionRule):
         "fallback": FALLBACK,
     }
     threshold_: float
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "threshold_": Scalar(),
+    }
 
     def __init__(self, metric: SearchedMetric = "micro-f1", fallback: Literal["none", "argmax"] = "none") -> None:
         self.metric: SearchedMetric = metric

@@ -18,6 +18,7 @@ from manylabel.features.keyword_rules import parse_rules
 from manylabel.features.terms import Analysis, Terms, stem
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.stored import Maybe, Names, Stored, wholes
 
 _ENDING = "zz"
 """Letters appended to a prefix, so that a tokeniser that drops short words keeps it."""
@@ -58,6 +59,11 @@ class KeywordMatcher(Estimator):
     """The label (column of Y) of each rule."""
     terms_: list[str] | None
     """The names of the columns if documents are given as counts, else None."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "labels_": wholes(None),
+        "terms_": Maybe(Names(None)),
+    }
 
     def __init__(
         self,

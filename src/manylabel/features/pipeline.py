@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting, has_negative, norm_alone
 from manylabel.kernels import text as kernels
 from manylabel.progress import stage
+from manylabel.stored import Maybe, Part, Stored, flags, total
 
 Documents: TypeAlias = Sequence[Text] | Csr
 """Texts, or a ready-made matrix of counts."""
@@ -87,6 +88,15 @@ class FeaturePipeline(Estimator):
     """The transformer in place of a vectoriser."""
     kept_: npt.NDArray[np.bool_] | None
     """The kept columns of counts that were computed before, see `fit_counts`."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "vectorizer_": Maybe(Part(Vectorizer)),
+        "selector_": Maybe(Part(TermSelector)),
+        "weighting_": Maybe(Part(Weighting)),
+        "keywords_": Maybe(Part(KeywordMatcher)),
+        "n_columns_": Maybe(total()),
+        "kept_": Maybe(flags(None)),
+    }
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from manylabel.features.term_scores import COMBINE, FUNCTIONS, Options, best_ter
 from manylabel.features.vocabulary import select_columns
 from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+from manylabel.stored import Stored, total, wholes
 from manylabel.wording import counted
 
 
@@ -63,6 +64,11 @@ class TermSelector(Transformer):
     """The columns of the kept terms, in ascending order."""
     n_features_in_: int
     """The number of terms before the selection."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "n_features_in_": total("terms"),
+        "kept_": wholes(None, below="terms"),
+    }
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from manylabel.features.texts import is_pattern, is_range, is_share, is_words
 from manylabel.features.vocabulary import TermTable, alphabetical, hashed_columns, select_columns
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.stored import Flag, Maybe, Names, Sometimes, Stored, Word, total, wholes
 from manylabel.wording import counted
 
 
@@ -95,6 +96,16 @@ class Vectorizer(Transformer):
     """Whether `keep` chose among the terms."""
     _reading: Reading = Reading()
     """The settings, each "auto" replaced by what the training texts led to."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "terms_": Names("terms"),
+        "document_frequency_": wholes(None),
+        "n_documents_": total(),
+        "narrowed_": Sometimes(Flag()),
+        "tokens_": Sometimes(Word()),
+        "stemmer_": Sometimes(Maybe(Word())),
+        "strips_markup_": Sometimes(Flag()),
+    }
 
     def __init__(
         self,

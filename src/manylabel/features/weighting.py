@@ -12,6 +12,7 @@ from manylabel.estimator import Csr, Floats, Ints, Transformer
 from manylabel.exceptions import DataError
 from manylabel.kernels.canonical import as_csr, canonical
 from manylabel.parameters import Constraint, OneOf
+from manylabel.stored import Flag, Sometimes, Stored, total, wholes
 from manylabel.wording import counted
 
 
@@ -56,6 +57,12 @@ class Weighting(Transformer):
     """Whether the training documents were weighted before (see `fractions`), so that tf and idf are left out."""
     idf_: npt.NDArray[Any]
     """The inverse document frequency of each term. Model files leave it out: it follows from the counts."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "document_frequency_": wholes("terms"),
+        "n_documents_": total(),
+        "weighed_before_": Sometimes(Flag()),
+    }
 
     def __init__(
         self,

@@ -28,6 +28,7 @@ from manylabel.models.score_kinds import (
     sigmoid,
 )
 from manylabel.models.smoothing import counts_of_counts, label_log_odds
+from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, reals, total
 
 __all__ = [
     "WORKING_MEMORY",
@@ -145,6 +146,14 @@ class MultiLabelModel(Estimator):
     label_form_: LabelForm
 
     # --- what a method writes -----------------------------------------------------------------------------
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "n_features_in_": total("terms"),
+        "n_labels_": total("labels"),
+        "classes_": Values("labels"),
+        "label_form_": Word(("sparse", "dense", "single")),
+        "bin_weights_": Sometimes(Maybe(reals(None, None))),
+    }
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data; X is non-negative where `needs_counts` says so, Y holds 0 and 1."""

@@ -21,8 +21,9 @@ from manylabel.kernels.label_tables import count_terms_by
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import asked_for, linear_evidence
 from manylabel.models.inputs import check_piece, merged_shell
-from manylabel.models.linear_scores import LinearScores
+from manylabel.models.linear_scores import LinearScores, linear_scores
 from manylabel.models.smoothing import Discount, DiscountMethod, counts_of_counts, discount
+from manylabel.stored import Flag, Matrix, Maybe, Scalar, Sometimes, Stored, reals, total, wholes
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,19 @@ class CountModel(MultiLabelModel):
     """The term counts of each label, labels × terms; None before the first documents."""
     counts_of_counts_: Ints | None = None
     """Pairs of r and n_r, if they were passed to `fit`."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "discount_": Sometimes(Scalar()),
+        "discount_is_fallback_": Sometimes(Flag()),
+        "counts_of_counts_": Sometimes(Maybe(wholes(None))),
+        "label_documents_": wholes("labels"),
+        "label_terms_": Sometimes(Maybe(Matrix("labels", "counted"))),
+        "labelled_terms_": Sometimes(reals("counted")),
+        "unlabelled_terms_": Sometimes(reals("counted")),
+        "labelled_documents_": Sometimes(total()),
+        "unlabelled_documents_": Sometimes(total()),
+        **linear_scores("terms"),
+    }
 
     def formula(self, table: LabelTermCounts) -> LinearScores:
         """The linear scores that follow from a table of counts."""

@@ -16,6 +16,7 @@ from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.stored import Matrix, Part, Sometimes, Stored, total, wholes
 from manylabel.wording import counted
 
 
@@ -61,6 +62,13 @@ class KeywordRules(MultiLabelModel):
     """The label of each rule."""
     words_: Csr
     """Rules × words: not 0 for the words a rule looks for; a learned rule is these words."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "rule_labels_": wholes(None, below="labels"),
+        "n_rules_": total(),
+        "words_": Sometimes(Matrix(None, None, ("i8", "f8"))),
+        "model_": Sometimes(Part(MultiLabelModel, "labels")),
+    }
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
+from manylabel.stored import Either, Matrix, Stored, reals
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,16 @@ class DenseScores:
     def from_learned(cls, state: Any) -> DenseScores:
         """The arrays a model keeps, as attributes; the reverse of `as_learned`."""
         return cls(state.intercept_, state.dense_weights_)
+
+
+def linear_scores(cells: str) -> dict[str, Stored]:
+    """What a model stores of `LinearScores`, whose rows are `cells`."""
+    return {
+        "intercept_": reals("labels"),
+        "background_": Either(reals(cells, "ranks"), Matrix(cells, "ranks")),
+        "loadings_": reals("ranks", "labels"),
+        "difference_": Matrix(cells, "labels"),
+    }
 
 
 def by_term(values: Floats, pattern: Csr) -> Csr:

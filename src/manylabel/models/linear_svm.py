@@ -19,6 +19,7 @@ from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.inputs import check_weights
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
+from manylabel.stored import Either, Matrix, Sometimes, Stored, reals, singles, wholes
 from manylabel.wording import counted, there_are
 
 _POSITIVE = Number(low=0, open_low=True)
@@ -80,6 +81,13 @@ class LinearSVM(MultiLabelModel):
     intercept_: Floats
     n_iter_: Ints
     dual_coef_: Csr
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "weights_": Either(singles("terms", "labels"), Matrix("terms", "labels", ("f4", "f8"))),
+        "intercept_": reals("labels"),
+        "n_iter_": wholes("labels"),
+        "dual_coef_": Sometimes(Matrix("labels", None)),
+    }
 
     def __init__(
         self,

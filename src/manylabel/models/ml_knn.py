@@ -14,6 +14,7 @@ from manylabel.models.evidence import asked_for
 from manylabel.models.neighbour_model import JOBS, K, NeighbourModel
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint, Number
+from manylabel.stored import Stored, reals
 
 
 class MLkNN(NeighbourModel):
@@ -43,6 +44,10 @@ class MLkNN(NeighbourModel):
 
     count_log_odds_: Floats
     """Labels × numbers of neighbours 0 … k."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "count_log_odds_": reals("labels", None),
+    }
 
     def __init__(self, k: int = 10, s: float = 1.0, n_jobs: int | None = None) -> None:
         self.k = k

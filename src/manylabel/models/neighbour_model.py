@@ -12,6 +12,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.nearest import NearestIndex, Neighbours, nearest, nearest_index
 from manylabel.models.base import MultiLabelModel
 from manylabel.parameters import AnyOf, Number, OneOf
+from manylabel.stored import Matrix, Stored, wholes
 
 K = Number(low=1, whole=True)
 JOBS = AnyOf(OneOf(None, -1), Number(low=1, whole=True))
@@ -32,6 +33,12 @@ class NeighbourModel(MultiLabelModel):
     label_sets_: Csr
     label_documents_: Ints
     _index: NearestIndex | None = None
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "documents_": Matrix("documents", "terms", ("f4", "f8")),
+        "label_sets_": Matrix("documents", "labels", ("i1",)),
+        "label_documents_": wholes("labels"),
+    }
 
     def keep(self, X: Csr, Y: Csr) -> None:
         """Store the training documents and their label sets, and build the index."""

@@ -18,6 +18,7 @@ from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.network_training import Network, Schedule, Weights, train_network
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.stored import Stored, reals, singles
 
 
 class UnsettledNetworkWarning(ManylabelWarning):
@@ -65,6 +66,14 @@ class NeuralNetwork(MultiLabelModel):
     output_intercept_: Floats
     losses_: Floats
     """The loss that decided when to stop, epoch by epoch."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "hidden_weights_": singles("terms", "hidden"),
+        "hidden_intercept_": singles("hidden"),
+        "output_weights_": singles("hidden", "labels"),
+        "output_intercept_": singles("labels"),
+        "losses_": reals(None),
+    }
 
     def __init__(
         self,

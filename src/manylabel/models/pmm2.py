@@ -11,6 +11,7 @@ from manylabel.estimator import Csr, Floats
 from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, label_pairs
 from manylabel.models.pmm_base import ParametricMixture, Prior, Start
 from manylabel.parameters import Constraint, Number, OneOf
+from manylabel.stored import Matrix, Stored
 
 STEPS_OF_THE_START = 100
 """Largest number of PMM1 steps for the starting point of PMM2; `max_iter`, which limits PMM2, does not limit them."""
@@ -46,6 +47,10 @@ class PMM2(ParametricMixture):
 
     alpha_: Csr
     """α of the pairs of labels that share a training document, labels × labels; ½ for all others."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "alpha_": Matrix("labels", "labels"),
+    }
 
     def __init__(
         self,

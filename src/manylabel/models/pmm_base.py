@@ -20,6 +20,7 @@ from manylabel.models.pmm_search import Candidates, ExhaustiveSearch, GreedySear
 from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
+from manylabel.stored import Flag, Matrix, Scalar, Stored, reals, total, wholes
 from manylabel.wording import counted
 
 MOST_LABELS_FOR_ALL_SETS = 15
@@ -67,6 +68,17 @@ class ParametricMixture(MultiLabelModel):
     n_iter_: int
     converged_: bool
     _words: WordTable | None = None
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "label_documents_": wholes("labels"),
+        "size_documents_": wholes(None),
+        "mean_length_": Scalar(),
+        "converged_": Flag(),
+        "objective_": reals(None),
+        "n_iter_": total(),
+        "theta_": Matrix("terms", "labels"),
+        "background_": reals("labels"),
+    }
 
     def __init__(
         self,

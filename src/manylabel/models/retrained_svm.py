@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
@@ -9,6 +12,7 @@ from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Satisfies
+from manylabel.stored import Part, Stored
 
 LINEAR = Satisfies("a LinearSVM", lambda value: isinstance(value, LinearSVM))
 
@@ -18,6 +22,10 @@ class RetrainedSVM(MultiLabelModel):
 
     model: LinearSVM
     model_: LinearSVM
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "model_": Part(LinearSVM, "labels", "terms"),
+    }
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]

@@ -20,6 +20,7 @@ from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.neighbour_model import lengths, unit_vectors
 from manylabel.models.score_kinds import Bools, ScoreKind, best_label
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+from manylabel.stored import Stored, reals
 
 
 class Rocchio(CountModel):
@@ -60,6 +61,10 @@ class Rocchio(CountModel):
 
     label_documents_: Ints
     prototype_lengths_: Floats
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "prototype_lengths_": reals("labels"),
+    }
 
     def __init__(
         self,

@@ -13,12 +13,13 @@ from manylabel.estimator import Csr, Floats
 from manylabel.models.base import DocumentScorer, MultiLabelModel, row_batches
 from manylabel.models.count_model import LabelTermCounts, count
 from manylabel.models.evidence import asked_for, linear_evidence
-from manylabel.models.linear_scores import LinearScores, rows_of
+from manylabel.models.linear_scores import LinearScores, linear_scores, rows_of
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind, posteriors, posteriors_of_seen
 from manylabel.models.smoothing import Prior, label_log_odds
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import stage
+from manylabel.stored import Flag, Stored, reals, total
 
 SMALLEST_SHARE = 1e-12
 """A label with less of a document than this gets none of its words: posteriors are extreme, and tables stay sparse."""
@@ -67,6 +68,13 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
     n_iter_: int
     """Estimates made, that of the labelled documents alone included."""
     converged_: bool
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "converged_": Flag(),
+        "objective_": reals(None),
+        "n_iter_": total(),
+        **linear_scores("terms"),
+    }
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.tree_arrays import GrownTree, TreeArrays
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
+from manylabel.stored import Matrix, Stored, reals, wholes
 
 LARGEST_TABLE = 1 << 30
 """Bytes that scikit-learn's dense documents × labels table may take where one tree is grown for all labels."""
@@ -63,6 +64,30 @@ class TreeModel(MultiLabelModel):
     prior_: Floats
     """Each label's share of the training documents."""
     trees_per_label_: Ints
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "prior_": reals("labels"),
+        "trees_per_label_": wholes("labels"),
+        "left_": wholes("nodes", low=-1, below="nodes", bits=32),
+        "right_": wholes("nodes", low=-1, below="nodes", bits=32),
+        "roots_": wholes(None, below="nodes"),
+        "terms_": wholes("compared", below="terms"),
+        "feature_": wholes("nodes", bits=32),
+        "threshold_": reals("nodes"),
+        "values_": Matrix("nodes", "labels"),
+        "rest_": reals("nodes"),
+    }
+
+    @classmethod
+    def check_learned(cls, state: Mapping[str, Any]) -> None:
+        """Also raise `ValueError` unless every child comes after its parent and every node compares a known term."""
+        super().check_learned(state)
+        left, right, nodes = state["left_"], state["right_"], np.arange(len(state["left_"]))
+        inner = left >= 0
+        if (inner != (right >= 0)).any() or (inner & ((left <= nodes) | (right <= nodes))).any():
+            raise ValueError(f"{cls.__name__} has a node that is its own descendant")
+        if (state["feature_"] >= max(len(state["terms_"]), 1)).any():
+            raise ValueError(f"{cls.__name__}.feature_ names a term that is not there")
 
     def grow(self, X: Any, Y: Csr, labels: Ints) -> list[GrownTree]:
         """Grow trees on X (CSC, single precision) for `labels`, those that some documents have and some have not."""

@@ -17,6 +17,7 @@ from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
 from manylabel.models.score_kinds import Bools, natural_decisions
 from manylabel.models.tuning import TUNED_FOR, VALIDATION, Trials, forced_labels, try_settings, validation_splits
 from manylabel.parameters import FLAG, Constraint, Number, Satisfies
+from manylabel.stored import Sometimes, Stored, reals
 
 GRID_C = (0.1, 0.3, 1.0, 3.0)
 GRID_J = (1.0, 2.0, 5.0)
@@ -77,6 +78,12 @@ class TunedSVM(RetrainedSVM):
     """The factor of each label's positives."""
     tried_: Floats
     """The metric of each pair over all labels, grid_J × grid_C."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "C_": reals("labels"),
+        "J_": reals("labels"),
+        "tried_": Sometimes(reals(None, None)),
+    }
 
     def __init__(
         self,

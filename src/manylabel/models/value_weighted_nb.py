@@ -15,7 +15,7 @@ from manylabel.features.information_weights import Norm, ValueWeight
 from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.inputs import check_piece, merged_shell
-from manylabel.models.linear_scores import DenseScores, LinearScores
+from manylabel.models.linear_scores import DenseScores, LinearScores, linear_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior, label_log_odds
 from manylabel.models.value_counts import (
@@ -38,6 +38,7 @@ from manylabel.models.value_scores import (
     weighted,
 )
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
+from manylabel.stored import Matrix, Maybe, Scalar, Sometimes, Stored, reals, wholes
 from manylabel.wording import counted
 
 MOST_DENSE = 1 << 25
@@ -123,6 +124,21 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     """Cells × labels, where every cell of every label was refined."""
     table_values_: Csr | None = None
     """The values of the kept table of counts; None where counts were not kept."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "low_": reals("terms"),
+        "high_": reals("terms"),
+        "dense_weights_": Sometimes(Maybe(reals("cells", "labels"))),
+        **{name: Sometimes(stored) for name, stored in linear_scores("cells").items()},
+        "intercept_": reals("labels"),
+        "cells_": wholes("terms", None, low=-1, below="cells", bits=32),
+        "value_weights_": Sometimes(reals("cells")),
+        "table_values_": Sometimes(Matrix("rows", None)),
+        "table_row_documents_": Sometimes(reals("rows")),
+        "table_label_rows_": Sometimes(Matrix("labels", "rows")),
+        "table_label_documents_": Sometimes(reals("labels")),
+        "table_n_documents_": Sometimes(Scalar()),
+    }
 
     def __init__(
         self,

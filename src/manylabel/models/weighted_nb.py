@@ -17,6 +17,7 @@ from manylabel.models.linear_scores import LinearScores, by_term
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
 from manylabel.models.smoothing import Prior, class_log_prior, label_log_odds
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
+from manylabel.stored import Stored, reals
 
 
 class WeightedNaiveBayes(CountModel):
@@ -49,6 +50,10 @@ class WeightedNaiveBayes(CountModel):
     }
     term_weights_: Floats
     intercept_: Floats
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "term_weights_": reals("terms"),
+    }
 
     def __init__(
         self,

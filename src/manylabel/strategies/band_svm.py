@@ -17,6 +17,7 @@ from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
 from manylabel.models.score_kinds import Bools
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, Trials, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
+from manylabel.stored import Sometimes, Stored, reals, wholes
 from manylabel.wording import counted
 
 Distance = Literal["geometric", "functional"]
@@ -76,6 +77,12 @@ class BandSVM(RetrainedSVM):
     """The metric of each value of the grid, where the band was tuned."""
     removed_: Ints
     """How many negatives each label left out."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "tried_": Sometimes(reals(None)),
+        "bands_": reals("labels"),
+        "removed_": wholes("labels"),
+    }
 
     def __init__(
         self,

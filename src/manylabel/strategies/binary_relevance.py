@@ -16,6 +16,7 @@ from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
+from manylabel.stored import Each, Maybe, Part, Sometimes, Stored, wholes
 from manylabel.strategies.two_class import (
     BASE_MODEL,
     TwoClassStrategy,
@@ -57,6 +58,12 @@ class BinaryRelevance(TwoClassStrategy):
     """Otherwise, the models of the labels that are not constant."""
     learned_labels_: Ints
     """The label of each of them."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "model_": Sometimes(Maybe(Part(MultiLabelModel, "labels", "terms"))),
+        "models_": Sometimes(Each(Part(MultiLabelModel, 1, "terms"), "learned")),
+        "learned_labels_": Sometimes(wholes("learned", below="labels")),
+    }
 
     def __init__(self, model: Any, n_jobs: int | None = 1) -> None:
         self.model = model

@@ -16,6 +16,7 @@ from manylabel.models.label_thresholds import clear_threshold
 from manylabel.models.score_kinds import Bools, ScoreKind, sigmoid
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
+from manylabel.stored import Each, Part, Scalar, Stored, flags
 from manylabel.strategies.classifier_chain import ClassifierChain
 from manylabel.strategies.two_class import BASE_MODEL, TwoClassStrategy, for_rows, problem_kind
 
@@ -70,6 +71,12 @@ class ChainEnsemble(TwoClassStrategy):
     """Labels that every training document has, or none."""
     threshold_: float
     """The score from which on a label is given."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "constant_labels_": flags("labels"),
+        "chains_": Each(Part(ClassifierChain, "labels", "terms"), None),
+        "threshold_": Scalar(),
+    }
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import track
+from manylabel.stored import Each, Part, Stored, wholes
 from manylabel.strategies.co_training_views import make_view
 from manylabel.strategies.label_order import ORDER, label_order
 from manylabel.strategies.two_class import (
@@ -74,6 +75,12 @@ class ClassifierChain(TwoClassStrategy):
     model can hide labels."""
     linked_labels_: Ints
     """The labels that are not constant, in the order of the chain."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "order_": wholes("labels", below="labels"),
+        "linked_labels_": wholes(None, below="labels"),
+        "links_": Each(Part(MultiLabelModel), None),
+    }
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
+from manylabel.stored import Each, Part, Stored, reals, wholes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.classifier_chain import stratified_folds
 from manylabel.strategies.co_training_views import (
@@ -131,6 +132,15 @@ class CoTraining(TwoClassStrategy):
     """Prior log-odds of the labels, which terms and labels both contain; subtracted once where the two are added."""
     learned_labels_: Ints
     """The labels that are neither on all training documents nor on none."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "learned_labels_": wholes("learned", below="labels"),
+        "sweep_": wholes("learned", below="learned"),
+        "start_": Part(BinaryRelevance, "learned", "terms"),
+        "prior_": reals(None),
+        "fc_": Each(Part(MultiLabelModel), None),
+        "dc_": Each(Part(MultiLabelModel), None),
+    }
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from manylabel.models.score_kinds import best_label
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.progress import track
+from manylabel.stored import Matrix, Scalar, Sometimes, Stored, reals, wholes
 from manylabel.wording import counted, there_are
 
 Hierarchy = Literal["none", "parents", "siblings"]
@@ -83,6 +84,13 @@ class ConfMat(RetrainedSVM):
     """The metric of each value of the grid, where β was tuned."""
     removed_: Ints
     """How many negatives each label left out."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "tried_": Sometimes(reals(None)),
+        "beta_": Scalar(),
+        "confusion_": Matrix("labels", "labels"),
+        "removed_": wholes("labels"),
+    }
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.progress import track
+from manylabel.stored import Each, Either, Maybe, Part, Sometimes, Stored, reals
 from manylabel.strategies.stacking import (
     LinearCombination,
     averaged,
@@ -88,6 +89,14 @@ class Ensemble(MultiLabelModel):
     """
     constant_: Floats
     """Per label −∞ or +∞ where no training document has it, or every one; NaN for all others."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "constant_": reals("labels"),
+        "weights_": Sometimes(reals("members", "labels")),
+        "intercept_": Sometimes(Either(reals("labels"), reals("members", "labels"))),
+        "members_": Each(Part(MultiLabelModel, "labels", "terms"), "members"),
+        "judge_": Sometimes(Maybe(Part(LinearSVM, "labels"))),
+    }
 
     def __init__(
         self,

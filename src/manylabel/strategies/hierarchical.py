@@ -17,6 +17,7 @@ from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import track
+from manylabel.stored import Each, Forest, Part, Stored, flags, reals, wholes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.two_class import BASE_MODEL, as_model, for_rows, problem_kind
 
@@ -66,6 +67,13 @@ class HierarchicalStrategy(MultiLabelModel):
     """Which labels have a training document, their own or a descendant's."""
 
     # --- what a strategy writes -------------------------------------------------------------------------------
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "parents_": Forest("nodes"),
+        "thresholds_": reals("nodes"),
+        "seen_": flags("labels"),
+        "nodes_": Each(Part(MultiLabelModel, "nodes", "terms"), None),
+    }
 
     def forest(self, parents: Ints) -> Ints:
         """The parents of the nodes that are learned: by default all nodes."""
@@ -205,6 +213,12 @@ class SiblingModel(MultiLabelModel):
     """The model of each problem."""
     seen_: npt.NDArray[np.bool_]
     """Which nodes have a training document."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "seen_": flags("labels"),
+        "children_": Each(wholes(None, below="labels"), "groups"),
+        "models_": Each(Part(MultiLabelModel, terms="terms"), "groups"),
+    }
 
     def __init__(self, model: Any) -> None:
         self.model = model

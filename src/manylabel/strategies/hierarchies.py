@@ -12,6 +12,7 @@ from manylabel.metrics import label_counts, micro_f1
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
+from manylabel.stored import Scalar, Stored
 from manylabel.strategies.hierarchical import HierarchicalStrategy, SiblingModel, each_node_alone
 from manylabel.strategies.node_scores import (
     blocked,
@@ -177,6 +178,10 @@ class Propagated(HierarchicalStrategy):
     }
     share_: float
     """How much the path counts."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "share_": Scalar(),
+    }
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches, 
 from manylabel.models.evidence import asked_for, evidence_table
 from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
 from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
+from manylabel.stored import Matrix, Part, Stored
 from manylabel.wording import counted
 
 
@@ -52,6 +53,11 @@ class LabelPowerset(MultiLabelModel):
     score_kind = ScoreKind.LOG_ODDS
     model_: MultiLabelModel
     sets_: Csr
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "sets_": Matrix("sets", "labels", ("i1",)),
+        "model_": Part(MultiLabelModel, "sets", "terms"),
+    }
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import reporting_to, stage
+from manylabel.stored import Each, Maybe, Part, Sometimes, Stored, flags, reals, wholes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.two_class import BASE_MODEL, as_model, fit_problem, for_rows, problem_scores
 
@@ -72,6 +73,15 @@ class OneVsOne(MultiLabelModel):
     seen_: npt.NDArray[np.bool_]
     rest_: BinaryRelevance
     """Each label against the rest, where calibrated."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "seen_": flags("labels"),
+        "walkovers_": reals("labels", 2),
+        "pairs_": wholes("pairs", 2, below="labels"),
+        "all_pairs_": Sometimes(Maybe(Part(LinearSVM, "pairs", "terms"))),
+        "models_": Sometimes(Each(Part(MultiLabelModel, terms="terms"), "pairs")),
+        "rest_": Sometimes(Part(BinaryRelevance, "labels", "terms")),
+    }
 
     def __init__(self, model: Any, calibrated: bool = False, n_jobs: int | None = 1) -> None:
         self.model = model

@@ -34,6 +34,7 @@ from manylabel.models.tuning import (
 )
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
+from manylabel.stored import Each, Part, Scalar, Sometimes, Stored, reals
 
 Scaling = Literal["kernel", "literal", "literal_unit"]
 ZeroText = Literal["keep", "unit"]
@@ -90,6 +91,12 @@ class SVMHF(MultiLabelModel):
     """The metric of each value of the grid, where f was tuned."""
     stages_: list[LinearSVM]
     """The SVMs on terms, then those on terms and labels, one model per round."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "tried_": Sometimes(reals(None)),
+        "f_": Scalar(),
+        "stages_": Each(Part(LinearSVM, "labels"), None),
+    }
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ Whatever the model is, the result is one score per document, larger where the la
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import removal_evidence
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Satisfies
+from manylabel.stored import Sometimes, Stored, flags
 from manylabel.strategies.scikit_learn_model import (
     ScikitLearnModel,
     is_scikit_learn_classifier,
@@ -42,6 +43,10 @@ class TwoClassStrategy(MultiLabelModel):
     model: Any
     always_: Bools
     """Labels that every training document has."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "always_": Sometimes(flags("labels")),
+    }
 
     @property
     def base_model(self) -> MultiLabelModel:

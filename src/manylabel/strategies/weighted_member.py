@@ -13,6 +13,7 @@ from manylabel.features.weighting import Weighting
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, OneOf, Satisfies
+from manylabel.stored import Maybe, Part, Stored
 
 
 class WeightedMember(MultiLabelModel):
@@ -34,6 +35,11 @@ class WeightedMember(MultiLabelModel):
     }
     model_: MultiLabelModel
     weighting_: Weighting | None
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "weighting_": Maybe(Part(Weighting)),
+        "model_": Part(MultiLabelModel, "labels", "terms"),
+    }
 
     def __init__(self, model: MultiLabelModel, weighting: Weighting | None = None) -> None:
         self.model = model

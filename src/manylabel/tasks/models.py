@@ -24,6 +24,7 @@ from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.evaluation.training_documents import kept_hashes
 from manylabel.exceptions import DataError, ModelFileError
 from manylabel.modelfile import ModelFile, open_model
+from manylabel.models.base import MultiLabelModel
 from manylabel.predicting import Prediction
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
@@ -251,9 +252,11 @@ def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
     if rule is None:
         return None
     # The kind of the scores depends on the settings of the model alone, so its learned state is not read.
-    kind = opened.decode({**decided["state"]["model_"], "state": {}}).score_kind
+    model = opened.unfitted(decided["state"]["model_"])
+    if not isinstance(model, MultiLabelModel):
+        raise TypeError("not a model")
     calibration = opened.decode(decided["state"].get("calibration_"))
-    values = shown_thresholds(rule, n_labels, kind, calibration)
+    values = shown_thresholds(rule, n_labels, model.score_kind, calibration)
     return None if values is None else values.tolist()
 
 

@@ -1,0 +1,317 @@
+"""What estimators store in model files: the type, shape and range of every learned attribute.
+
+Every estimator declares its learned attributes in `learned`. A state that was read from a file is compared with the
+declaration before any of it is used, so that a forged file cannot hand a kernel numbers out of bounds or types it does
+not expect. Sizes have names: the same name stands for the same number wherever it occurs in one estimator.
+
+>>> declared = {"order_": wholes("labels", below="labels"), "weights_": reals("labels", 2)}
+>>> check_state("Demo", declared, {"order_": np.array([1, 0]), "weights_": np.zeros((2, 2))})
+>>> check_state("Demo", declared, {"order_": np.array([1, 7]), "weights_": np.zeros((2, 2))})
+Traceback (most recent call last):
+...
+ValueError: Demo.order_ holds numbers of 2 and more
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from manylabel.estimator import Estimator
+
+Size: TypeAlias = str | int | None
+"""A number, a name that stands for one number within an estimator, or None for any number."""
+Sizes: TypeAlias = dict[str, int]
+MOST = 1 << 40
+"""The largest size."""
+
+
+class Stored(Protocol):
+    """A declaration of a learned attribute."""
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """What is wrong with a value, as the end of a sentence; None if nothing is. New sizes are added to `sizes`."""
+
+
+def check_state(owner: str, learned: Mapping[str, Stored], state: Mapping[str, Any]) -> None:
+    """Raise `ValueError` unless the state has the declared attributes and each is as declared."""
+    if unknown := state.keys() - learned.keys():
+        raise ValueError(f"{owner}.{min(unknown)} is not a learned attribute")
+    sizes: Sizes = {}
+    for name, declared in learned.items():
+        if name not in state:
+            if isinstance(declared, Sometimes):
+                continue
+            raise ValueError(f"{owner}.{name} is missing")
+        if (problem := declared.problem(state[name], sizes)) is not None:
+            raise ValueError(f"{owner}.{name} {problem}")
+
+
+def _sized(actual: tuple[int, ...], wanted: tuple[Size, ...], sizes: Sizes) -> str | None:
+    """What is wrong with a shape."""
+    if len(actual) != len(wanted):
+        return f"has {len(actual)} dimensions instead of {len(wanted)}"
+    for number, size in zip(actual, wanted, strict=True):
+        expected = sizes.setdefault(size, number) if isinstance(size, str) else size
+        if expected is not None and number != expected:
+            return f"has the size {number} instead of {expected}{f' ({size})' if isinstance(size, str) else ''}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of one of some types; whole numbers are at least `low` and below `below`."""
+
+    kinds: tuple[str, ...]
+    sizes: tuple[Size, ...]
+    low: int | None = None
+    below: Size | None = None
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, np.ndarray) or value.dtype.str[1:] not in self.kinds:
+            return f"is not an array of {' or '.join(self.kinds)}"
+        if (wrong := _sized(value.shape, self.sizes, sizes)) is not None:
+            return wrong
+        below = sizes[self.below] if isinstance(self.below, str) else self.below
+        if value.size and self.low is not None and value.min() < self.low:
+            return f"holds numbers below {self.low}"
+        if value.size and below is not None and value.max() >= below:
+            return f"holds numbers of {below} and more"
+        return None
+
+
+def reals(*sizes: Size) -> Array:
+    """An array of double-precision numbers."""
+    return Array(("f8",), sizes)
+
+
+def singles(*sizes: Size) -> Array:
+    """An array of single- or double-precision numbers."""
+    return Array(("f4", "f8"), sizes)
+
+
+def wholes(*sizes: Size, low: int | None = 0, below: Size | None = None, bits: int = 64) -> Array:
+    """An array of whole numbers."""
+    return Array((f"i{bits // 8}",), sizes, low, below)
+
+
+def flags(*sizes: Size) -> Array:
+    """An array of truth values."""
+    return Array(("b1",), sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A sparse matrix; its indices were checked when it was read."""
+
+    rows: Size
+    columns: Size
+    kinds: tuple[str, ...] = ("f8",)
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, sparse.csr_array) or value.dtype.str[1:] not in self.kinds:
+            return f"is not a sparse matrix of {' or '.join(self.kinds)}"
+        return _sized(value.shape, (self.rows, self.columns), sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """The parent of each node, −1 for a root; no node is its own ancestor."""
+
+    nodes: Size
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if (wrong := wholes(self.nodes, low=-1).problem(value, sizes)) is not None:
+            return wrong
+        if len(value) and value.max() >= len(value):
+            return "names a parent that is not there"
+        above = value
+        for _ in range(len(value).bit_length()):  # each round doubles the distance of the ancestor
+            above = np.where(above >= 0, above[above], -1)
+        return "makes a node its own ancestor" if (above >= 0).any() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """Where the part of each of some things begins in arrays that hold all parts, and in the end their length."""
+
+    things: str
+    length: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if (wrong := wholes(None).problem(value, sizes)) is not None:
+            return wrong
+        if (wrong := _sized((len(value) - 1,), (self.things,), sizes)) is not None:
+            return wrong
+        whole = value[0] == 0 and _sized((int(value[-1]),), (self.length,), sizes) is None
+        return None if whole and not (np.diff(value) < 0).any() else "does not divide its arrays"
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """An array of class values, such as numbers or words."""
+
+    size: Size
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufU":
+            return "is not an array of values"
+        return _sized(value.shape, (self.size,), sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number; a whole one in `low` to `high` where `whole`, which may give a size its name."""
+
+    whole: bool = False
+    low: int | None = None
+    high: int = MOST
+    size: str | None = None
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
+            return f"is not a {'whole ' if self.whole else ''}number"
+        if self.low is not None and not self.low <= value <= self.high:
+            return f"is {value}, outside {self.low} to {self.high}"
+        if self.size is not None:
+            return _sized((int(value),), (self.size,), sizes)
+        return None
+
+
+def total(size: str | None = None) -> Scalar:
+    """A whole number of at least 0; it may give a size its name."""
+    return Scalar(whole=True, low=0, size=size)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false."""
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        return None if isinstance(value, bool) else "is neither true nor false"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A string, one of `choices` where there are any."""
+
+    choices: tuple[str, ...] = ()
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, str):
+            return "is not a string"
+        return f"is {value[:40]!r}" if self.choices and value not in self.choices else None
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A list of different strings."""
+
+    size: Size
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            return "is not a list of strings"
+        return "holds a string twice" if len(set(value)) < len(value) else _sized((len(value),), (self.size,), sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A mapping of words, numbers, truth values, lists and mappings."""
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        return None if isinstance(value, dict) and _is_plain(value) else "is not a mapping of plain values"
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A fitted estimator of a class; the sizes of models, where they are named, agree with those of the owner."""
+
+    base: type[Estimator]
+    labels: Size | None = None
+    terms: Size | None = None
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, self.base):
+            return f"is not a {self.base.__name__}"
+        known = value.learned_state()
+        if not known:
+            type(value).check_learned(known)  # an unfitted part is accepted only where nothing is learned
+        for name, size in (("n_labels_", self.labels), ("n_features_in_", self.terms)):
+            if size is not None and (wrong := _sized((known[name],), (size,), sizes)) is not None:
+                return f"{wrong} in its part {type(value).__name__}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A list, each of whose items is as declared."""
+
+    item: Stored
+    size: Size
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, list):
+            return "is not a list"
+        found = (self.item.problem(one, sizes) for one in value)
+        return _sized((len(value),), (self.size,), sizes) or next(filter(None, found), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """As declared, or None."""
+
+    stored: Stored
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        return None if value is None else self.stored.problem(value, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Sometimes:
+    """As declared where it is there; some settings learn no such attribute."""
+
+    stored: Stored
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        return self.stored.problem(value, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """As one of two declarations, such as a dense or a sparse table."""
+
+    one: Stored
+    other: Stored
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        dense = isinstance(value, np.ndarray) == isinstance(self.one, (Array, Values))
+        return (self.one if dense else self.other).problem(value, sizes)
