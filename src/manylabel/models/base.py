@@ -219,7 +219,7 @@ class MultiLabelModel(Estimator):
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
         """Learn from documents that count as often as their weight says. Only where `weighs_documents`."""
-        raise UnsupportedError(f"{type(self).__name__} does not weigh documents.")
+        raise UnsupportedError(f"{type(self).__name__} does not weigh documents (sample_weight).")
 
     def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
         """The log-odds of each label before a document is read, from the number of documents that have it."""
