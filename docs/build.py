@@ -33,6 +33,33 @@ PICTURE = """\
 <g class="{unique_id}-matrix">{matrix}</g></g></svg>
 """
 
+READING = """
+## How data are read, and how later data are
+
+`manylabel describe DATA` explains every choice with its reason and the option that changes it: format, columns,
+separator, labels per document, language, HTML. What cannot be decided from the data is an error that names the
+options.
+
+A model remembers its choices: the columns of texts and labels, the separator that was seen, and the options that were
+given. `predict` and `evaluate` read new files in the same way unless an option says otherwise, and so do the splits
+of a folder after the first. A column that was given in training and is missing is an error; one that was found by its
+name is reported, and others are chosen. `predict` reads no labels. In Python: `load("new.csv", like=model.reading)`.
+
+Labels that differ only in case, blanks or Unicode form are reported with their numbers of documents; `--merge-labels`
+(`load(…, merge_labels=True)`) keeps the most frequent spelling of each. Addresses (`http://…`) are compared as they
+are.
+
+An Excel workbook may have up to 512 MiB when it is unpacked, and up to 20 million cells.
+
+## JSON output
+
+Everything that manylabel writes as JSON (`--json`, `predict`, `.jsonl` files) can be read by any JSON parser. JSON
+has no NaN and no infinity, so these are written as `null`:
+
+| key | `null` means | |---|---| | `threshold` | no score reaches it: the label is never predicted | | `score` | the
+label is impossible for the document, for example because it never occurred in training | | a metric | it is
+undefined, for example the ranking metrics of a method without scores |
+"""
 CURVES = """
 ## Curves
 
@@ -113,6 +140,7 @@ def formats() -> str:
         'In Python: `load("mail.csv", id_column="number")`. On the command line: `manylabel describe mail.csv '
         "-o id_column=number`; values are written as in TOML.\n\n"
         + table(["option", "on the command line", "what it is", "formats"], options)
+        + READING
     )
 
 

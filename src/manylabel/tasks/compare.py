@@ -170,7 +170,8 @@ def compare(
     began = time.perf_counter()
     _checked(metric, folds, methods)
     loaded = load_source(source)
-    train, held_out = _train_and_test(loaded.corpus, None if test is None else load_source(test).corpus)
+    tested = None if test is None else load_source(test, like=loaded.corpus.reading).corpus
+    train, held_out = _train_and_test(loaded.corpus, tested)
     name = loaded.corpus.name or source.data
     found = compare_splits(
         train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, budget=budget, seed=seed,

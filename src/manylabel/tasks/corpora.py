@@ -25,6 +25,7 @@ from manylabel.data.label_vocabulary import (
 )
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
+from manylabel.data.reading_options import ReadingOptions
 from manylabel.data.spellings import label_spellings, merge_corpus_spellings, spellings_text
 from manylabel.data.splits import (
     Split,
@@ -75,13 +76,20 @@ class Source:
     """Whether labels that differ only in case, blanks or Unicode form become one, in the most frequent spelling."""
 
 
-def load_source(source: Source, model: TextClassifier | None = None, *, names_labels: bool = True) -> Reading:
+def load_source(
+    source: Source,
+    model: TextClassifier | None = None,
+    *,
+    names_labels: bool = True,
+    like: ReadingOptions | None = None,
+) -> Reading:
     """Read the documents of a source; options that were not set keep the defaults of the reader.
 
     Labels are named by the vocabulary of the source or of the data's folder, if `names_labels`. For a `model`, the file
     is read with the columns and options of its training where the source gives none, and labels are named as it names
-    them.
+    them. `like` are the options of other documents to be read in the same way.
     """
+    like = model.reading if model is not None else like
     options: dict[str, Any] = dict(source.options or {})
     if source.format is not None:
         options["format"] = source.format
@@ -91,7 +99,7 @@ def load_source(source: Source, model: TextClassifier | None = None, *, names_la
         options["keep_blank"] = True
     if Path(source.data).exists() or source.data not in [row.name for row in KNOWN]:
         options |= {} if source.labels else {"labels": False}
-        options |= {} if model is None or model.reading is None else {"like": model.reading}
+        options |= {} if like is None else {"like": like}
     reading = load(source.data, **options)
     corpus = reading.corpus
     if source.split_by is not None:
