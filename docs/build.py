@@ -56,9 +56,11 @@ An Excel workbook may have up to 512 MiB when it is unpacked, and up to 20 milli
 Everything that manylabel writes as JSON (`--json`, `predict`, `.jsonl` files) can be read by any JSON parser. JSON
 has no NaN and no infinity, so these are written as `null`:
 
-| key | `null` means | |---|---| | `threshold` | no score reaches it: the label is never predicted | | `score` | the
-label is impossible for the document, for example because it never occurred in training | | a metric | it is
-undefined, for example the ranking metrics of a method without scores |
+| key | `null` means |
+|---|---|
+| `threshold` | no score reaches it: the label is never predicted |
+| `score` | the label is impossible for the document, for example because it never occurred in training |
+| a metric | it is undefined, for example the ranking metrics of a method without scores |
 """
 CURVES = """
 ## Curves
