@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from manylabel import TextClassifier
+from manylabel.data import load
 from manylabel.exceptions import ManylabelWarning, ParameterError
 from manylabel.features import Vectorizer
 from manylabel.features.languages import RECOGNISED, guess_language
 from manylabel.features.scripts import guess_tokens
 from manylabel.features.terms import stemmer_languages
+from manylabel.recipe import Recipe
 from manylabel.tasks.choices import choices_of
 from manylabel.tasks.corpora import Source, load_source
 from manylabel.tasks.models import inspect, train
@@ -420,3 +422,14 @@ def test_point_10_the_guess_costs_little() -> None:
     start = time.perf_counter()
     assert guess_language(texts) == "english"
     assert time.perf_counter() - start < 0.5
+
+
+def test_point_10_english_is_read_as_before() -> None:
+    """Point 10: on English letters "auto" is "words" without markup, so that presets of papers change nothing."""
+    texts = load("townhall").corpus.texts
+    chosen = Vectorizer(tokens="auto", markup="auto").fit(texts)
+    plain = Vectorizer().fit(texts)
+    assert (chosen.tokens_, chosen.strips_markup_) == ("words", False)
+    assert chosen.terms_ == plain.terms_
+    assert abs(chosen.transform(texts) - plain.transform(texts)).sum() == 0
+    assert Recipe.of("nb-binary").vectorizer_settings["tokens"] == "letters"
