@@ -225,3 +225,17 @@ def test_point_2_the_order_of_columns_without_a_header_is_remembered(tmp_path):
     for labels in ("buses roads", "buses of the town and roads of the county"):
         new.write_text(f"late bus\t{labels}\n")
         assert load(new, like=like).corpus.texts == ["late bus"]
+
+
+def test_point_2_another_main_text_keeps_the_fields_of_the_training(tmp_path):
+    """Point 2: --text-column replaces the main text; a title is read if training had one."""
+    new = tmp_path / "new.csv"
+    new.write_text("title,message\nvpn,the printer is down\n")
+    for header, expected in (
+        ("title;body;tags", [{"title": "vpn", "body": "the printer is down"}]),
+        ("subject;body;tags", ["the printer is down"]),
+        ("note;body;tags", ["the printer is down"]),
+    ):
+        data = write_table(tmp_path / "a.csv", header, "About {word};the {word} is down;{word}")
+        like = load(data).corpus.reading
+        assert load(new, like=like, text_column="message").corpus.texts == expected

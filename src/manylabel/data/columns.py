@@ -105,6 +105,13 @@ def _text_columns(table: Table, options: ColumnOptions) -> _Texts:
         columns = tuple(str(table.find(name, (), "--text-column NAME")) for name in given)
         same = like is not None and len(like.fields) == len(columns)
         return _Texts(columns, like.fields if like is not None and same else _field_names(columns), exact=True)
+    if given is not None and options.title_column is None and like is not None and like.texts:
+        # Another main text; of the titles and other fields beside it, those of the training.
+        main = str(table.find(str(given), (), "--text-column NAME"))
+        sides = zip(like.texts[:-1], like.fields[:-1], strict=True)
+        kept = [(column, name) for column, name in sides if column in table.columns and column != main]
+        columns, names = (tuple(part) for part in zip(*kept, (main, like.fields[-1]), strict=True))
+        return _Texts(columns, names, exact=True)
     if given is None and options.title_column is None and like is not None and like.texts:
         found = columns_of_training(table, like.texts, like.gave("text_column"), "--text-column", main=like.texts[-1])
         if found:
