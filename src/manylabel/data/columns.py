@@ -108,8 +108,8 @@ def _text_columns(table: Table, options: ColumnOptions) -> _Texts:
     if given is not None and options.title_column is None and like is not None and like.texts:
         # Another main text; of the titles and other fields beside it, those of the training.
         main = str(table.find(str(given), (), "--text-column NAME"))
-        sides = zip(like.texts[:-1], like.fields[:-1], strict=True)
-        kept = [(column, name) for column, name in sides if column in table.columns and column != main]
+        beside = zip(like.texts[:-1], like.fields[:-1], strict=True)
+        kept = [(column, name) for column, name in beside if column in table.columns and column != main]
         columns, names = (tuple(part) for part in zip(*kept, (main, like.fields[-1]), strict=True))
         return _Texts(columns, names, exact=True)
     if given is None and options.title_column is None and like is not None and like.texts:
