@@ -12,12 +12,14 @@ whose settings they change. The error for an unknown key names the nearest known
 
 The ``model`` section of a strategy over another model names the settings of both. One that both have is the strategy's;
 `seed` and `n_jobs` are passed on to the model inside as well. ``inner.`` before a name means the model inside and
-nothing else (in TOML also as a table, ``[model.inner]``):
+nothing else (in TOML also as a table, ``[model.inner]``). ``base`` puts the model of another method inside:
 
     >>> recipe = Recipe.of("svm-undersampled", {"model": {"ratio": 0.5, "C": 2.0, "n_jobs": 2, "inner.n_jobs": 1}})
     >>> model = recipe.build_model()
     >>> (model.ratio, model.n_jobs), (model.model.C, model.model.n_jobs)
     ((0.5, 2), (2.0, 1))
+    >>> Recipe.of("mnb-vw-cc", {"model": {"base": "svm", "C": 0.5}}).build_model()
+    ClassifierChain(model=LinearSVM(C=0.5))
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, find_class, find_method
+from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_class, find_method, method_over
 from manylabel.decisions.table import find_rule
 from manylabel.exceptions import DataError, ManylabelError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
@@ -46,6 +48,8 @@ DECISION_SETTINGS = ("rule", "probabilities")
 """Keys of [decision] besides the rule's settings: its name, and the calibration of scores as probabilities, if any."""
 BEST_RULE = "best"
 """The rule that is chosen for a metric."""
+BASE = "base"
+"""The setting of a strategy that names a method, whose model is used inside instead of the strategy's own."""
 BUILT = ("model", "others", "rule", "probabilities")
 """Parameters of models that other sections or keys define; [model] does not set them."""
 PASSED_ON = ("seed", "n_jobs")
@@ -67,11 +71,11 @@ class Recipe:
     @classmethod
     def of(cls, method: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> Self:
         """The catalogue's preset of a method with some settings changed."""
-        row = find_method(method)
         changes = {section: dict(values) for section, values in (overrides or {}).items()}
         for section in changes:
             if section not in SECTIONS:
                 raise UnknownNameError("section of a recipe", section, SECTIONS)
+        row = method_over(method, changes.get("model", {}).get(BASE))
         if isinstance(table := changes.get("model", {}).get("inner"), Mapping):
             del changes["model"]["inner"]
             changes["model"].update({f"{INNER}{name}": value for name, value in table.items()})
@@ -151,18 +155,18 @@ class Recipe:
         """
         from manylabel.features import TermSelector, Vectorizer, Weighting
 
-        row, rule = find_method(self.method), self.decision["rule"]
+        row, rule = self._row, self.decision["rule"]
         outer: Any = find_class(row.model)
         inside: Any = None if row.inner is None else find_class(row.inner)
         fixed = (*BUILT, "folds", "seed", "n_jobs") if self._is_auto else BUILT
         own = {name: value for name, value in outer.parameter_defaults().items() if name not in fixed}
         inner = {} if inside is None else inside.parameter_defaults()
-        members = {"members": row.members} if row.members else {}
+        named = {"members": row.members} if row.members else {} if inside is None else {BASE: None}
         return {
             "features": {**Vectorizer.parameter_defaults(), **dict.fromkeys(RULE_SETTINGS)},
             "selection": TermSelector.parameter_defaults(),
             "weighting": Weighting.parameter_defaults(),
-            "model": {**inner, **own, **members, **{f"{INNER}{name}": value for name, value in inner.items()}},
+            "model": {**inner, **own, **named, **{f"{INNER}{name}": value for name, value in inner.items()}},
             "decision": {
                 **dict.fromkeys(DECISION_SETTINGS),
                 **({} if rule == OWN_RULE else find_rule(rule).parameter_defaults()),
@@ -180,7 +184,7 @@ class Recipe:
         """
         from manylabel.features import TermSelector, Vectorizer, Weighting
 
-        row, rule = find_method(self.method), self.decision["rule"]
+        row, rule = self._row, self.decision["rule"]
         owners: dict[str, list[Any]] = {
             "features": [Vectorizer],
             "selection": [TermSelector],
@@ -269,6 +273,11 @@ class Recipe:
         return decided.set_everywhere("n_jobs", n_jobs)
 
     @property
+    def _row(self) -> Method:
+        """The row of the method in the catalogue, over the model of another method where ``model.base`` names one."""
+        return method_over(self.method, self.model.get(BASE))
+
+    @property
     def _is_auto(self) -> bool:
         """Whether the method chooses settings of its model together with the rule."""
         from manylabel.decisions.auto import AutoModel
@@ -277,7 +286,7 @@ class Recipe:
 
     def build_model(self) -> MultiLabelModel:
         """The model without its decision rule, not yet fitted; wrapped in keyword rules if there are any."""
-        row = find_method(self.method)
+        row = self._row
         outer: Any = find_class(row.model)
         if self._is_auto:
             return self.build().unfitted_model()

@@ -8,14 +8,24 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 
 from manylabel.catalog import combined, linear, naive_bayes, nonlinear
 from manylabel.catalog.method import Method
 from manylabel.decisions.table import RULES
-from manylabel.exceptions import UnknownNameError
+from manylabel.exceptions import ParameterError, UnknownNameError
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "OWN_RULE", "Method", "find_class", "find_method", "storable_classes"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "METHODS",
+    "OWN_RULE",
+    "Method",
+    "find_class",
+    "find_method",
+    "method_over",
+    "storable_classes",
+]
 
 _FAMILIES = (linear, naive_bayes, nonlinear, combined)
 
@@ -31,6 +41,40 @@ def find_method(name: str) -> Method:
     if name not in METHODS:
         raise UnknownNameError("method", name, METHODS)
     return METHODS[name]
+
+
+def method_over(name: str, base: str | None) -> Method:
+    """The row of a strategy with the model of another method inside; with None, the row as it is.
+
+    The weighting, the selection and the settings of the model are those of `base`, its features and decision rule are
+    not used: chains of SVMs read tf-idf weights as `svm` does.
+
+    >>> row = method_over("mnb-vw-cc", "svm")
+    >>> row.inner, row.weighting["idf"]
+    ('manylabel.models.linear_svm:LinearSVM', 'smooth')
+    """
+    row = find_method(name)
+    if base is None:
+        return row
+    inside = find_method(base)
+    if row.inner is None:
+        others = ", ".join(one.name for one in METHODS.values() if one.inner)
+        raise ParameterError(f"{name} has no model inside that model.base could replace. Methods that have: {others}.")
+    if inside.inner is not None or inside.members:
+        raise ParameterError(f"model.base must be a method of one model, such as svm, nb-binary or knn, not {base}.")
+    outer = find_class(row.model).parameter_names()  # type: ignore[attr-defined]
+    own = {f"model.{key}" for key in outer}
+    search = {key: values for key, values in row.search.items() if key in own or not key.startswith("model.")}
+    search |= {key: values for key, values in inside.search.items() if key.startswith("model.") and key not in own}
+    settings = {key: value for key, value in row.settings.items() if key in outer}
+    return replace(
+        row,
+        inner=inside.model,
+        settings={**settings, **{f"inner.{key}": value for key, value in inside.settings.items()}},
+        selection=inside.selection,
+        weighting=inside.weighting,
+        search=search,
+    )
 
 
 def find_class(path: str) -> type:

@@ -7,7 +7,7 @@ of the machine.
 1. Entrants run in the first fold until two fifths of the plan are spent: the default method, `svm`, then by cost.
 2. Those that are not hopelessly behind the leader run in the other folds, the most promising first; after each fold the
    hopeless are stopped. Hopeless: the leader's lead on the same documents exceeds `MARGIN` at the low end of its 95 %
-   bootstrap interval.
+   bootstrap interval. Methods that the user named are not stopped, as long as all their folds fit into the plan.
 3. The leaders run with other features and with the rule that is best for the metric.
 
 The plan takes three fifths of the budget, since machines differ in speed, and reading and tests take time too. If even
@@ -99,9 +99,13 @@ class RaceRunner:
         self.plan = float("inf") if budget is None else PLANNED * budget
         self.deadline = deadline
         self.race = Race(metric, len(work.splits))
+        self.protected: list[Entrant] = []
+        """Entrants that are neither left out nor stopped."""
 
-    def run(self, field_: Sequence[Entrant]) -> Race:
-        """Run the whole race."""
+    def run(self, field_: Sequence[Entrant], *, named: bool = False) -> Race:
+        """Run the whole race; entrants that were `named` by the user run in all folds, if the plan has room."""
+        if named:
+            self._protect(field_)
         try:
             running = self._first_fold(field_)
             self._other_folds(running)
@@ -114,6 +118,15 @@ class RaceRunner:
                     self.race.left_out.setdefault(entrant.name, "the budget ended before it")
         return self.race
 
+    def _protect(self, field_: Sequence[Entrant]) -> None:
+        """Note the entrants that run in all folds whatever the others do: the first that fit into the plan together."""
+        total = 0.0
+        for entrant in field_:
+            seconds = self.race.n_folds * entrant.seconds
+            if total + seconds <= ALL_FOLDS * self.plan:
+                self.protected.append(entrant)
+                total += seconds
+
     def _first_fold(self, field_: Sequence[Entrant]) -> list[Entrant]:
         """Run the first fold of all entrants that fit into the plan, and of the cheapest in any case."""
         ran = []
@@ -121,7 +134,7 @@ class RaceRunner:
         for entrant in field_:
             too_long = entrant.seconds > LONGEST * self.plan
             too_late = self._spent_with(entrant.seconds) > FIRST_FOLD * self.plan
-            if (too_long or too_late) and entrant.seconds > least:
+            if (too_long or too_late) and entrant.seconds > least and entrant not in self.protected:
                 self.race.left_out[entrant.name] = f"about {entrant.seconds:.2g} s per fold, too long for the budget"
             elif self._trial(entrant, 0):
                 ran.append(entrant)
@@ -133,7 +146,7 @@ class RaceRunner:
         chosen: list[Entrant] = []
         for entrant in self._hopeful(order):
             rest = (self.race.n_folds - 1) * sum(one.seconds for one in (*chosen, entrant))
-            if chosen and self._spent_with(rest) > ALL_FOLDS * self.plan:
+            if chosen and entrant not in self.protected and self._spent_with(rest) > ALL_FOLDS * self.plan:
                 self.race.left_out[entrant.name] = "stopped after the first fold: no room in the budget for the others"
             else:
                 chosen.append(entrant)
@@ -163,6 +176,9 @@ class RaceRunner:
         """The entrants that are not hopelessly behind the leader."""
         left = []
         for entrant in entrants:
+            if entrant in self.protected:
+                left.append(entrant)
+                continue
             runner = self.race.best_of(entrant)
             rivals = [one for one in self.race.runners if set(one.folds) >= set(runner.folds)]
             leader = max(rivals, key=lambda one: one.gain(self.metric, runner.folds))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.catalog import find_method
+from manylabel.catalog import method_over
 from manylabel.catalog.ranges import Search
 from manylabel.estimator import Estimator
 from manylabel.exceptions import ParameterError
@@ -29,7 +29,7 @@ def searched(method: str, fixed: Overrides | None = None, *, has_texts: bool = T
     >>> sorted(searched("svm", {"model": {"C": 1.0}, "decision": {"rule": "top-k"}}, has_texts=False))
     ['weighting.tf']
     """
-    row = find_method(method)
+    row = method_over(method, (fixed or {}).get("model", {}).get("base"))
     given = {section: set(values) for section, values in (fixed or {}).items()}
     other_rule = (fixed or {}).get("decision", {}).get("rule", row.decision) != row.decision
 

@@ -54,7 +54,9 @@ def compare(
     from manylabel.deadline import seconds_of
     from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_page import compare_html, compare_page, over_data_sets_page
+    from manylabel.reports.page import check_charts
     from manylabel.tasks.compare import compare as task
+    from manylabel.tasks.models import check_own_model
 
     named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
     seconds = seconds_of(budget)
@@ -71,6 +73,10 @@ def compare(
         )
     for target in (*targets, *([] if report is None else [report])):
         check_target(target, [*data, test])
+    for target in targets:
+        check_own_model(target, "compare")
+    if report is not None:
+        check_charts()
     found = []
     for name, target in zip(data, targets, strict=True):
         with progress():
@@ -128,12 +134,14 @@ def tune(
     from manylabel.data.atomic import check_target
     from manylabel.deadline import seconds_of
     from manylabel.reports.tune_page import tune_page
+    from manylabel.tasks.models import check_own_model
     from manylabel.tasks.tune import tune as task
 
     source = reading.source(data)
     seconds = None if budget is None else seconds_of(budget)
     target = model or o.default_model_path(data)
     check_target(target, [data])
+    check_own_model(target, "tune")
     with progress():
         tuned = task(
             source,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
 from string import Template
 from typing import Any, Literal
 
@@ -200,12 +201,17 @@ def page_html(title: str, blocks: Sequence[Block | Chart]) -> str:
     )
 
 
+def check_charts() -> None:
+    """Raise an error where pages cannot have charts: before the work that a page is made of."""
+    if find_spec("plotly") is None:
+        raise MissingExtraError("A page with figures", "report")
+
+
 def plotly_script() -> str:
     """Plotly's own script, to be put into a page."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise MissingExtraError("A page with figures", "report") from error
+    check_charts()
+    from plotly.offline import get_plotlyjs
+
     script: str = get_plotlyjs()
     return script
 

@@ -205,7 +205,7 @@ def compare_splits(
         warnings.simplefilter("ignore", ManylabelWarning)
         work, traits, how, differ = _divide(train, held_out, folds, budget, seed, n_jobs)
         field, left_out = entrants(methods, traits, wanted)
-        race = RaceRunner(work, traits, wanted, budget, deadline).run(field)
+        race = RaceRunner(work, traits, wanted, budget, deadline).run(field, named=methods is not None)
     race.left_out |= left_out
     if not race.runners:
         more = "a longer --budget, or fewer documents or methods" if race.clock_ended_it else "more documents"

@@ -22,7 +22,7 @@ from manylabel.estimator import Estimator
 from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.evaluation.training_documents import kept_hashes
-from manylabel.exceptions import DataError, ModelFileError
+from manylabel.exceptions import DataError, ModelFileError, ParameterError
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.models.base import MultiLabelModel
 from manylabel.predicting import Prediction
@@ -82,6 +82,21 @@ def training_facts(corpus: Corpus, name: str, command: str) -> dict[str, Any]:
         TRAINING_HASHES: kept_hashes(documents_of(corpus)),
         WRITTEN_BY: command,
     }
+
+
+def check_own_model(path: Path, command: str) -> None:
+    """Raise an error where a file exists that another command wrote: `command` must not overwrite it."""
+    if not path.exists():
+        return
+    try:
+        written_by = open_model(path).facts.get(WRITTEN_BY)
+    except ModelFileError:
+        written_by = None
+    if written_by != command:
+        which = "is not a model" if written_by is None else f"holds the model of `manylabel {written_by}`"
+        raise ParameterError(
+            f"{path} {which} and would be overwritten. Give another name with --model, or remove the file first."
+        )
 
 
 def train(
