@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_page
-from manylabel.reports.page import skipped_notes
+from manylabel.cli.display import progress, remark, show, show_json, write_page
+from manylabel.reports.page import Block, skipped_notes
 
 if TYPE_CHECKING:
     from manylabel.evaluation.result import Result
+    from manylabel.tasks.evaluate import Evaluated
 
 
 @o.takes_data_options()
@@ -39,6 +40,21 @@ def evaluate(
         Path | None,
         typer.Option("--per-label", help="Write the table of labels to this TSV file.", show_default=False),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            help="Write one self-contained HTML page to this file: precision–recall and ROC curves, threshold sweep, "
+            "set sizes, contingency table and document ranking of each label.",
+            show_default=False,
+        ),
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables", help="Write the tables behind that page as CSV files to a folder.", show_default=False
+        ),
+    ] = None,
     *,
     reading: o.DataOptions,
     seed: o.Seed = 0,
@@ -53,10 +69,8 @@ def evaluate(
     over the labelled ones are listed side by side.
     """
     from manylabel.catalog import DEFAULT_METHOD
-    from manylabel.data.atomic import check_target
+    from manylabel.data.atomic import check_folder, check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.reports.model_page import training_documents_notes
-    from manylabel.reports.result_page import result_page, straddling_notes
     from manylabel.reports.saved_results_page import ranks_page
     from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 
@@ -66,13 +80,17 @@ def evaluate(
         )
     if model is not None and (reading.split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
-    if per_label is not None:
-        check_target(per_label, [model, *data])
+    for target in (per_label, report):
+        if target is not None:
+            check_target(target, [model, *data])
+    if tables is not None:
+        check_folder(tables)
+    analyse = report is not None or tables is not None
     limit = o.label_limit(labels)
     sources = [reading.source(name) for name in data]
     with progress():
         if model is not None:
-            found = [evaluate_model(source, model, split=split) for source in sources]
+            found = [evaluate_model(source, model, split=split, analyse=analyse) for source in sources]
         else:
             found = [
                 evaluate_methods(
@@ -81,6 +99,7 @@ def evaluate(
                     overrides=o.make_overrides(setting, rules, metric),
                     test_share=test_share,
                     drop_duplicates=drop_duplicates,
+                    analyse=analyse,
                     seed=seed,
                     n_jobs=jobs,
                 )
@@ -91,13 +110,35 @@ def evaluate(
     if json:
         plain = [one.as_dict() for one in found]
         show_json(plain[0] if len(plain) == 1 else plain)
-        return
-    for one in found:
-        page = [*training_documents_notes(one.seen, one.expected), *result_page(one.results, one.split, labels=limit)]
-        page += straddling_notes(one.straddle)
-        show([*page, *skipped_notes([str(problem) for problem in one.skipped])])
-    if len(found) > 1 and len(found[0].results) > 1:
-        show(ranks_page([one.results for one in found]))
+    else:
+        for one in found:
+            show(_evaluation_page(one, limit))
+        if len(found) > 1 and len(found[0].results) > 1:
+            show(ranks_page([one.results for one in found]))
+    if tables is not None:
+        _write_tables(tables, found)
+    if report is not None:
+        from manylabel.reports.analysis_page import evaluation_html
+
+        pages = [(_evaluation_page(one, 0), list(zip(one.results, one.analyses, strict=True))) for one in found]
+        write_page(report, evaluation_html(pages))
+
+
+def _evaluation_page(one: Evaluated, labels: int | None) -> list[Block]:
+    from manylabel.reports.model_page import training_documents_notes
+    from manylabel.reports.result_page import result_page, straddling_notes
+
+    page = [*training_documents_notes(one.seen, one.expected), *result_page(one.results, one.split, labels=labels)]
+    page += straddling_notes(one.straddle)
+    return [*page, *skipped_notes([str(problem) for problem in one.skipped])]
+
+
+def _write_tables(folder: Path, found: list[Evaluated]) -> None:
+    from manylabel.reports.analysis_tables import analysis_tables, write_tables
+
+    tables = analysis_tables([pair for one in found for pair in zip(one.results, one.analyses, strict=True)])
+    write_tables(folder, tables)
+    remark(f"The tables are in {folder}: {', '.join(tables)}.")
 
 
 def _write_per_label(results: list[Result], path: Path) -> None:

@@ -72,6 +72,21 @@ def check_target(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> 
         raise MissingDataError(f"{path} cannot be written: the folder {target.parent} does not exist. Make it first.")
 
 
+def check_folder(path: str | Path) -> None:
+    """Raise an error, before the work, for a folder that cannot be written to; one that is missing can be made.
+
+    >>> check_folder(__file__)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.ParameterError: ... is a file. Give the name of a folder to write to.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_dir():
+        raise ParameterError(f"{path} is a file. Give the name of a folder to write to.")
+    if not target.is_dir() and not target.parent.is_dir():
+        raise MissingDataError(f"{path} cannot be made: the folder {target.parent} does not exist. Make it first.")
+
+
 @contextmanager
 def atomic_text(path: str | Path) -> Iterator[IO[str]]:
     """A UTF-8 text stream written by `atomic_write`, compressed when the name ends in ``.gz``.

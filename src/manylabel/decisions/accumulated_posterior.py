@@ -74,6 +74,10 @@ class AccumulatedPosterior(DecisionRule):
         """False: every document has a label already."""
         return False
 
+    def at_threshold(self, threshold: float) -> AccumulatedPosterior:
+        """The rule with the threshold τ."""
+        return AccumulatedPosterior(threshold)
+
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Search τ (or log(1 − τ)) between the attained sums."""
         order, keys, ranks = self._in_order(scores)

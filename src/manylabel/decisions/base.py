@@ -111,6 +111,13 @@ class DecisionRule(Estimator):
         """The predicted labels, documents × labels, before impossible ones are removed."""
         raise NotImplementedError
 
+    def at_threshold(self, threshold: float) -> DecisionRule | None:
+        """The same kind of rule with a fixed threshold from 0 to 1, for threshold sweeps.
+
+        None for rules that compare each label's score with a threshold, or have none: any score can be swept so.
+        """
+        return None
+
     def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
         """The threshold of each label in the units people read (probabilities if any); None for rules without."""
         return None

@@ -52,6 +52,16 @@ class Labeller(Protocol):
         """What the method reports on its predictions."""
 
 
+class Analyst(Protocol):
+    """What reads predictions and scores along with an evaluation."""
+
+    def begin(self, label_names: Sequence[str], Y_true: Csr) -> None:
+        """The labels, those that training never saw last, and the true labels of all documents."""
+
+    def add(self, Y_pred: Csr, scores: Floats) -> None:
+        """The predicted labels and the scores of the next documents, without the labels that training never saw."""
+
+
 def evaluate(
     classifier: Labeller,
     documents: Any,
@@ -64,17 +74,21 @@ def evaluate(
     fit_seconds: float | None = None,
     hierarchy: Hierarchy | None = None,
     train_sha256: str | None = None,
+    analyst: Analyst | None = None,
 ) -> Result:
     """Predict, compare with the true labels and measure.
 
     Labels that the documents carry and training never saw cannot be predicted: they are counted as misses and named
-    in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical metrics are taken too.
+    in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical metrics are taken too. An `analyst` gets
+    label names and true labels at the beginning, and then the predictions and scores of each batch.
     """
     known = list(classifier.labels_)
     unseen = Counter(name for names in label_sets for name in names if name not in set(known))
     names = known + sorted(unseen)
     T = label_matrix(label_sets, names)
-    S, ranks, seconds = _answers(classifier, documents, T)
+    if analyst is not None:
+        analyst.begin(names, T)
+    S, ranks, seconds = _answers(classifier, documents, T, analyst)
     if fit_seconds is not None:
         seconds["fit"] = fit_seconds
     return Result(
@@ -101,7 +115,9 @@ def evaluate(
     )
 
 
-def _answers(classifier: Labeller, documents: Any, T: Csr) -> tuple[Csr, LabelRanks, dict[str, float]]:
+def _answers(
+    classifier: Labeller, documents: Any, T: Csr, analyst: Analyst | None
+) -> tuple[Csr, LabelRanks, dict[str, float]]:
     """The label sets, the ranks of the true labels, and the seconds that predicting took (without measuring)."""
     batches: list[Csr] = []
     ranks = [label_ranks(T[:0], np.zeros((0, T.shape[1])))]
@@ -115,7 +131,10 @@ def _answers(classifier: Labeller, documents: Any, T: Csr) -> tuple[Csr, LabelRa
             break
         S, scores = decision
         batches.append(S)
-        ranks.append(label_ranks(T[start : start + S.shape[0]], _widened(scores(), T.shape[1])))
+        numbers = scores()
+        ranks.append(label_ranks(T[start : start + S.shape[0]], _widened(numbers, T.shape[1])))
+        if analyst is not None:
+            analyst.add(S, numbers)
         start += S.shape[0]
     return stack(batches, T.shape[1]), LabelRanks.concatenate(ranks), {"predict": seconds}
 

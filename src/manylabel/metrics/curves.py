@@ -71,11 +71,14 @@ class LabelCurves:
     macro: CurveRecord
 
 
-def label_curves(Y_true: LabelMatrix, scores: Scores, label_names: Sequence[str] | None = None) -> LabelCurves:
+def label_curves(
+    Y_true: LabelMatrix, scores: Scores, label_names: Sequence[str] | None = None, most_points: int | None = None
+) -> LabelCurves:
     """The precision–recall and ROC curves of each label, with areas, and their micro and macro averages.
 
     The result is plain data: `dataclasses.asdict` makes it a dictionary that can be written as JSON. Without
-    `label_names`, labels are named by their column.
+    `label_names`, labels are named by their column. With `most_points`, longer curves are thinned to that number of
+    points for drawing, more of them where the scores are high; areas are those of the whole curves.
 
     >>> curves = label_curves([[1, 0], [0, 1], [0, 0]], [[.9, .3], [.5, .2], [.1, .1]], ["buses", "roads"])
     >>> [(curve.name, curve.average_precision, curve.roc_auc) for curve in (*curves.labels, curves.macro)]
@@ -96,6 +99,7 @@ def label_curves(Y_true: LabelMatrix, scores: Scores, label_names: Sequence[str]
             roc_curve(y_true, column),
             average_precision(y_true, column),
             roc_auc(y_true, column),
+            most_points,
         )
         for name, (y_true, column) in zip(names, columns, strict=True)
     ]
@@ -106,6 +110,7 @@ def label_curves(Y_true: LabelMatrix, scores: Scores, label_names: Sequence[str]
         micro_roc_curve(true, table),
         micro_average_precision(true, table),
         micro_roc_auc(true, table),
+        most_points,
     )
     macro = _record(
         "macro",
@@ -114,6 +119,7 @@ def label_curves(Y_true: LabelMatrix, scores: Scores, label_names: Sequence[str]
         macro_roc_curve(true, table),
         mean_defined(average_precisions(true, table)).value,
         mean_defined(roc_aucs(true, table)).value,
+        most_points,
     )
     return LabelCurves(labels, micro, macro)
 
@@ -229,18 +235,38 @@ def macro_roc_curve(Y_true: LabelMatrix, scores: Scores) -> RocCurve:
 
 
 def _record(
-    name: str, positives: int, curve: PrecisionRecallCurve, roc: RocCurve, average_precision: float, roc_auc: float
+    name: str,
+    positives: int,
+    curve: PrecisionRecallCurve,
+    roc: RocCurve,
+    average_precision: float,
+    roc_auc: float,
+    most_points: int | None,
 ) -> CurveRecord:
     """The curves and areas as plain data."""
     area, roc_area = _plain([average_precision, roc_auc])
+    first, second = (_points(len(values), most_points) for values in (curve.recall, roc.true_positive_rate))
     return CurveRecord(
         name,
         positives,
         area,
         roc_area,
-        *(_plain(values) for values in (curve.thresholds, curve.precision, curve.recall)),
-        *(_plain(values) for values in (roc.thresholds, roc.false_positive_rate, roc.true_positive_rate)),
+        *(_plain(values[first]) for values in (curve.thresholds, curve.precision, curve.recall)),
+        *(_plain(values[second]) for values in (roc.thresholds, roc.false_positive_rate, roc.true_positive_rate)),
     )
+
+
+def _points(n: int, most: int | None) -> npt.NDArray[np.intp]:
+    """The indices of the points to keep of a curve of n points: all, or at most `most`, half of them evenly spread.
+
+    >>> _points(100, 7).tolist(), _points(3, 7).tolist()
+    ([0, 4, 21, 50, 99], [0, 1, 2])
+    """
+    if most is None or n <= most:
+        return np.arange(n)
+    evenly = np.linspace(0, n - 1, most // 2)
+    dense_first = np.geomspace(1, n, most - most // 2) - 1
+    return np.unique(np.round(np.concatenate([evenly, dense_first])).astype(np.intp))
 
 
 def _plain(values: npt.ArrayLike) -> Numbers:

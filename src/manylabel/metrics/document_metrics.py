@@ -175,18 +175,30 @@ def set_size_table(counts: DocumentCounts, largest: int = 3, *, count_empty: boo
     >>> table.documents
     array([2, 1])
     """
-    if largest < 1:
-        raise ParameterError(f"set_size_table: largest must be a whole number of at least 1, not {largest!r}.")
-    keep = (counts.true >= 1) & (counts.true <= largest)
+    table = set_size_counts(counts, largest)[1 : largest + 1]
     if not count_empty:
-        keep &= counts.predicted > 0
-    width = largest + 2
-    cells = (counts.true[keep] - 1) * width + np.minimum(counts.predicted[keep], largest + 1)
-    table = np.bincount(cells, minlength=largest * width).reshape(largest, width).astype(np.int64)
+        table[:, 0] = 0
     documents = table.sum(axis=1)
     shares = np.full(table.shape, np.nan)
     np.divide(table, documents[:, None], out=shares, where=documents[:, None] > 0)
     return SetSizeTable(shares, documents)
+
+
+def set_size_counts(counts: DocumentCounts, largest: int = 3) -> Ints:
+    """The number of documents by true set size |T| (rows) and predicted set size |S| (columns).
+
+    Both sizes are 0, 1 … k and "more than k".
+
+    >>> counts = DocumentCounts(right=[1, 1, 0], true=[1, 1, 2], predicted=[1, 2, 0], labels=9)
+    >>> set_size_counts(counts, largest=1).tolist()
+    [[0, 0, 0], [0, 1, 1], [1, 0, 0]]
+    """
+    if largest < 1:
+        raise ParameterError(f"The largest set size must be a whole number of at least 1, not {largest!r}.")
+    width = largest + 2
+    true, predicted = (np.minimum(sizes, largest + 1) for sizes in (counts.true, counts.predicted))
+    table: Ints = np.bincount(true * width + predicted, minlength=width * width).reshape(width, width).astype(np.int64)
+    return table
 
 
 def _mean(counts: DocumentCounts, above: Ints, below: Ints, zero_division: float) -> float:

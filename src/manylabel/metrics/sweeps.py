@@ -57,6 +57,11 @@ class ThresholdSweep:
         return ratio(2 * self.right, self.predicted + self.true, 0.0)
 
     @property
+    def predicted_cardinality(self) -> Floats:
+        """The mean number of predicted labels per document at each threshold; nan without documents."""
+        return ratio(self.predicted, np.full_like(self.predicted, self.documents), np.nan)
+
+    @property
     def zero_one_loss(self) -> Floats:
         """The share of documents whose set is not exactly right, at each threshold; nan without documents."""
         return ratio(self.documents - self.exact, np.full_like(self.exact, self.documents), np.nan)

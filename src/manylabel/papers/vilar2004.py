@@ -13,11 +13,12 @@ from manylabel.data import load
 from manylabel.data.description import describe
 from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.estimator import Csr
+from manylabel.evaluation.analyses import sweep_parts, sweep_views
 from manylabel.evaluation.findings import Claim, Curves, Entry, Experiment, Sheet, Verdict
 from manylabel.evaluation.gaps import CLEAR, Gap, Ratios, near, paired_gap, resampled_gap
 from manylabel.features import Vectorizer
 from manylabel.metrics.counts import document_counts
-from manylabel.metrics.sweeps import ThresholdSweep, decision_sweep, threshold_sweep
+from manylabel.metrics.sweeps import ThresholdSweep
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import probabilities
@@ -103,7 +104,7 @@ def _sweep_accumulated() -> dict[str, Any]:
     def decide(tau: float) -> Csr:
         return AccumulatedPosterior(tau).decide(scores, model.score_kind)
 
-    found = _both(lambda labelled: decision_sweep(Y_test, decide, TAUS, labelled_only=labelled))
+    found = _both(sweep_parts(Y_test, scores, TAUS, AccumulatedPosterior(), model.score_kind))
     return {**found, "documents": _per_document(Y_test, decide)}
 
 
@@ -111,7 +112,7 @@ def _sweep_binary() -> dict[str, Any]:
     X, Y, X_test, Y_test = _reuters()
     model = BinaryNaiveBayes().fit(X, Y)
     shown = probabilities(model.scores(X_test), model.score_kind)
-    found = _both(lambda labelled: threshold_sweep(Y_test, shown, TAUS, labelled_only=labelled))
+    found = _both(sweep_parts(Y_test, shown, TAUS, None, model.score_kind))
     return {**found, "documents": _per_document(Y_test, lambda tau: Csr((shown >= tau).astype(np.int8)))}
 
 
@@ -131,17 +132,16 @@ def _per_document(Y_test: Csr, decide: Callable[[float], Csr]) -> dict[str, Any]
     }
 
 
-def _both(sweep: Any) -> dict[str, Any]:
+def _both(parts: Mapping[str, ThresholdSweep]) -> dict[str, Any]:
     """Precision, recall and error over all test documents and over those with a label."""
-
-    def percent(found: ThresholdSweep) -> dict[str, list[float]]:
-        return {
+    return {
+        view: {
             "precision": (100 * found.precision).tolist(),
             "recall": (100 * found.recall).tolist(),
             "error": (100 * found.zero_one_loss).tolist(),
         }
-
-    return {"all": percent(sweep(False)), "labelled": percent(sweep(True))}
+        for view, found in sweep_views(parts).items()
+    }
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ UNSEEN_SHOWN = 8
 
 
 def result_page(results: Sequence[Result], split: str, *, labels: int | None = 30) -> list[Block]:
-    """All that was measured; `labels` limits the table of labels (None: all of them).
+    """All that was measured; `labels` limits the table of labels (None: all of them, 0: no table).
 
     Results that were not measured alike are refused.
     """
@@ -40,7 +40,8 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
     if len(results) == 1:
         blocks.append(Heading(f"{first.method}, measured on"))
         blocks.append(_metric_table([(titles[view], first.metrics[view]) for view in views]))
-        blocks.extend(labels_blocks(first, labels))
+        if labels != 0:
+            blocks.extend(labels_blocks(first, labels))
     else:
         for view in views:
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
@@ -262,7 +263,7 @@ def demo_page(
     probabilities: bool,
 ) -> list[Block]:
     """The page of the demonstration: quality, three new letters with their labels, and commands to try next."""
-    summary = [block for block in result_page([result], split, labels=0) if not _is_empty_table(block)]
+    summary = result_page([result], split, labels=0)
     blocks: list[Block] = [
         Note(
             "Letters to a town hall, labelled with what they are about: the classifier learns from those of the first "
@@ -286,10 +287,6 @@ def demo_page(
         )
     )
     return blocks
-
-
-def _is_empty_table(block: Block) -> bool:
-    return isinstance(block, Table) and not block.rows
 
 
 def _score_table(prediction: LabelledDocument, probabilities: bool) -> Table:

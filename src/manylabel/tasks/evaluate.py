@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem
+from manylabel.evaluation.analyses import Analysis, AnalysisBuilder
 from manylabel.evaluation.expected import ExpectedQuality
 from manylabel.evaluation.experiment import evaluate as measure
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, fingerprint
@@ -48,6 +49,8 @@ class Evaluated:
     """How many of the measured documents the model was trained on; None where that is not known."""
     expected: ExpectedQuality | None = None
     """The quality on new documents that training expected; None where it did not measure it."""
+    analyses: list[Analysis] = field(default_factory=list)
+    """Curves, rankings, set sizes and sweeps of each result, if they were asked for."""
 
     def as_dict(self) -> dict[str, Any]:
         """The evaluation as plain data."""
@@ -59,8 +62,11 @@ class Evaluated:
         }
 
 
-def evaluate_model(source: Source, model: Path, *, split: str | None = None) -> Evaluated:
-    """Measure a saved model on the test split of the documents (all of them where there is no split)."""
+def evaluate_model(source: Source, model: Path, *, split: str | None = None, analyse: bool = False) -> Evaluated:
+    """Measure a saved model on the test split of the documents (all of them where there is no split).
+
+    With `analyse`, curves, rankings, set sizes and sweeps are computed too.
+    """
     classifier = TextClassifier.load(model)
     loaded = load_source(source, classifier)
     _check_known(loaded.corpus, classifier, model)
@@ -70,9 +76,12 @@ def evaluate_model(source: Source, model: Path, *, split: str | None = None) -> 
     name = loaded.corpus.name or source.data
     facts = open_model(model).facts
     trained_on, hashes = facts.get("train_sha256"), facts.get(TRAINING_HASHES)
-    result = _measure(classifier, corpus, name, split or ("all" if whole else "test"), None, trained_on, None)
+    measured = split or ("all" if whole else "test")
+    result, analyses = _measure(classifier, corpus, name, measured, None, trained_on, None, analyse)
     seen = None if hashes is None else count_seen(documents_of(corpus), hashes)
-    return Evaluated([result], chosen, list(loaded.skipped), seen=seen, expected=classifier.expected_)
+    return Evaluated(
+        [result], chosen, list(loaded.skipped), seen=seen, expected=classifier.expected_, analyses=analyses
+    )
 
 
 def _check_known(corpus: Corpus, classifier: TextClassifier, model: Path) -> None:
@@ -95,12 +104,14 @@ def evaluate_methods(
     overrides: Overrides | None = None,
     test_share: float = 0.25,
     drop_duplicates: bool = False,
+    analyse: bool = False,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Evaluated:
     """Train each method on the training split and measure it on the test split.
 
     Only labels that occur in training can be predicted; a test label without a training document counts as missed.
+    With `analyse`, curves, rankings, set sizes and sweeps are computed too.
     With `drop_duplicates`, training leaves out documents that are near-duplicates of test documents.
     """
     recipes = [Recipe.of(method, overrides) for method in methods]
@@ -112,13 +123,16 @@ def evaluate_methods(
         straddle = find_straddling(train, test)
     name = loaded.corpus.name or source.data
     counts, trained_on = SplitCounts.of(train.label_sets), fingerprint(train.ids, train.label_sets)
-    results = []
+    results: list[Result] = []
+    analyses: list[Analysis] = []
     for recipe in recipes:
         began = time.perf_counter()
         classifier = fit_corpus(train, recipe, seed=seed, n_jobs=n_jobs)
         seconds = time.perf_counter() - began
-        results.append(_measure(classifier, test, name, "test", counts, trained_on, seconds))
-    return Evaluated(results, how, list(loaded.skipped), straddle)
+        result, found = _measure(classifier, test, name, "test", counts, trained_on, seconds, analyse)
+        results.append(result)
+        analyses += found
+    return Evaluated(results, how, list(loaded.skipped), straddle, analyses=analyses)
 
 
 def _measure(
@@ -129,8 +143,11 @@ def _measure(
     train: SplitCounts | None,
     train_sha256: str | None,
     fit_seconds: float | None,
-) -> Result:
-    return measure(
+    analyse: bool,
+) -> tuple[Result, list[Analysis]]:
+    """The result and, with `analyse`, the analyses beside it."""
+    builder = AnalysisBuilder(classifier.decided_) if analyse else None
+    result = measure(
         classifier,
         documents_of(corpus),
         corpus.label_sets,
@@ -141,7 +158,9 @@ def _measure(
         train_sha256=train_sha256,
         fit_seconds=fit_seconds,
         hierarchy=corpus.hierarchy or classifier.hierarchy,
+        analyst=builder,
     )
+    return result, [] if builder is None else [builder.finish(classifier.method, corpus.ids)]
 
 
 @dataclass(frozen=True, slots=True)

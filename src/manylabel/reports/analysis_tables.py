@@ -1,0 +1,155 @@
+"""The tables behind the page of an evaluation, as CSV files: metrics, labels, set sizes, curves, sweeps, rankings."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from manylabel.data.atomic import atomic_text
+from manylabel.evaluation.analyses import Analysis
+from manylabel.evaluation.result import Result
+from manylabel.metrics.curves import CurveRecord
+from manylabel.metrics.label_metrics import accuracy
+
+Value = str | int | float | None
+Row = Sequence[Value]
+
+
+def analysis_tables(found: Sequence[tuple[Result, Analysis]]) -> dict[str, list[Row]]:
+    """File name → the rows of a table, its head first; every row begins with the data set and the method."""
+    tables = {
+        "metrics.csv": (("documents", "metric", "value"), _metric_rows),
+        "labels.csv": (
+            (
+                "label", "train", "test", "predicted", "tp", "fp", "fn", "tn", "accuracy", "precision", "recall", "f1",
+                "threshold", "average_precision", "roc_auc", "r_precision", "precision_at_10",
+            ),
+            _label_rows,
+        ),
+        "set_sizes.csv": (("true_labels", "predicted_labels", "documents", "share"), _size_rows),
+        "threshold_sweep.csv": (
+            (
+                "swept", "documents", "threshold", "precision", "recall", "f1", "zero_one_loss",
+                "predicted_labels_per_document",
+            ),
+            _sweep_rows,
+        ),
+        "precision_recall_curves.csv": (("label", "threshold", "precision", "recall"), _precision_recall_rows),
+        "roc_curves.csv": (("label", "threshold", "false_positive_rate", "true_positive_rate"), _roc_rows),
+        "document_ranking.csv": (("label", "rank", "id", "score", "true", "predicted"), _ranking_rows),
+        "bin_weights.csv": (("bin", "terms", "mean_weight", "mean_weight_over_all_terms"), _bin_rows),
+    }  # fmt: skip
+    filled: dict[str, list[Row]] = {}
+    for name, (head, rows_of) in tables.items():
+        rows = [[result.data, result.method, *row] for result, analysis in found for row in rows_of(result, analysis)]
+        if rows:
+            filled[name] = [["data", "method", *head], *rows]
+    return filled
+
+
+def write_tables(folder: Path, tables: Mapping[str, Sequence[Row]]) -> None:
+    """Write each table as a CSV file into a folder, which is made where there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in tables.items():
+        with atomic_text(folder / name) as stream:
+            stream.write(csv_text(rows))
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """Rows as CSV; numbers in full precision, an empty cell for what is undefined.
+
+    >>> csv_text([["label", "f1"], ["roads, paths", 0.5], ["noise", float("nan")]])
+    'label,f1\\n"roads, paths",0.5\\nnoise,\\n'
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for row in rows:
+        writer.writerow(["" if isinstance(cell, float) and not np.isfinite(cell) else cell for cell in row])
+    return stream.getvalue()
+
+
+def _metric_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    for view, metrics in result.metrics.items():
+        for name, value in metrics.items():
+            yield view, name, value
+
+
+def _label_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    counts, areas = analysis.counts, analysis.areas
+    rankings = {ranking.label: ranking for ranking in analysis.rankings}
+    right = accuracy(counts).tolist()
+    for column, row in enumerate(result.labels):
+        cells = [int(numbers[column]) for numbers in (counts.tp, counts.fp, counts.fn, counts.tn)]
+        area, ranking = areas.get(row.label), rankings.get(row.label)
+        yield (
+            row.label, row.trained, row.true, row.predicted, *cells, right[column], row.precision, row.recall, row.f1,
+            row.threshold,
+            None if area is None else area.average_precision,
+            None if area is None else area.roc_auc,
+            None if ranking is None else ranking.r_precision,
+            None if ranking is None else ranking.precision_at_10,
+        )  # fmt: skip
+
+
+def size_names(analysis: Analysis) -> list[str]:
+    """The names of the set sizes: 0, 1 … k and, where there are such documents, "more than k"."""
+    table = analysis.set_sizes
+    k = len(table) - 2
+    names = [str(size) for size in range(k + 1)]
+    return [*names, f"more than {k}"] if table[-1].any() or table[:, -1].any() else names
+
+
+def _size_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    names = size_names(analysis)
+    for true, row in zip(names, analysis.set_sizes.tolist(), strict=False):
+        for predicted, documents in zip(names, row, strict=False):
+            yield true, predicted, documents, documents / sum(row) if sum(row) else None
+
+
+def _sweep_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    for view, sweep in analysis.sweeps.items():
+        columns = (
+            sweep.thresholds, sweep.precision, sweep.recall, sweep.f1, sweep.zero_one_loss, sweep.predicted_cardinality,
+        )  # fmt: skip
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            yield analysis.swept, view, *row
+
+
+def _curves(analysis: Analysis) -> list[CurveRecord]:
+    return [analysis.curves.micro, analysis.curves.macro, *analysis.curves.labels]
+
+
+def _name(curve: CurveRecord, analysis: Analysis) -> str:
+    """The name of a curve; the averages in parentheses, so that no label can have the same name."""
+    return f"({curve.name})" if curve is analysis.curves.micro or curve is analysis.curves.macro else curve.name
+
+
+def _precision_recall_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    for curve in _curves(analysis):
+        for row in zip(curve.thresholds, curve.precision, curve.recall, strict=True):
+            yield _name(curve, analysis), *row
+
+
+def _roc_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    for curve in _curves(analysis):
+        for row in zip(curve.roc_thresholds, curve.false_positive_rate, curve.true_positive_rate, strict=True):
+            yield _name(curve, analysis), *row
+
+
+def _ranking_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    for ranking in analysis.rankings:
+        for rank, one in enumerate(ranking.documents, 1):
+            yield ranking.label, rank, one.id, one.score, int(one.true), int(one.predicted)
+
+
+def _bin_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
+    weights = result.remarks.get("bin_weights")
+    if weights is None:
+        return
+    bins = zip(weights["terms"], weights["occurring"], weights["all_terms"], strict=True)
+    for number, (terms, occurring, every) in enumerate(bins, 1):
+        yield number, int(terms), occurring if terms else None, every if terms else None
