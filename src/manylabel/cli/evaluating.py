@@ -12,6 +12,7 @@ from manylabel.cli.display import progress, remark, show, show_json, write_page
 from manylabel.reports.page import Block, skipped_notes
 
 if TYPE_CHECKING:
+    from manylabel.evaluation.repeated_splits import RepeatedSplits
     from manylabel.evaluation.result import Result
     from manylabel.tasks.evaluate import Evaluated
 
@@ -32,6 +33,15 @@ def evaluate(
     rules: o.Rules = None,
     split: o.SplitName = None,
     test_share: o.TestShare = 0.25,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            "--repeats",
+            help="Train and measure on this many random splits instead of one; t-tests compare the first method with "
+            "the others.",
+            show_default=False,
+        ),
+    ] = None,
     drop_duplicates: Annotated[
         bool, typer.Option("--drop-duplicates", help="Leave near-duplicates of test documents out of training.")
     ] = False,
@@ -65,6 +75,8 @@ def evaluate(
 
     Several methods are listed side by side; over several data sets their average ranks are shown at the end.
 
+    --repeats 10 draws ten random splits instead, and tests whether the first method differs from the others.
+
     Every figure is printed with its convention; where test documents have no label, figures over all documents and
     over the labelled ones are listed side by side.
     """
@@ -88,6 +100,29 @@ def evaluate(
     analyse = report is not None or tables is not None
     limit = o.label_limit(labels)
     sources = [reading.source(name) for name in data]
+    if repeats is not None:
+        if model is not None or split or drop_duplicates or per_label is not None:
+            raise ParameterError(
+                "--repeats trains on random splits of all documents. Leave out --model, --split, --drop-duplicates and "
+                "--per-label."
+            )
+        from manylabel.tasks.repeated_splits import evaluate_repeatedly
+
+        with progress():
+            repeated = [
+                evaluate_repeatedly(
+                    source,
+                    method or [DEFAULT_METHOD],
+                    repeats=repeats,
+                    overrides=o.make_overrides(setting, rules, metric),
+                    test_share=test_share,
+                    seed=seed,
+                    n_jobs=jobs,
+                )
+                for source in sources
+            ]
+        _show_repeated(repeated, report, tables, json)
+        return
     with progress():
         if model is not None:
             found = [evaluate_model(source, model, split=split, analyse=analyse) for source in sources]
@@ -122,6 +157,24 @@ def evaluate(
 
         pages = [(_evaluation_page(one, 0), list(zip(one.results, one.analyses, strict=True))) for one in found]
         write_page(report, evaluation_html(pages))
+
+
+def _show_repeated(found: list[RepeatedSplits], report: Path | None, tables: Path | None, json: bool) -> None:
+    from manylabel.reports.analysis_tables import write_tables
+    from manylabel.reports.repeated_page import repeated_html, repeated_page, repeated_tables
+
+    if json:
+        plain = [one.as_dict() for one in found]
+        show_json(plain[0] if len(plain) == 1 else plain)
+    else:
+        for one in found:
+            show([*repeated_page(one), *skipped_notes(one.skipped)])
+    if tables is not None:
+        written = repeated_tables(found)
+        write_tables(tables, written)
+        remark(f"The tables are in {tables}: {', '.join(written)}.")
+    if report is not None:
+        write_page(report, repeated_html(found))
 
 
 def _evaluation_page(one: Evaluated, labels: int | None) -> list[Block]:

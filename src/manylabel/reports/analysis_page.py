@@ -11,7 +11,8 @@ from manylabel.evaluation.result import LabelRow, Result
 from manylabel.metrics.curves import CurveRecord
 from manylabel.metrics.label_metrics import accuracy
 from manylabel.reports.analysis_tables import size_names
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, counted, page_html
+from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, page_html
+from manylabel.wording import counted
 
 Analysed = Sequence[tuple[Result, Analysis]]
 
@@ -70,7 +71,8 @@ def _curves_section(found: Analysed) -> list[Block | Chart]:
         "no part here: only the order of the scores does. A click on the legend shows or hides a curve."
     )
     if left_out:
-        meaning += f" {counted(left_out, 'label')} with the fewest documents are left out, to save memory."
+        rare = counted(left_out, "label with the fewest documents is", "labels with the fewest documents are")
+        meaning += f" {rare} left out, to save memory."
     drawn = _label_lines(analysis) if len(found) == 1 else _method_lines(found)
     return [
         Heading("Precision–recall and ROC curves"),
