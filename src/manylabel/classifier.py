@@ -27,7 +27,7 @@ from manylabel.notebook import html_table, shortened, some_names
 from manylabel.predicting import TextPredictor
 from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
-from manylabel.stored import Forest, Maybe, Names, Part, Plain, Stored, Word, check_state, total, wholes
+from manylabel.stored import Forest, Maybe, Names, Part, Plain, Sizes, Stored, Word, check_state, total, wholes
 from manylabel.wording import counted
 
 if TYPE_CHECKING:
@@ -70,16 +70,15 @@ class TextClassifier(TextPredictor):
     expected_: ExpectedQuality | None = None
     """The quality to expect on new documents, measured out of fold in `fit`; None where nothing is learned there."""
 
-    @classmethod
-    def check_learned(cls, state: Mapping[str, Any]) -> None:
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
         """See `Estimator.check_learned`; the declaration names classes that are imported only when a model is read."""
         from manylabel.decisions.decided import DecidedModel
 
         declared: dict[str, Stored] = {
             "recipe_": Plain(),
-            "features_": Part(FeaturePipeline),
+            "features_": Part(FeaturePipeline, terms="terms"),
             "labels_": Names("labels"),
-            "decided_": Part(DecidedModel, "labels"),
+            "decided_": Part(DecidedModel, "labels", "terms"),
             "label_form_": Word(get_args(LabelForm)),
             "label_kind_": Word(tuple(KINDS)),
             "nodes_": Maybe(Names("nodes")),
@@ -90,7 +89,7 @@ class TextClassifier(TextPredictor):
             "n_documents_": total(),
             "label_counts_": wholes("labels"),
         }
-        check_state(cls.__name__, declared, state)
+        return check_state(type(self).__name__, declared, state)
 
     def __init__(
         self,
@@ -375,7 +374,7 @@ class TextClassifier(TextPredictor):
         if self.features_.transformer_ is not None:
             raise ParameterError(
                 f"This classifier reads documents with {type(self.features).__name__}, which a model file cannot hold: "
-                "model files contain no code. Store the whole classifier with joblib or pickle, or use manylabel's own "
+                "model files contain no code. Store the whole classifier by your own means, or use manylabel's own "
                 "vectoriser (features={...})."
             )
         modelfile.save(self, Path(path), {"recipe": self.recipe.as_dict(), **(facts or {})})

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.parameters import Constraint, check_parameter
-from manylabel.stored import Stored, check_state
+from manylabel.stored import Sizes, Stored, check_state
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -107,14 +107,13 @@ class Estimator:
         for name, constraint in self.parameter_constraints.items():
             check_parameter(type(self).__name__, name, getattr(self, name), constraint)
 
-    @classmethod
-    def check_learned(cls, state: Mapping[str, Any]) -> None:
-        """Raise `ValueError` unless a state read from a file has the declared attributes, types, shapes and ranges."""
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """The sizes of a state read from a file; `ValueError` unless it has the declared types, shapes and ranges."""
         declared: dict[str, Stored] = {}
-        for base in reversed(cls.__mro__):
+        for base in reversed(type(self).__mro__):
             if issubclass(base, Estimator):
                 declared |= vars(base).get("learned", {})
-        check_state(cls.__name__, declared, state)
+        return check_state(type(self).__name__, declared, state)
 
     def learned_state(self) -> dict[str, Any]:
         """What `fit` learned: every public attribute that ends in an underscore."""

@@ -6,6 +6,7 @@ not expect. Sizes have names: the same name stands for the same number wherever 
 
 >>> declared = {"order_": wholes("labels", below="labels"), "weights_": reals("labels", 2)}
 >>> check_state("Demo", declared, {"order_": np.array([1, 0]), "weights_": np.zeros((2, 2))})
+{'labels': 2}
 >>> check_state("Demo", declared, {"order_": np.array([1, 7]), "weights_": np.zeros((2, 2))})
 Traceback (most recent call last):
 ...
@@ -38,8 +39,8 @@ class Stored(Protocol):
         """What is wrong with a value, as the end of a sentence; None if nothing is. New sizes are added to `sizes`."""
 
 
-def check_state(owner: str, learned: Mapping[str, Stored], state: Mapping[str, Any]) -> None:
-    """Raise `ValueError` unless the state has the declared attributes and each is as declared."""
+def check_state(owner: str, learned: Mapping[str, Stored], state: Mapping[str, Any]) -> Sizes:
+    """The named sizes of a state; `ValueError` unless it has the declared attributes and each is as declared."""
     if unknown := state.keys() - learned.keys():
         raise ValueError(f"{owner}.{min(unknown)} is not a learned attribute")
     sizes: Sizes = {}
@@ -50,6 +51,7 @@ def check_state(owner: str, learned: Mapping[str, Stored], state: Mapping[str, A
             raise ValueError(f"{owner}.{name} is missing")
         if (problem := declared.problem(state[name], sizes)) is not None:
             raise ValueError(f"{owner}.{name} {problem}")
+    return sizes
 
 
 def _sized(actual: tuple[int, ...], wanted: tuple[Size, ...], sizes: Sizes) -> str | None:
@@ -248,7 +250,7 @@ def _is_plain(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A fitted estimator of a class; the sizes of models, where they are named, agree with those of the owner."""
+    """An estimator of a class, fitted if it learns anything; its numbers of labels and terms are the owner's sizes."""
 
     base: type[Estimator]
     labels: Size | None = None
@@ -258,11 +260,9 @@ class Part:
         """See `Stored.problem`."""
         if not isinstance(value, self.base):
             return f"is not a {self.base.__name__}"
-        known = value.learned_state()
-        if not known:
-            type(value).check_learned(known)  # an unfitted part is accepted only where nothing is learned
-        for name, size in (("n_labels_", self.labels), ("n_features_in_", self.terms)):
-            if size is not None and (wrong := _sized((known[name],), (size,), sizes)) is not None:
+        own = value.check_learned(value.learned_state())
+        for name, size in (("labels", self.labels), ("terms", self.terms)):
+            if name in own and (wrong := _sized((own[name],), (size,), sizes)) is not None:
                 return f"{wrong} in its part {type(value).__name__}"
         return None
 

@@ -81,7 +81,7 @@ class BestRule(DecisionRule):
     """Each candidate in words, and the value of the metric on documents it did not learn from; the best first."""
 
     learned: ClassVar[Mapping[str, Stored]] = {
-        "rule_": Part(DecisionRule),
+        "rule_": Part(DecisionRule, "labels"),
         "tried_": Each(Plain(), None),
     }
 

@@ -100,8 +100,8 @@ class DecidedModel(MultiLabelModel):
     """The choice of a rule that chooses among others, with the metric; None for other rules."""
 
     learned: ClassVar[Mapping[str, Stored]] = {
-        "rule_": Maybe(Part(DecisionRule)),
-        "calibration_": Maybe(Part(Calibration)),
+        "rule_": Maybe(Part(DecisionRule, "labels")),
+        "calibration_": Maybe(Part(Calibration, "labels")),
         "choice_": Maybe(Plain()),
         "model_": Part(MultiLabelModel, "labels", "terms"),
     }

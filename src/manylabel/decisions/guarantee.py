@@ -113,7 +113,7 @@ class Guarantee(DecisionRule):
     n_documents_: int
 
     learned: ClassVar[Mapping[str, Stored]] = {
-        "calibration_": Part(Calibration),
+        "calibration_": Part(Calibration, "labels"),
         "threshold_": Scalar(),
         "risk_": Scalar(),
         "bound_": Scalar(),

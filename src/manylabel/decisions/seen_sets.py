@@ -78,7 +78,7 @@ class SeenSets(DecisionRule):
     learned: ClassVar[Mapping[str, Stored]] = {
         "sets_": Matrix("sets", "labels", ("i1",)),
         "log_dependence_": reals("sets"),
-        "calibration_": Part(Calibration),
+        "calibration_": Part(Calibration, "labels"),
     }
 
     def __init__(

@@ -30,7 +30,7 @@ from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting, has_negative, norm_alone
 from manylabel.kernels import text as kernels
 from manylabel.progress import stage
-from manylabel.stored import Maybe, Part, Stored, flags, total
+from manylabel.stored import Maybe, Part, Sizes, Stored, flags, total
 
 Documents: TypeAlias = Sequence[Text] | Csr
 """Texts, or a ready-made matrix of counts."""
@@ -97,6 +97,20 @@ class FeaturePipeline(Estimator):
         "n_columns_": Maybe(total()),
         "kept_": Maybe(flags(None)),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` unless the steps fit together; the size "terms" is the number of columns of X."""
+        sizes = super().check_learned(state)
+        vectorizer, selector, weighting = state["vectorizer_"], state["selector_"], state["weighting_"]
+        width = state["n_columns_"] if vectorizer is None else vectorizer.n_features_out_
+        if selector is not None:
+            if selector.n_features_in_ != width:
+                raise ValueError("FeaturePipeline selects among other terms than it counts")
+            width = len(selector.kept_)
+        if weighting is not None and len(weighting.document_frequency_) != width:
+            raise ValueError("FeaturePipeline weighs other terms than it counts")
+        matcher = state["keywords_"]
+        return sizes if width is None else {"terms": width + (0 if matcher is None else len(matcher.labels_))}
 
     def __init__(
         self,

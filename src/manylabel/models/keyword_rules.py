@@ -64,9 +64,9 @@ class KeywordRules(MultiLabelModel):
     """Rules × words: not 0 for the words a rule looks for; a learned rule is these words."""
 
     learned: ClassVar[Mapping[str, Stored]] = {
-        "rule_labels_": wholes(None, below="labels"),
+        "rule_labels_": wholes("rules", below="labels"),
         "n_rules_": total(),
-        "words_": Sometimes(Matrix(None, None, ("i8", "f8"))),
+        "words_": Sometimes(Matrix("rules", "terms", ("i8", "f8"))),
         "model_": Sometimes(Part(MultiLabelModel, "labels")),
     }
 

@@ -20,7 +20,7 @@ from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.tree_arrays import GrownTree, TreeArrays
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
-from manylabel.stored import Matrix, Stored, reals, wholes
+from manylabel.stored import Matrix, Sizes, Stored, reals, wholes
 
 LARGEST_TABLE = 1 << 30
 """Bytes that scikit-learn's dense documents × labels table may take where one tree is grown for all labels."""
@@ -78,16 +78,16 @@ class TreeModel(MultiLabelModel):
         "rest_": reals("nodes"),
     }
 
-    @classmethod
-    def check_learned(cls, state: Mapping[str, Any]) -> None:
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
         """Also raise `ValueError` unless every child comes after its parent and every node compares a known term."""
-        super().check_learned(state)
+        sizes = super().check_learned(state)
         left, right, nodes = state["left_"], state["right_"], np.arange(len(state["left_"]))
         inner = left >= 0
         if (inner != (right >= 0)).any() or (inner & ((left <= nodes) | (right <= nodes))).any():
-            raise ValueError(f"{cls.__name__} has a node that is its own descendant")
+            raise ValueError(f"{type(self).__name__} has a node that is its own descendant")
         if (state["feature_"] >= max(len(state["terms_"]), 1)).any():
-            raise ValueError(f"{cls.__name__}.feature_ names a term that is not there")
+            raise ValueError(f"{type(self).__name__}.feature_ names a term that is not there")
+        return sizes
 
     def grow(self, X: Any, Y: Csr, labels: Ints) -> list[GrownTree]:
         """Grow trees on X (CSC, single precision) for `labels`, those that some documents have and some have not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ from manylabel.models.value_scores import (
     weighted,
 )
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
-from manylabel.stored import Matrix, Maybe, Scalar, Sometimes, Stored, reals, wholes
+from manylabel.stored import Matrix, Maybe, Scalar, Sizes, Sometimes, Stored, reals, wholes
 from manylabel.wording import counted
 
 MOST_DENSE = 1 << 25
@@ -139,6 +139,15 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         "table_label_documents_": Sometimes(reals("labels")),
         "table_n_documents_": Sometimes(Scalar()),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` unless there is a column for each bin, and bins have bounds."""
+        sizes = super().check_learned(state)
+        if not np.isfinite(state["low_"]).all() or not np.isfinite(state["high_"]).all():
+            raise ValueError("ValueWeightedNaiveBayes has bins without bounds")
+        if state["cells_"].shape[1] < self.n_bins:
+            raise ValueError("ValueWeightedNaiveBayes.cells_ lacks bins")
+        return sizes
 
     def __init__(
         self,

@@ -137,7 +137,7 @@ class CoTraining(TwoClassStrategy):
         "learned_labels_": wholes("learned", below="labels"),
         "sweep_": wholes("learned", below="learned"),
         "start_": Part(BinaryRelevance, "learned", "terms"),
-        "prior_": reals(None),
+        "prior_": reals("learned"),
         "fc_": Each(Part(MultiLabelModel), None),
         "dc_": Each(Part(MultiLabelModel), None),
     }

@@ -17,7 +17,7 @@ from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import track
-from manylabel.stored import Each, Forest, Part, Stored, flags, reals, wholes
+from manylabel.stored import Each, Forest, Part, Sizes, Stored, flags, reals, wholes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.two_class import BASE_MODEL, as_model, for_rows, problem_kind
 
@@ -219,6 +219,13 @@ class SiblingModel(MultiLabelModel):
         "children_": Each(wholes(None, below="labels"), "groups"),
         "models_": Each(Part(MultiLabelModel, terms="terms"), "groups"),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` unless every problem has one label per child."""
+        sizes = super().check_learned(state)
+        if any(len(rows) != model.n_labels_ for rows, model in zip(state["children_"], state["models_"], strict=True)):
+            raise ValueError("SiblingModel has a problem whose labels are not its children")
+        return sizes
 
     def __init__(self, model: Any) -> None:
         self.model = model

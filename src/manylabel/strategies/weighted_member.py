@@ -37,7 +37,7 @@ class WeightedMember(MultiLabelModel):
     weighting_: Weighting | None
 
     learned: ClassVar[Mapping[str, Stored]] = {
-        "weighting_": Maybe(Part(Weighting)),
+        "weighting_": Maybe(Part(Weighting, terms="terms")),
         "model_": Part(MultiLabelModel, "labels", "terms"),
     }
 
