@@ -392,7 +392,7 @@ def test_point_10_what_was_chosen_is_printed(tmp_path: Path) -> None:
     assert choices_of(load_source(source).corpus)[-2:] == ["a script without spaces", "HTML in most documents"]
     trained = train(source, tmp_path / "zh.mlm", method="svm")
     assert trained.record.reading == ["pairs of characters", "HTML removed"]
-    assert inspect(tmp_path / "zh.mlm").language is None
+    assert inspect(tmp_path / "zh.mlm").texts == ["pairs of characters", "HTML removed"]
 
 
 def test_point_10_stored_choices_are_checked() -> None:

@@ -84,7 +84,7 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
             f"{counted(len(found.labels), 'label')}."
         ),
         *([Note(found.reading)] if found.reading is not None else []),
-        *([Note(f"Words are reduced to {found.language.title()} stems.")] if found.language else []),
+        *([Note(f"How texts are read: {', '.join(found.texts)}.")] if found.texts else []),
         *_chosen(found),
         *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),
         *([Note(text)] if (text := expected_text(found.expected)) else []),

@@ -77,6 +77,8 @@ class ModelRecord(Record):
     thresholds: list[float] | None
     language: str | None
     """The language of the stemmer, where it was detected."""
+    texts: list[str]
+    """What was chosen by the training texts, in words: stems, pairs of characters, removed HTML."""
     chosen: Choice | None
     guarantee: Mapping[str, Any] | None
     bin_weights: Mapping[str, list[float]] | None

@@ -23,6 +23,7 @@ from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.evaluation.training_documents import kept_hashes
 from manylabel.exceptions import DataError, ModelFileError, ParameterError
+from manylabel.features.reading import Reading
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.models.base import MultiLabelModel
 from manylabel.predicting import Prediction
@@ -231,7 +232,8 @@ def _record(opened: ModelFile) -> ModelRecord:
         addresses=_addresses(opened, labels),
         label_counts=opened.decode(state["label_counts_"]).tolist(),
         thresholds=_thresholds(opened, len(labels)),
-        language=_language(state),
+        language=_choices(state).stemmer,
+        texts=_choices(state).phrases(),
         chosen=_chosen(opened),
         guarantee=_guarantee(opened),
         bin_weights=_bin_weights(opened),
@@ -254,11 +256,12 @@ def _addresses(opened: ModelFile, labels: list[str]) -> dict[str, str]:
     return {label: known[label] for label in labels if label in known}
 
 
-def _language(state: dict[str, Any]) -> str | None:
-    """The language that the vectoriser guessed; None where there was nothing to guess."""
+def _choices(state: dict[str, Any]) -> Reading:
+    """What the vectoriser chose by the training texts; the default where there was nothing to choose."""
     vectorizer = state["features_"]["state"]["vectorizer_"]
-    language: str | None = None if vectorizer is None else vectorizer["state"].get("stemmer_")
-    return language
+    chosen = {} if vectorizer is None else vectorizer["state"]
+    known = {name.removesuffix("_"): chosen[name] for name in Reading().learned_state() if name in chosen}
+    return Reading(**known)
 
 
 def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
