@@ -59,14 +59,6 @@ class TextClassifier(TextPredictor):
     recipe_: dict[str, Any]
     label_counts_: Ints
     n_documents_: int
-    nodes_: list[str] | None
-    """The nodes of the label hierarchy that are labels or above a label; None without a hierarchy."""
-    parents_: Ints | None
-    """The index of each node's parent in `nodes_`, −1 for a root."""
-    vocabulary_: dict[str, Any] | None = None
-    """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
-    reading_: dict[str, Any] | None = None
-    """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
     expected_: ExpectedQuality | None = None
     """The quality to expect on new documents, measured out of fold in `fit`; None where nothing is learned there."""
 
@@ -204,10 +196,7 @@ class TextClassifier(TextPredictor):
         nodes, parents = _hierarchy_columns(hierarchy, names)
         decided = recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         given, given_Y, divided = documents, Y, decided.divide(Y)
-        weights = None
-        if sample_weight is not None:
-            weights = check_weights(sample_weight, Y.shape[0], "TextClassifier")
-            decided = decided.weighing_documents()
+        weights = None if sample_weight is None else check_weights(sample_weight, Y.shape[0], "TextClassifier")
         if divided is not None:
             # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
             given, given_Y = rows_of(documents, divided[0]), Csr(Y[divided[0]])
@@ -226,6 +215,7 @@ class TextClassifier(TextPredictor):
             of_counts = decided.counts_of_counts(learned.counts, given_Y)
             facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
         if weights is not None:
+            decided = decided.weighing_documents()
             facts["sample_weight"] = weights if divided is None else weights[divided[0]]
         held_out = None
         if divided is not None:
@@ -335,37 +325,6 @@ class TextClassifier(TextPredictor):
             }
         )
 
-    @property
-    def n_features_in_(self) -> int:
-        """The number of columns of the ready-made counts it was fitted to; an AttributeError after texts."""
-        if not self.is_fitted or self.features_.n_columns_ is None:
-            raise AttributeError("n_features_in_ is there after fit on a matrix.")
-        return self.features_.n_columns_
-
-    @property
-    def vocabulary(self) -> LabelVocabulary | None:
-        """The addresses (URIs) of the labels and their names in all languages; None without a vocabulary."""
-        return None if self.vocabulary_ is None else LabelVocabulary.from_dict(self.vocabulary_)
-
-    @property
-    def reading(self) -> ReadingOptions | None:
-        """How the documents were read from a file (`manylabel.data.load` takes it as `like`); None if they were not."""
-        return None if self.reading_ is None else ReadingOptions.from_dict(self.reading_)
-
-    @property
-    def label_addresses(self) -> dict[str, str]:
-        """The address (URI) of each label that has one."""
-        known = {} if self.vocabulary is None else self.vocabulary.addresses_by_name()
-        return {name: known[name] for name in self.labels_ if name in known}
-
-    @property
-    def hierarchy(self) -> Hierarchy | None:
-        """The label hierarchy given to `fit`, or None."""
-        if self.nodes_ is None or self.parents_ is None:
-            return None
-        pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
-        return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
-
     # ---- saving and loading ------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], facts: Mapping[str, Any] | None = None) -> None:
@@ -374,8 +333,8 @@ class TextClassifier(TextPredictor):
         if self.features_.transformer_ is not None:
             raise ParameterError(
                 f"This classifier reads documents with {type(self.features).__name__}, which a model file cannot hold: "
-                "model files contain no code. Store the whole classifier by your own means, or use manylabel's own "
-                "vectoriser (features={...})."
+                "model files contain no code. Store it as scikit-learn's user guide describes (model persistence), or "
+                "use manylabel's own vectoriser (features={...})."
             )
         modelfile.save(self, Path(path), {"recipe": self.recipe.as_dict(), **(facts or {})})
 
@@ -410,7 +369,8 @@ class TextClassifier(TextPredictor):
     def _repr_html_(self) -> str:
         """A short table for notebooks: method, settings that differ from its own, what was learned."""
         changed = self.changed_params()
-        settings = [f"{name}={value!r}" for name, value in changed.items() if name not in ("method", *SECTIONS)]
+        plain = {name: value for name, value in changed.items() if name not in ("method", *self._sections())}
+        settings = [f"{name}={value!r}" for name, value in plain.items()]
         for name, values in self._sections().items():
             settings += [f"{name}.{key}={value!r}" for key, value in values.items()]
         rows = {"method": self.method, "settings": shortened(", ".join(settings)) or "the method's own"}

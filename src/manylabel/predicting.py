@@ -1,4 +1,4 @@
-"""What a fitted `TextClassifier` predicts: labels, scores and decisions, in batches or one text at a time."""
+"""What a fitted `TextClassifier` predicts and knows: labels, scores and decisions, in batches or one text at a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ import numpy.typing as npt
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import length_of, read_documents
+from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, LabelForm, class_values, read_labels
+from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.labels import label_sets, stack
-from manylabel.estimator import Csr, Floats, Transformer
+from manylabel.data.reading_options import ReadingOptions
+from manylabel.estimator import Csr, Floats, Ints, Transformer
 from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.models.score_kinds import undisplay
@@ -53,6 +56,14 @@ class TextPredictor(Transformer):
     """The form in which labels were passed to `fit`, and in which predictions are returned."""
     label_kind_: str
     """The type of a label: "str", "bool", "int" or "float"; `labels_` holds their names."""
+    nodes_: list[str] | None
+    """The nodes of the label hierarchy that are labels or above a label; None without a hierarchy."""
+    parents_: Ints | None
+    """The index of each node's parent in `nodes_`, −1 for a root."""
+    vocabulary_: dict[str, Any] | None = None
+    """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
+    reading_: dict[str, Any] | None = None
+    """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
     _short_way: Callable[[Text], list[int]] | None = None
     _short_way_is_known: bool = False
 
@@ -236,6 +247,39 @@ class TextPredictor(Transformer):
 
         self.check_fitted()
         return remarks_of(self.decided_, self.labels_, self._batches(documents))
+
+    # ---- what the model keeps ----------------------------------------------------------------------------------------
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the matrix it was fitted to; an AttributeError after texts."""
+        if not self.is_fitted or self.features_.n_columns_ is None or self.features_.transformer_ is not None:
+            raise AttributeError("n_features_in_ is there after fit on a matrix.")
+        return self.features_.n_columns_
+
+    @property
+    def vocabulary(self) -> LabelVocabulary | None:
+        """The addresses (URIs) of the labels and their names in all languages; None without a vocabulary."""
+        return None if self.vocabulary_ is None else LabelVocabulary.from_dict(self.vocabulary_)
+
+    @property
+    def reading(self) -> ReadingOptions | None:
+        """How the documents were read from a file (`manylabel.data.load` takes it as `like`); None if they were not."""
+        return None if self.reading_ is None else ReadingOptions.from_dict(self.reading_)
+
+    @property
+    def label_addresses(self) -> dict[str, str]:
+        """The address (URI) of each label that has one."""
+        known = {} if self.vocabulary is None else self.vocabulary.addresses_by_name()
+        return {name: known[name] for name in self.labels_ if name in known}
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The label hierarchy given to `fit`, or None."""
+        if self.nodes_ is None or self.parents_ is None:
+            return None
+        pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
+        return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
 
     # ---- one text at a time ------------------------------------------------------------------------------------------
 

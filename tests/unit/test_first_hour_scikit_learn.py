@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
@@ -165,6 +166,25 @@ def test_point_13_sample_weight_changes_what_is_learned(method: str) -> None:
     assert not np.allclose(model.fit(TEXTS, LABELS, sample_weight=weights).decision_function(["road works"]), plain)
     guarded = TextClassifier("svm", folds=2, decision={"rule": "guarantee"})
     guarded.fit(TEXTS * 3, LABELS * 3, sample_weight=np.ones(72))
+
+
+def test_point_13_negative_numbers_can_be_weighed() -> None:
+    X, weights = np.random.default_rng(0).normal(size=(24, 3)), np.where(np.arange(24) < 12, 0.001, 1.0)
+    for method in ("auto", "svm"):
+        model = TextClassifier(method, folds=2)
+        plain = model.fit(X, Y).decision_function(X)
+        assert not np.allclose(model.fit(X, Y, sample_weight=weights).decision_function(X), plain)
+        assert model.n_features_in_ == 3
+
+
+def test_point_13_settings_of_a_transformer() -> None:
+    model = TextClassifier("svm", features=TfidfVectorizer(), folds=2)
+    assert "TfidfVectorizer" in model._repr_html_()
+    search = GridSearchCV(model, {"features__min_df": [1, 2]}, cv=2, scoring="f1_micro").fit(TEXTS, Y)
+    assert search.best_estimator_.features.min_df == search.best_params_["features__min_df"]
+    assert not hasattr(search.best_estimator_, "n_features_in_")
+    copied = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(copied.predict(TEXTS), search.predict(TEXTS))
 
 
 def test_point_13_sample_weight_is_refused_with_a_sentence() -> None:
