@@ -149,7 +149,7 @@ def test_label_curves_are_the_curves_of_the_other_functions_as_plain_data() -> N
     assert curves.macro.precision == m.macro_precision_recall_curve(Y_true, scores).precision.tolist()
     assert json.loads(json.dumps(asdict(curves), allow_nan=False)) == asdict(curves)
     assert [curve.name for curve in m.label_curves(Y_true, scores).labels] == ["0", "1"]
-    with pytest.raises(DataError, match="2 labels, but 1 label names"):
+    with pytest.raises(DataError, match="2 labels, but 1 label name"):
         m.label_curves(Y_true, scores, ["buses"])
 
 

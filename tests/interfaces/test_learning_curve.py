@@ -104,7 +104,7 @@ def test_evaluate_warns_of_near_duplicates(copied: str, capsys: pytest.CaptureFi
 
 
 def test_describe_counts_near_duplicates(copied: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Near-duplicates: 40 pairs, among 80 documents" in printed(capsys, "describe", copied)
+    assert "Near-duplicates: 40 pairs among 80 documents" in printed(capsys, "describe", copied)
     assert json.loads(printed(capsys, "describe", copied, "--json"))["near_duplicates"]["pairs"] == 40
 
 

@@ -59,7 +59,7 @@ class Calibration(Estimator):
         "intercepts_": Sometimes(reals("labels")),
         "corner_scores_": Sometimes(reals("corners")),
         "corner_heights_": Sometimes(reals("corners")),
-        "corner_starts_": Sometimes(Starts("labels", "corners")),
+        "corner_starts_": Sometimes(Starts("curves", "corners")),
         "own_share_": Sometimes(reals("labels")),
     }
 

@@ -159,7 +159,7 @@ class CountModel(MultiLabelModel):
     learned: ClassVar[Mapping[str, Stored]] = {
         "discount_": Sometimes(Scalar()),
         "discount_is_fallback_": Sometimes(Flag()),
-        "counts_of_counts_": Sometimes(Maybe(wholes(None))),
+        "counts_of_counts_": Sometimes(Maybe(wholes(None, None))),
         "label_documents_": wholes("labels"),
         "label_terms_": Sometimes(Maybe(Matrix("labels", "counted"))),
         "labelled_terms_": Sometimes(reals("counted")),

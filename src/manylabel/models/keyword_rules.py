@@ -66,7 +66,7 @@ class KeywordRules(MultiLabelModel):
     learned: ClassVar[Mapping[str, Stored]] = {
         "rule_labels_": wholes("rules", below="labels"),
         "n_rules_": total(),
-        "words_": Sometimes(Matrix("rules", "terms", ("i8", "f8"))),
+        "words_": Sometimes(Matrix("rules", None, ("i8", "f8", "i1"))),
         "model_": Sometimes(Part(MultiLabelModel, "labels")),
     }
 
