@@ -88,3 +88,13 @@ def test_point_20_tables_go_into_a_folder(tmp_path: Path, capsys: pytest.Capture
     assert "is a file. Give the name of a folder" in capsys.readouterr().err
     assert run([*LETTERS, "--method", "nb-binary", "--tables", str(tmp_path / "no" / "tables")]) != 0
     assert "does not exist. Make it first" in capsys.readouterr().err
+
+
+def test_point_20_inspect_shows_the_mean_weight_per_bin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The model file keeps it, for value-weighted naive Bayes only."""
+    for method, kept in (("mnb-vw-reference", True), ("nb-binary", False)):
+        model = tmp_path / f"{method}.manylabel"
+        printed(capsys, "train", "townhall", "--method", method, "-m", str(model))
+        weights = json.loads(printed(capsys, "inspect", str(model), "--json"))["bin_weights"]
+        assert (weights is not None) is kept
+        assert ("Mean weight per frequency bin" in printed(capsys, "inspect", str(model))) is kept
