@@ -77,7 +77,7 @@ def test_point_19_strategies_take_any_base_method(strategy: str) -> None:
     texts = ["late bus", "bad road", "late bus on a bad road", "bus stop", "hole in the road", "bus, hole"] * 4
     labels = [["bus"], ["road"], ["bus", "road"], ["bus"], ["road"], ["bus", "road"]] * 4
     recipe = Recipe.of(strategy, {"model": {"base": "nb-binary"}})
-    assert type(recipe.build_model().model).__name__ == "BinaryNaiveBayes"
+    assert type(recipe.build_model().get_params()["model"]).__name__ == "BinaryNaiveBayes"
     assert Recipe.from_toml(recipe.to_toml()) == recipe
     model = TextClassifier(strategy, model={"base": "nb-binary"}).fit(texts, labels)
     assert "bus" in model.predict(["late bus"])[0]
@@ -88,7 +88,7 @@ def test_point_19_a_chain_of_svms_from_the_command_line(capsys: pytest.CaptureFi
     assert run(["train", "mail.csv", "--method", "mnb-vw-cc", "--set", "model.base=svm", "--set", "model.C=0.5"]) == 0
     model = TextClassifier.load("mail.manylabel")
     assert model.recipe.weighting["idf"] == "smooth"
-    assert model.decided_.model_.model.C == 0.5
+    assert model.decided_.model_.get_params()["model__C"] == 0.5
     capsys.readouterr()
     assert run(["train", "mail.csv", "--method", "svm", "--set", "model.base=nb"]) == 2
     assert "mnb-vw-cc" in capsys.readouterr().err
