@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from manylabel.evaluation.paired_tests import (
     permutation_test,
     sign_test_labels,
 )
+from manylabel.evaluation.repeated_tests import repeated_test
 from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import track
 from manylabel.reports.choosing_records import Discordant, DiscordantLabel, RunnerUp, Signs
@@ -37,6 +38,8 @@ class Standing:
     figure: Interval
     difference: Difference | None
     p: float | None
+    p_repeated: float | None = None
+    """The p of the test over repeated folds, corrected in the same way; None where folds were not repeated."""
 
     @property
     def level_with_winner(self) -> bool:
@@ -71,14 +74,27 @@ def leaderboard(race: Race, seed: int) -> Leaderboard:
         permutation_test(winner.pooled(), one.pooled(), metric, seed).p for one in track("Testing differences", tested)
     ]
     corrected: list[float | None] = [*holm(raw).tolist(), *[None] * (len(done) - 1 - len(tested))] if raw else []
+    repeated = _over_repetitions(race, winner, done[1:])
+    others_done = [
+        replace(_standing(one, winner, metric, seed, p), p_repeated=p_repeated)
+        for one, p, p_repeated in zip(done[1:], corrected, repeated, strict=True)
+    ]
     return Leaderboard(
         metric,
-        [
-            Standing(winner, interval(winner.pooled(), metric, seed), None, None),
-            *(_standing(one, winner, metric, seed, p) for one, p in zip(done[1:], corrected, strict=True)),
-        ],
+        [Standing(winner, interval(winner.pooled(), metric, seed), None, None), *others_done],
         [_standing(one, winner, metric, seed, None) for one in behind],
     )
+
+
+def _over_repetitions(race: Race, winner: Runner, others: Sequence[Runner]) -> list[float | None]:
+    """The p of each pipeline against the winner over repeated folds, corrected by Holm; None without repetitions."""
+    numbers = range(race.n_folds)
+    if race.repeats == 1 or not others or set(winner.folds) != set(numbers):
+        return [None] * len(others)
+    values = [[one.folds[number].value(race.metric) for number in numbers] for one in (winner, *others)]
+    best, *rest = np.array(values).reshape(len(values), race.repeats, -1)
+    corrected: list[float | None] = holm([repeated_test(best - one).p for one in rest]).tolist()
+    return corrected
 
 
 def _standing(runner: Runner, winner: Runner, metric: TargetMetric, seed: int, p: float | None) -> Standing:
@@ -95,15 +111,17 @@ def _best_of_each(runners: Sequence[Runner]) -> list[Runner]:
     return list(found.values())
 
 
-def against_runner_up(board: Leaderboard, label_names: Sequence[str]) -> RunnerUp | None:
+def against_runner_up(board: Leaderboard, label_names: Sequence[str], folds: Sequence[int]) -> RunnerUp | None:
     """The winner against the next method: McNemar's test of label sets and of labels, sign test of F1 per label.
 
+    `folds` are those of one repetition, in which every document is tested once.
     `labels` names those whose decisions differ by McNemar's exact test, corrected by Holm over all labels.
     """
     rivals = [one.runner for one in board.finishers[1:] if one.runner.option.method != board.winner.option.method]
     if not rivals:
         return None
-    first, second = board.winner.pooled(), rivals[0].pooled()
+    ran = [number for number in folds if number in board.winner.folds]
+    first, second = board.winner.pooled(ran), rivals[0].pooled(ran)
     sets, signs, labels = mcnemar_exact_match(first, second), sign_test_labels(first, second), []
     tests = mcnemar_labels(first, second)
     for name, test, p in zip(label_names, tests, holm([test.p for test in tests]).tolist(), strict=True):

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from manylabel.choosing.candidates import Entrant, Option, Traits, variants
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.trial import run_trial
@@ -68,6 +70,8 @@ class Race:
 
     metric: TargetMetric
     n_folds: int
+    """The number of folds, of all repetitions together."""
+    repeats: int = 1
     runners: list[Runner] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     """Entrants that did not run in all folds, and why."""
@@ -91,14 +95,20 @@ class RaceRunner:
     """Runs a race on the documents of `work`, within the budget and the deadline."""
 
     def __init__(
-        self, work: FoldWork, traits: Traits, metric: TargetMetric, budget: float | None, deadline: Deadline
+        self,
+        work: FoldWork,
+        traits: Traits,
+        metric: TargetMetric,
+        budget: float | None,
+        deadline: Deadline,
+        repeats: int = 1,
     ) -> None:
         self.work = work
         self.traits = traits
         self.metric = metric
         self.plan = float("inf") if budget is None else PLANNED * budget
         self.deadline = deadline
-        self.race = Race(metric, len(work.splits))
+        self.race = Race(metric, len(work.splits), repeats)
         self.protected: list[Entrant] = []
         """Entrants that are neither left out nor stopped."""
 
@@ -215,13 +225,15 @@ class RaceRunner:
             race.left_out[entrant.name] = f"could not learn from fold {number + 1}: {error}"
             race.runners = [runner for runner in race.runners if runner.entrant is not entrant]
             return False
-        Y_true = Csr(self.work.Y[self.work.splits[number][1]])
+        tested = self.work.splits[number][1]
+        Y_true = Csr(self.work.Y[tested])
+        documents = None if race.repeats == 1 else np.asarray(tested, dtype=np.int64)
         if number == 0:
             race.runners += [Runner(option, entrant) for option in entrant.options]
         for runner in race.runners:
             if runner.entrant is entrant:
                 predicted = found[runner.option.name]
-                runner.folds[number] = DocumentStatistics(Y_true, predicted.Y_pred, predicted.ranks)
+                runner.folds[number] = DocumentStatistics(Y_true, predicted.Y_pred, predicted.ranks, documents)
                 runner.fit_seconds.append(predicted.fit_seconds)
                 runner.predict_seconds.append(predicted.predict_seconds / max(Y_true.shape[0], 1))
                 runner.size = max(runner.size, predicted.size)

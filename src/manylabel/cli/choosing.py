@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_page
+from manylabel.cli.display import progress, remark, show, show_json, write_page
 from manylabel.reports.page import skipped_notes
 
 
@@ -27,6 +27,14 @@ def compare(
     ] = None,
     metric: o.Metric = "micro-f1",
     folds: o.Folds = 5,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            "--repeats",
+            help="How often to cross-validate, each time with other folds: --repeats 5 --folds 2 is 5×2 "
+            "cross-validation with its F test.",
+        ),
+    ] = 1,
     test: Annotated[
         Path | None,
         typer.Option(
@@ -37,6 +45,16 @@ def compare(
     ] = None,
     budget: Annotated[str, typer.Option("--budget", help="The time budget per data set: 90s, 2m, 1h.")] = "2m",
     report: o.HtmlReport = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write the leaderboard to this CSV file.", show_default=False)
+    ] = None,
+    latex: Annotated[
+        Path | None, typer.Option("--latex", help="Write the leaderboard as a LaTeX table.", show_default=False)
+    ] = None,
+    diagram: Annotated[
+        Path | None,
+        typer.Option("--diagram", help="Write the critical-difference diagram to this SVG file.", show_default=False),
+    ] = None,
     model: o.NewModel = None,
     *,
     reading: o.DataOptions,
@@ -54,7 +72,9 @@ def compare(
     from manylabel.deadline import seconds_of
     from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_page import compare_html, compare_page, over_data_sets_page
+    from manylabel.reports.compare_tables import compare_csv, compare_latex
     from manylabel.reports.page import check_charts
+    from manylabel.reports.rank_diagram import diagram_of
     from manylabel.tasks.compare import compare as task
     from manylabel.tasks.models import check_own_model
 
@@ -71,7 +91,7 @@ def compare(
             f"The models of {' and '.join(data)} would be written to the same file. Compare them one at a time, with "
             "--model."
         )
-    for target in (*targets, *([] if report is None else [report])):
+    for target in (*targets, *(path for path in (report, csv, latex, diagram) if path is not None)):
         check_target(target, [*data, test])
     for target in targets:
         check_own_model(target, "compare")
@@ -86,6 +106,7 @@ def compare(
                 methods=named or None,
                 metric=metric,
                 folds=folds,
+                repeats=repeats,
                 test=None if test is None else reading.source(str(test)),
                 budget=seconds,
                 seed=seed,
@@ -101,6 +122,16 @@ def compare(
         show(over_data_sets_page(found))
     if report is not None:
         write_page(report, compare_html(found))
+    if csv is not None:
+        write_page(csv, compare_csv(found))
+    if latex is not None:
+        write_page(latex, compare_latex(found))
+    if diagram is not None:
+        drawn = diagram_of(found)
+        if drawn is None:
+            remark("There is no diagram: fewer than two methods ran on all data sets or in all folds.")
+        else:
+            write_page(diagram, drawn)
 
 
 @o.takes_data_options()

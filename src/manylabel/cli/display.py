@@ -75,12 +75,12 @@ def remark(text: str) -> None:
 
 
 def write_page(path: Path, page: str) -> None:
-    """Write a page, whole or not at all, and print where it is."""
+    """Write a page or table, whole or not at all, and print where it is."""
     from manylabel.data.atomic import atomic_text
 
     with atomic_text(path) as stream:
         stream.write(page)
-    remark(f"The page is in {path}.")
+    remark(f"Written: {path}.")
 
 
 @contextmanager

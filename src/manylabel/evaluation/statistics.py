@@ -63,9 +63,12 @@ class DocumentStatistics:
     Y_true: Csr
     Y_pred: Csr
     ranks: LabelRanks | None = None
+    documents: Ints | None = None
+    """The document of each row, where documents were predicted several times; None: each row is a document."""
 
     def __len__(self) -> int:
-        return int(self.Y_true.shape[0])
+        """The number of documents."""
+        return int(self.Y_true.shape[0]) if self.documents is None else len(np.unique(self.documents))
 
     @classmethod
     def concatenate(cls, batches: Iterable[DocumentStatistics]) -> DocumentStatistics:
@@ -78,10 +81,12 @@ class DocumentStatistics:
                 f"but there are {len(batches)} batches with {widths} labels."
             )
         ranks = [batch.ranks for batch in batches if batch.ranks is not None]
+        numbers = [batch.documents for batch in batches if batch.documents is not None]
         return cls(
             stack([batch.Y_true for batch in batches], widths[0]),
             stack([batch.Y_pred for batch in batches], widths[0]),
             LabelRanks.concatenate(ranks) if len(ranks) == len(batches) else None,
+            np.concatenate(numbers) if len(numbers) == len(batches) else None,
         )
 
     @property
@@ -109,13 +114,12 @@ class DocumentStatistics:
         return document_counts(self.Y_true, self.Y_pred)
 
     def fractions(self, metric: TargetMetric | str) -> Fractions:
-        """The sums a metric is made of."""
+        """The sums a metric is made of, per document: the predictions of one document, if several, are added up."""
         wanted = find_target_metric(metric) if isinstance(metric, str) else metric
-        if wanted.k is not None:
-            return _recall(self, wanted)
-        if wanted.name not in _MADE_OF:
+        if wanted.k is None and wanted.name not in _MADE_OF:
             raise UnknownNameError("metric that can be resampled", wanted.name, [*TARGET_METRICS, "recall@5"])
-        return _MADE_OF[wanted.name](self)
+        found = _MADE_OF[wanted.name](self) if wanted.k is None else _recall(self, wanted)
+        return found if self.documents is None else _added_up(found, self.documents)
 
     def value(self, metric: TargetMetric | str) -> float:
         """The metric itself, each document counted once; the same number as `TargetMetric.value`."""
@@ -161,6 +165,14 @@ def check_paired(first: DocumentStatistics, second: DocumentStatistics) -> None:
 # ---- What each metric is made of -------------------------------------------------------------------------------------
 
 
+def _added_up(fractions: Fractions, documents: Ints) -> Fractions:
+    """The sums of the rows of each document."""
+    numbers, of_rows = np.unique(documents, return_inverse=True)
+    entries = np.ones(len(documents)), (of_rows.reshape(-1), np.arange(len(documents)))
+    sums = Csr(entries, shape=(len(numbers), len(documents)))
+    return Fractions(Csr(sums @ fractions.above), Csr(sums @ fractions.below), fractions.undefined)
+
+
 def _micro(statistics: DocumentStatistics) -> Fractions:
     counts = statistics.counts
     return Fractions(_column(2 * counts.right), _column(counts.true + counts.predicted), 0.0)
@@ -183,7 +195,7 @@ def _exact(statistics: DocumentStatistics) -> Fractions:
 
 
 def _hamming(statistics: DocumentStatistics) -> Fractions:
-    labels = np.full(len(statistics), max(statistics.Y_true.shape[1], 1))
+    labels = np.full(statistics.Y_true.shape[0], max(statistics.Y_true.shape[1], 1))
     return Fractions(_column(np.diff(statistics.wrong.indptr)), _column(labels), np.nan)
 
 
@@ -195,8 +207,8 @@ def _recall(statistics: DocumentStatistics, metric: TargetMetric) -> Fractions:
             f"{metric.name} is about the order of labels, but the method gave no scores.",
             remedy="Hand the scores to document_statistics.",
         )
-    documents = np.repeat(np.arange(len(statistics)), ranks.sizes)
-    hits = np.bincount(documents, weights=ranks.rank <= (metric.k or 0), minlength=len(statistics))
+    documents = np.repeat(np.arange(len(ranks.sizes)), ranks.sizes)
+    hits = np.bincount(documents, weights=ranks.rank <= (metric.k or 0), minlength=len(ranks.sizes))
     return Fractions(_column(hits / np.maximum(ranks.sizes, 1)), _column(ranks.sizes > 0), np.nan)
 
 

@@ -119,6 +119,8 @@ class LeaderboardRow(Record):
     difference: Difference | None
     """To the winner on the same folds; None for the winner itself."""
     p: float | None
+    p_repeated: float | None
+    """The p of the test over repeated folds; None where folds were not repeated."""
     no_difference_shown: bool
     reason: str | None
     """Why the method was stopped before it ran all folds; None where it ran them."""
@@ -217,6 +219,8 @@ class ComparisonRecord(Record):
     compared: int
     folds: str
     n_folds: int
+    """The number of folds, of all repetitions together."""
+    repeats: int
     metric: MetricName
     budget: float | None
     seed: int
@@ -233,6 +237,8 @@ class ComparisonRecord(Record):
     by_label: LabelTable
     first_fold: Mapping[str, float]
     """Each method's best value in the first fold, which all ran: several data sets are compared by it."""
+    fold_values: Mapping[str, list[float]]
+    """The value in every fold of each pipeline that ran in all."""
     recipe: Mapping[str, Any]
     toml: str
     model: str | None

@@ -6,9 +6,20 @@ from collections.abc import Sequence
 from html import escape
 
 from manylabel.evaluation.bootstrap import Difference
-from manylabel.evaluation.rank_tests import critical_difference, friedman, undivided_groups
 from manylabel.reports.choosing_records import ComparisonRecord, LeaderboardRow, RunnerUp, TestFigure
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, p_text, page_html
+from manylabel.reports.page import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Drawing,
+    Heading,
+    Note,
+    Table,
+    p_text,
+    page_html,
+)
+from manylabel.reports.rank_diagram import diagram_of, ranking_over_data_sets
 from manylabel.wording import counted
 
 MOST_STOPPED = 15
@@ -29,7 +40,7 @@ def compare_page(facts: ComparisonRecord) -> list[Block]:
         *_clock(facts),
         leaderboard_table(facts),
         Note(group_text(facts)),
-        *([Note(against_text(facts.against))] if facts.against else []),
+        *([Note(against_text(facts.against, facts.repeats))] if facts.against else []),
         Note(legend_text(facts), "quiet"),
         *_stopped(facts),
         Heading(COSTS),
@@ -51,6 +62,7 @@ def leaderboard_table(facts: ComparisonRecord) -> Table:
     """Every method that ran in all folds, best first."""
     columns = [Column(""), Column("method"), Column("features"), Column("rule"), Column(facts.metric.name)]
     columns += [Column("95 %"), Column("to the winner"), Column("95 %"), Column("p", "number")]
+    columns += [Column("p repeated", "number")] if facts.repeats > 1 else []
     return Table(columns, [_row(row, place, facts) for place, row in enumerate(facts.leaderboard)])
 
 
@@ -58,7 +70,8 @@ def _row(row: LeaderboardRow, place: int, facts: ComparisonRecord) -> list[Cell]
     mark = "1" if place == 0 else LEVEL_SIGN if row.no_difference_shown else ""
     p = "" if row.p is None else p_text(row.p)
     named = [row.method, row.features, row.rule, figure(row.value, facts), between(row, facts)]
-    return [mark, *named, *_gap(row, facts), p]
+    repeated: list[Cell] = ["" if row.p_repeated is None else p_text(row.p_repeated)] if facts.repeats > 1 else []
+    return [mark, *named, *_gap(row, facts), p, *repeated]
 
 
 def group_text(facts: ComparisonRecord) -> str:
@@ -82,8 +95,9 @@ def _reaches(difference: Difference | None, facts: ComparisonRecord) -> bool:
     return difference.high >= 0 if facts.metric.greater_is_better else difference.low <= 0
 
 
-def against_text(against: RunnerUp) -> str:
-    """The winner against the runner-up, whole sets and labels."""
+def against_text(against: RunnerUp, repeats: int = 1) -> str:
+    """The winner against the runner-up, whole sets and labels; with repetitions, in the first."""
+    where = "" if repeats == 1 else ", in the first repetition"
     sets, signs = against.sets, against.signs
     labels = ", ".join(f"{one.label} ({one.winner_only} : {one.other_only})" for one in against.labels[:8])
     more = len(against.labels) - 8
@@ -94,7 +108,7 @@ def against_text(against: RunnerUp) -> str:
         else "No single label differs significantly."
     )
     return (
-        f"Against {against.other}: whole label sets right only by the winner {sets.winner_only:,}, only by the "
+        f"Against {against.other}{where}: whole label sets right only by the winner {sets.winner_only:,}, only by the "
         f"other {sets.other_only:,} (McNemar p {p_text(sets.p)}); F1 better on "
         f"{counted(signs.wins, 'label')}, worse on {signs.losses} (sign test p {p_text(signs.p)}). {differing}"
     )
@@ -105,9 +119,18 @@ def legend_text(facts: ComparisonRecord) -> str:
     return (
         f"{facts.metric.title} in percent over the documents of all folds together; 95 % percentile intervals "
         "over documents; differences on the same documents; p of a permutation test, corrected by Holm over the rows; "
-        f"{LEVEL_SIGN} no difference from the winner shown at 5 %. Each method with its best rule, for each "
-        "kind of terms. Macro averages run over all labels of these documents."
+        f"{LEVEL_SIGN} no difference from the winner shown at 5 %. {_repeated_text(facts)}Each method with its best "
+        "rule, for each kind of terms. Macro averages run over all labels of these documents."
     )
+
+
+def _repeated_text(facts: ComparisonRecord) -> str:
+    """What the p over repeated folds is; empty where folds were not repeated."""
+    if facts.repeats == 1:
+        return ""
+    shape = facts.repeats, facts.n_folds // facts.repeats
+    test = "5×2 F test (Alpaydın 1999)" if shape == (5, 2) else "corrected t-test (Nadeau & Bengio 2003)"
+    return f"p repeated: {test} over the folds of all repetitions, corrected by Holm. "
 
 
 def costs_table(facts: ComparisonRecord) -> Table:
@@ -198,23 +221,19 @@ def _model(facts: ComparisonRecord) -> list[Block]:
 
 def over_data_sets_page(comparisons: Sequence[ComparisonRecord]) -> list[Block]:
     """Average ranks of the methods that all data sets have, with Friedman's and Nemenyi's tests."""
-    common = [name for name in comparisons[0].first_fold if all(name in one.first_fold for one in comparisons[1:])]
     title = Heading(f"Over {len(comparisons)} data sets")
-    if len(common) < 2:
+    found = ranking_over_data_sets(comparisons)
+    if found is None:
         return [title, Note("Fewer than two methods ran on all data sets, so that there are no ranks.", "quiet")]
-    better = bool(comparisons[0].metric.greater_is_better)
-    values = [[one.first_fold[name] for name in common] for one in comparisons]
-    found = friedman(values, greater_is_better=better)
-    order = sorted(range(len(common)), key=lambda place: found.average_ranks[place])
-    rows: list[list[Cell]] = [[common[place], f"{found.average_ranks[place]:.2f}"] for place in order]
-    gap = critical_difference(len(common), len(comparisons))
-    groups = undivided_groups(found.average_ranks, gap)
-    same = "; ".join(", ".join(common[place] for place in group) for group in groups if len(group) > 1)
+    order = sorted(range(len(found.names)), key=lambda place: found.average_ranks[place])
+    rows: list[list[Cell]] = [[found.names[place], f"{found.average_ranks[place]:.2f}"] for place in order]
+    same = "; ".join(", ".join(found.names[place] for place in group) for group in found.groups if len(group) > 1)
     return [
         title,
         Table([Column("method"), Column("average rank", "number")], rows),
         Note(
-            f"Friedman p {p_text(found.p)} (Iman-Davenport); average ranks that differ by less than {gap:.2f} show no "
+            f"Friedman p {p_text(found.p)} (Iman-Davenport); average ranks that differ by less than "
+            f"{found.critical_difference:.2f} show no "
             f"difference (Nemenyi, 5 %). {'No difference shown within: ' + same + '.' if same else ''}"
         ),
         Note("Ranks of each method's best rule in the first fold, which all methods ran; 1 is best.", "quiet"),
@@ -239,11 +258,13 @@ COLOURS = ("#1f5fa8", "#c4342c", "#1b7f4d")
 
 def compare_html(comparisons: Sequence[ComparisonRecord]) -> str:
     """One page of one or several comparisons that needs nothing but a browser."""
-    blocks: list[Block | Chart] = []
+    blocks: list[Block | Chart | Drawing] = []
     for facts in comparisons:
         blocks += _with_charts(compare_page(facts), facts)
     if len(comparisons) > 1:
         blocks += over_data_sets_page(comparisons)
+    if (diagram := diagram_of(comparisons)) is not None:
+        blocks += [Heading("Critical-difference diagram"), Drawing(diagram)]
     return page_html("Methods compared", blocks)
 
 

@@ -149,6 +149,13 @@ class Chart:
     layout: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A finished drawing, as SVG."""
+
+    svg: str
+
+
 _PAGE = Template("""<!doctype html>
 <html lang="en">
 <head>
@@ -181,7 +188,7 @@ for (const drawing of $drawings)
 _LAYOUT = {"margin": {"t": 48, "r": 20}, "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "#ffffff"}
 
 
-def page_html(title: str, blocks: Sequence[Block | Chart]) -> str:
+def page_html(title: str, blocks: Sequence[Block | Chart | Drawing]) -> str:
     """The page; it needs nothing but a browser."""
     drawings: list[dict[str, Any]] = []
     body = []
@@ -190,6 +197,8 @@ def page_html(title: str, blocks: Sequence[Block | Chart]) -> str:
             name = f"chart{len(drawings)}"
             drawings.append({"id": name, "data": list(block.traces), "layout": {**_LAYOUT, **block.layout}})
             body.append(f'<div class="chart" id="{name}"></div>')
+        elif isinstance(block, Drawing):
+            body.append(f'<div class="wide">{block.svg}</div>')
         else:
             body.append(_block(block))
     return _PAGE.substitute(

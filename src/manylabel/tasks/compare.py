@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,7 +46,7 @@ from manylabel.reports.choosing_records import (
     MetricName,
     TestFigure,
 )
-from manylabel.tasks.corpora import Source, documents_of, folds_of, in_order_of_time, load_source, split_of
+from manylabel.tasks.corpora import Source, documents_of, folds_of, in_order_of_time, load_source, split_of, time_column
 from manylabel.tasks.models import fit_corpus, training_facts
 from manylabel.wording import counted
 
@@ -73,6 +74,7 @@ class Comparison:
     """Documents that were cross-validated: all of the training split, or a sample of it."""
     budget: float | None
     seed: int
+    repeats: int
     race: Race
     board: Leaderboard
     expected: Expectation
@@ -95,6 +97,7 @@ class Comparison:
             compared=self.compared,
             folds=self.folds,
             n_folds=self.race.n_folds,
+            repeats=self.repeats,
             metric=MetricName(metric.name, metric.title, metric.greater_is_better),
             budget=self.budget,
             seed=self.seed,
@@ -104,7 +107,7 @@ class Comparison:
             stopped=[_row(one, self.race.left_out.get(one.runner.entrant.name)) for one in board.stopped],
             left_out=self._left_out(),
             costs=[_cost(one, on_front) for one, on_front in zip(board.finishers, front, strict=True)],
-            against=against_runner_up(board, self.labels),
+            against=against_runner_up(board, self.labels, range(self.race.n_folds // self.repeats)),
             expected=Expected(
                 value=expected.value,
                 low=expected.low,
@@ -118,6 +121,7 @@ class Comparison:
             test=self.test,
             by_label=self._by_label(),
             first_fold=self._first_fold(),
+            fold_values=self._fold_values(),
             recipe=board.winner.option.recipe.as_dict(),
             toml=board.winner.option.recipe.to_toml(),
             model=None if self.model is None else str(self.model),
@@ -137,9 +141,20 @@ class Comparison:
         Y_true = leaders[0].pooled().Y_true
         return LabelTable(
             labels=self.labels,
-            documents=np.bincount(Y_true.indices, minlength=Y_true.shape[1]).tolist(),
+            documents=(np.bincount(Y_true.indices, minlength=Y_true.shape[1]) // self.repeats).tolist(),
             f1={runner.option.name: runner.pooled().label_f1.tolist() for runner in leaders},
         )
+
+    def _fold_values(self) -> dict[str, list[float]]:
+        """The value in every fold of each pipeline on the leaderboard, by method, or by all its names where needed."""
+        runners = [one.runner for one in self.board.finishers]
+        twice = {name for name, times in Counter(one.option.method for one in runners).items() if times > 1}
+        return {
+            f"{one.option.method} ({one.option.features})" if one.option.method in twice else one.option.method: [
+                one.folds[number].value(self.metric) for number in sorted(one.folds)
+            ]
+            for one in runners
+        }
 
     def _first_fold(self) -> dict[str, float]:
         """Each method's best figure in the first fold, which all ran: what several data sets are compared by."""
@@ -159,6 +174,7 @@ def compare(
     methods: Sequence[str] | None = None,
     metric: str = DEFAULT_METRIC,
     folds: int = FOLDS,
+    repeats: int = 1,
     test: Source | None = None,
     budget: float | None = None,
     seed: int = 0,
@@ -168,14 +184,14 @@ def compare(
     see `compare_splits`.
     """
     began = time.perf_counter()
-    _checked(metric, folds, methods)
+    _checked(metric, folds, repeats, methods)
     loaded = load_source(source)
     tested = None if test is None else load_source(test, like=loaded.corpus.reading).corpus
     train, held_out = _train_and_test(loaded.corpus, tested)
     name = loaded.corpus.name or source.data
     found = compare_splits(
-        train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, budget=budget, seed=seed,
-        n_jobs=n_jobs, began=began,
+        train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, repeats=repeats, budget=budget,
+        seed=seed, n_jobs=n_jobs, began=began,
     )  # fmt: skip
     return replace(found, skipped=list(loaded.skipped))
 
@@ -189,23 +205,25 @@ def compare_splits(
     methods: Sequence[str] | None = None,
     metric: str = DEFAULT_METRIC,
     folds: int = FOLDS,
+    repeats: int = 1,
     budget: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     began: float | None = None,
 ) -> Comparison:
     """Cross-validate methods on `train`, train the best on all of it, save it as `model`, and measure it once on
-    `held_out`. `budget` is in seconds, and runs from `began` (by `time.perf_counter`; default: from now).
+    `held_out`. `repeats` cross-validations are made, each with other folds. `budget` is in seconds, and runs from
+    `began` (by `time.perf_counter`; default: from now).
     """
     start = time.perf_counter() if began is None else began
     deadline = Deadline(None if budget is None else FOR_RACE * budget - (time.perf_counter() - start))
-    wanted = _checked(metric, folds, methods)
+    wanted = _checked(metric, folds, repeats, methods)
     with warnings.catch_warnings():
         # A method warns in every inner fold; training the winner repeats its warnings once.
         warnings.simplefilter("ignore", ManylabelWarning)
-        work, traits, how, differ = _divide(train, held_out, folds, budget, seed, n_jobs)
+        work, traits, how, differ = _divide(train, held_out, folds, repeats, budget, seed, n_jobs)
         field, left_out = entrants(methods, traits, wanted)
-        race = RaceRunner(work, traits, wanted, budget, deadline).run(field, named=methods is not None)
+        race = RaceRunner(work, traits, wanted, budget, deadline, repeats).run(field, named=methods is not None)
     race.left_out |= left_out
     if not race.runners:
         more = "a longer --budget, or fewer documents or methods" if race.clock_ended_it else "more documents"
@@ -219,13 +237,15 @@ def compare_splits(
     ended = time.perf_counter()
     seconds = {"race": raced - start, "train": trained - raced, "test": ended - trained, "all": ended - start}
     return Comparison(
-        name, wanted, SplitCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed, race,
-        board, expected, measured, model, seconds, [],
+        name, wanted, SplitCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed,
+        repeats, race, board, expected, measured, model, seconds, [],
     )  # fmt: skip
 
 
-def _checked(metric: str, folds: int, methods: Sequence[str] | None) -> TargetMetric:
+def _checked(metric: str, folds: int, repeats: int, methods: Sequence[str] | None) -> TargetMetric:
     """The metric by its name; before anything is read, refuse what cannot be meant."""
+    if repeats < 1:
+        raise ParameterError(f"The cross-validation is made at least once, not {repeats} times.")
     if folds < 2:
         raise ParameterError(f"Cross-validation takes at least 2 folds, not {folds}.")
     for name in methods or ():
@@ -241,12 +261,23 @@ def _train_and_test(corpus: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus
 
 
 def _divide(
-    train: Corpus, test: Corpus | None, folds: int, budget: float | None, seed: int, n_jobs: int | None
+    train: Corpus,
+    test: Corpus | None,
+    folds: int,
+    repeats: int,
+    budget: float | None,
+    seed: int,
+    n_jobs: int | None,
 ) -> tuple[FoldWork, Traits, str, bool]:
     """The documents in folds, their traits, how they were divided, and whether the folds differ in kind."""
+    if repeats > 1:
+        # Time-ordered folds are the same in every repetition; with repetitions folds are drawn at random.
+        if time_column(train):
+            raise ParameterError("Time-ordered folds cannot be repeated. Leave out --repeats, or --split-by time:….")
+        test = None
     corpus = in_order_of_time(train, test)
     traits = Traits.of(FoldWork.of(corpus, [], n_jobs=n_jobs), corpus.fields)
-    size = _sample_size(traits, folds, budget)
+    size = _sample_size(traits, folds * repeats, budget)
     how = ""
     if size < len(corpus):
         share = size / len(corpus)
@@ -254,6 +285,9 @@ def _divide(
         corpus = corpus.subset(np.sort(rows))
         how = f"a stratified sample of {len(corpus):,} of {counted(len(train), 'document')} in "
     splits, made = folds_of(corpus, folds, seed)
+    for number in range(1, repeats):
+        splits = [*splits, *folds_of(corpus, folds, seed + number)[0]]
+    made = made if repeats == 1 else f"{repeats} × {made} and following"
     work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
     return work, Traits.of(work, corpus.fields), how + made, bool(corpus.split_by)
 
@@ -321,6 +355,7 @@ def _row(one: Standing, reason: str | None = None) -> LeaderboardRow:
         folds=len(one.runner.folds),
         difference=one.difference,
         p=one.p,
+        p_repeated=one.p_repeated,
         no_difference_shown=one.level_with_winner,
         reason=reason,
     )
