@@ -100,8 +100,8 @@ def draw_ranks(found: Ranking, caption: str = "") -> str:
     for place, index in enumerate(order):
         left = place < half
         y = below + LINE * (place if left else k - 1 - place)
-        rank, end = x(found.average_ranks[index]), SIDE - 12 if left else WIDTH - SIDE + 12
-        parts += [_line(rank, AXIS, rank, y), _line(rank, y, end, y)]
+        position, end = x(found.average_ranks[index]), SIDE - 12 if left else WIDTH - SIDE + 12
+        parts += [_line(position, AXIS, position, y), _line(position, y, end, y)]
         label = f"{found.names[index]} {found.average_ranks[index]:.2f}"
         parts.append(_text(end - 5 if left else end + 5, y + 4, label, "end" if left else "start"))
     height = below + LINE * half
