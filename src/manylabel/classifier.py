@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
@@ -11,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel import modelfile
-from manylabel.catalog import DEFAULT_METHOD
+from manylabel.catalog import DEFAULT_METHOD, find_method
 from manylabel.data.documents import read_documents, rows_of
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, check_same_length, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
+from manylabel.decisions.single_label import has_one_label_each, one_label_decision
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
@@ -43,7 +45,9 @@ class TextClassifier(TextPredictor):
     ``selection={"function": "chi2", "k": 1000}`` to learn from the thousand best terms. Decision rules that
     learn a threshold do so on out-of-fold scores (`folds`), never on scores of the documents they were trained on.
     `metric` is the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
-    decision rule is chosen for it.
+    decision rule is chosen for it. `single_label` tells whether exactly one label is predicted per document, the one
+    with the highest score; by default (None) that is so where every training document has exactly one label, unless
+    `decision` names a rule other than that of the method.
 
     Documents are strings, mappings from field to string (such as title and body), or a ready-made matrix of counts or
     of other numbers, such as embeddings. `features` may also be a transformer of scikit-learn: if it is fitted, it is
@@ -93,6 +97,7 @@ class TextClassifier(TextPredictor):
         model: Mapping[str, Any] | None = None,
         decision: Mapping[str, Any] | None = None,
         metric: str | None = None,
+        single_label: bool | None = None,
         folds: int = 5,
         seed: int = 0,
         n_jobs: int | None = None,
@@ -104,6 +109,7 @@ class TextClassifier(TextPredictor):
         self.model = model
         self.decision = decision
         self.metric = metric
+        self.single_label = single_label
         self.folds = folds
         self.seed = seed
         self.n_jobs = n_jobs
@@ -193,6 +199,7 @@ class TextClassifier(TextPredictor):
             from manylabel.features.keyword_rules import with_rule_labels
 
             names, Y = with_rule_labels(rules, names, Y)
+        recipe = self._for_one_label(recipe, Y)
         nodes, parents = _hierarchy_columns(hierarchy, names)
         decided = recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         given, given_Y, divided = documents, Y, decided.divide(Y)
@@ -243,6 +250,20 @@ class TextClassifier(TextPredictor):
         self.forget_short_way()
         return self
 
+    def _for_one_label(self, recipe: Recipe, Y: Csr) -> Recipe:
+        """The recipe, changed to predict exactly one label where `single_label` or the documents ask for it."""
+        if not (has_one_label_each(Y) if self.single_label is None else self.single_label):
+            return recipe
+        decision = one_label_decision(recipe.decision, find_method(recipe.method).decision)
+        if decision is not None:
+            return replace(recipe, decision=decision)
+        if self.single_label:
+            raise ParameterError(
+                f"single_label=True predicts the label with the highest score, but the decision is {recipe.decision}. "
+                "Give one of them."
+            )
+        return recipe
+
     def fit_transform(self, documents: Documents, y: Any, **options: Any) -> Any:
         """Learn from documents and labels, then return X, the matrix of documents × terms; `options` go to `fit`."""
         return self.fit(documents, y, **options).transform(documents)
@@ -279,7 +300,9 @@ class TextClassifier(TextPredictor):
     ) -> Self:
         if not self.is_fitted:
             names = label_names if classes is None else [str(one) for one in np.asarray(classes).tolist()]
-            return self.fit(documents, y, label_names=names)
+            # The documents of one batch do not tell whether all have one label.
+            first = unfitted_copy(self).set_params(single_label=bool(self.single_label))
+            return self.restore(first.fit(documents, y, label_names=names).learned_state())
         documents, batch = read_documents(documents), read_labels(y, None)
         if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
             raise UnknownNameError("label in the first batch", new[0], self.labels_)
@@ -324,6 +347,14 @@ class TextClassifier(TextPredictor):
                 "label_counts_": self.label_counts_ + other.label_counts_,
             }
         )
+
+    def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
+        """Set the thresholds of some labels (a mapping) or of all (a number); see `TextPredictor`.
+
+        The expected quality was measured with the former thresholds, so it is dropped.
+        """
+        super().correct_thresholds(values, reason)
+        self.expected_ = None
 
     # ---- saving and loading ------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, LabelForm, cl
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.labels import label_sets, stack
 from manylabel.data.reading_options import ReadingOptions
+from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, corrected
 from manylabel.estimator import Csr, Floats, Ints, Transformer
 from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
@@ -111,14 +112,16 @@ class TextPredictor(Transformer):
 
     # ---- scores ------------------------------------------------------------------------------------------------------
 
-    def predict_scores(self, documents: Documents) -> Any:
+    def predict_scores(self, documents: Documents, *, raw: bool = False) -> Any:
         """Scores, documents × labels; a DataFrame with a column per label after ``set_output(transform="pandas")``.
 
-        Probabilities if the method has them or they were learned (``probabilities`` of the decision), margins or
-        similarities otherwise.
+        Probabilities if the method has them or they were learned (by default where thresholds are; ``probabilities`` of
+        the decision), margins or similarities otherwise. With `raw`, the method's own, which the decision rule reads.
         """
         self.check_fitted()
-        return self.framed(self._scores(documents, self.decided_.shown), documents, self.labels_)
+        return self.framed(
+            self._scores(documents, lambda scores: self.decided_.shown(scores, raw=raw)), documents, self.labels_
+        )
 
     @property
     def predict_proba(self) -> Callable[[Documents], Floats]:
@@ -167,11 +170,35 @@ class TextPredictor(Transformer):
         return self.decided_.shows_probabilities
 
     @property
-    def thresholds(self) -> dict[str, float] | None:
-        """The threshold of each label, or None for rules without one threshold per label."""
+    def thresholds(self) -> LabelThresholds | None:
+        """The threshold of each label, or None for rules without one threshold per label.
+
+        Assigning to a label corrects the model: ``model.thresholds["roads"] = 0.6``. A number or a mapping assigned to
+        ``model.thresholds`` sets all labels or some. The model keeps a record of every change.
+        """
         self.check_fitted()
         values = self.decided_.thresholds()
-        return None if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
+        return None if values is None else LabelThresholds(self.labels_, values.tolist(), self.correct_thresholds)
+
+    @thresholds.setter
+    def thresholds(self, values: float | Mapping[str, float]) -> None:
+        self.correct_thresholds(values)
+
+    def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
+        """Set the thresholds of some labels (a mapping) or of all (a number), in the units of `predict_scores`.
+
+        `reason` is kept in the record of the change, which the model file holds and ``inspect`` prints.
+        """
+        self.check_fitted()
+        columns, shown = checked_thresholds(values, self.labels_, self.scores_are_probabilities)
+        self.decided_.rule_ = corrected(self.decided_, self.labels_, columns, shown, reason)
+        self.forget_short_way()
+
+    @property
+    def predicts_one_label(self) -> bool:
+        """Whether every document gets exactly one label, the one with the highest score."""
+        self.check_fitted()
+        return self.decided_.rule_ is not None and self.decided_.rule_.predicts_one_label
 
     @property
     def guarantee(self) -> GuaranteeRecord | None:
@@ -179,15 +206,16 @@ class TextPredictor(Transformer):
         self.check_fitted()
         return self.decided_.guarantee()
 
-    def decide(self, scores: Floats) -> list[list[str]]:
-        """The label sets that the model's rule decides from scores of `predict_scores`."""
+    def decide(self, scores: Floats, *, raw: bool = False) -> list[list[str]]:
+        """The label sets that the model's rule decides from scores of `predict_scores`, called with the same `raw`."""
         self.check_fitted()
         rule, kind = self.decided_.rule_, self.decided_.score_kind
         if rule is None:
             raise DecisionError(f"{self.method} decides by itself, not from its scores per label. Use predict.")
-        if self.decided_.calibration_ is not None:
+        if self.decided_.calibration_ is not None and not raw:
             raise DecisionError(
-                "The rule reads raw scores, which cannot be recovered from calibrated probabilities. Use predict."
+                "The rule reads raw scores, which cannot be recovered from calibrated probabilities. Use predict, or "
+                "pass raw scores: model.decide(model.predict_scores(documents, raw=True), raw=True)."
             )
         return label_sets(rule.decide(undisplay(np.asarray(scores, dtype=np.float64), kind), kind), self.labels_)
 
@@ -227,14 +255,26 @@ class TextPredictor(Transformer):
             again = partial(self.decided_.score_batch, X) if scores is None else partial(np.asarray, scores)
             yield self._decide(X, scores), again
 
-    def iter_predictions(self, documents: Documents) -> Iterator[Prediction]:
-        """Yield one `Prediction` per document, computed in batches of bounded memory."""
+    def iter_predictions(
+        self, documents: Documents, *, threshold: float | None = None, top: int | None = None, raw: bool = False
+    ) -> Iterator[Prediction]:
+        """Yield one `Prediction` per document, computed in batches of bounded memory.
+
+        By default the model's rule decides. With `threshold`, a document gets the labels whose score, as
+        `predict_scores` returns it, is at least that; with `top`, its best labels; with both, up to `top` labels that
+        reach the threshold. `raw` shows the method's own scores and thresholds.
+        """
         self.check_fitted()
-        thresholds = self.decided_.thresholds()
+        decided, by_rule = self.decided_, threshold is None and top is None
+        if threshold is not None:
+            checked_thresholds(threshold, self.labels_[:1], self.scores_are_probabilities)
+        thresholds = decided.thresholds(raw=raw) if by_rule else None
+        if threshold is not None and not (raw and decided.calibration_ is not None):
+            thresholds = np.full(len(self.labels_), float(threshold))
         for X in self._batches(documents):
-            scores = self.decided_.score_batch(X)
-            sets = label_sets(self._decide(X, scores), self.labels_)
-            for names, row in zip(sets, self.decided_.shown(scores), strict=True):
+            scores = decided.score_batch(X)
+            chosen = self._decide(X, scores) if by_rule else decided.decide_by_shown(X, scores, threshold, top)
+            for names, row in zip(label_sets(chosen, self.labels_), decided.shown(scores, raw=raw), strict=True):
                 yield Prediction(names, row, thresholds)
 
     def _decide(self, X: Csr, scores: Floats | None) -> Csr:

@@ -325,8 +325,8 @@ class Recipe:
 
     @property
     def probabilities(self) -> Any:
-        """The curve that turns scores into calibrated probabilities; None to show scores as they are."""
-        return self.decision.get("probabilities")
+        """The curve that turns scores into calibrated probabilities, by default "auto"; None for none."""
+        return None if (given := self.decision.get("probabilities", "auto")) == "none" else given
 
 
 @cache

@@ -250,16 +250,19 @@ def _is_plain(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An estimator of a class, fitted if it learns anything; its numbers of labels and terms are the owner's sizes."""
+    """An estimator of a class, or of one of several, fitted if it learns anything; its numbers of labels and terms are
+    the owner's sizes.
+    """
 
-    base: type[Estimator]
+    base: type[Estimator] | tuple[type[Estimator], ...]
     labels: Size | None = None
     terms: Size | None = None
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
-        if not isinstance(value, self.base):
-            return f"is not a {self.base.__name__}"
+        bases = self.base if isinstance(self.base, tuple) else (self.base,)
+        if not isinstance(value, bases):
+            return f"is not a {' or '.join(base.__name__ for base in bases)}"
         own = value.check_learned(value.learned_state())
         for name, size in (("labels", self.labels), ("terms", self.terms)):
             if name in own and (wrong := _sized((own[name],), (size,), sizes)) is not None:

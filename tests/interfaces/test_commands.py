@@ -90,7 +90,7 @@ def test_predict_writes_csv_to_a_file(folder: Path, capsys: pytest.CaptureFixtur
     printed(capsys, "train", "mail.csv", "--method", "nb-binary")
     printed(capsys, "predict", "mail.manylabel", "mail.csv", "--output", "out.csv", "--to", "csv")
     lines = Path("out.csv").read_text().splitlines()
-    assert lines[0] == "id,labels"
+    assert lines[0] == "text,labels,predicted_labels,scores"
     assert len(lines) == 13
 
 

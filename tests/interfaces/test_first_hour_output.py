@@ -37,12 +37,12 @@ def test_point_12_json_holds_null_instead_of_nan_and_infinity() -> None:
 
 
 def test_point_12_infinite_thresholds_are_null(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Point 12: a label that is never predicted has the threshold null in `predict --scores`."""
+    """Point 12: a label that is never predicted has the threshold null in `predict --raw-scores`."""
     lines = ['"the bus was late",buses', '"a hole in the road",roads', '"bus and road",buses;roads']
     Path("mail.csv").write_text("text,labels\n" + "\n".join(4 * lines) + '\n"a hole in the road",parks\n')
     rule = ["decision.rule=per-label", "decision.below_floor=fbr.0", "decision.floor=0.9"]
     printed(capsys, "train", "mail.csv", "--method", "svm", *(part for one in rule for part in ("--set", one)))
-    out = printed(capsys, "predict", "mail.manylabel", "mail.csv", "--scores", "--runners-up", "9")
+    out = printed(capsys, "predict", "mail.manylabel", "mail.csv", "--raw-scores", "--runners-up", "9")
     read = [json.loads(line, parse_constant=refuse) for line in out.splitlines()]
     thresholds = {row["label"]: row["threshold"] for row in read[0]["scores"]}
     assert thresholds["parks"] is None

@@ -9,8 +9,9 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.data import load as load_corpus
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.decisions.decided import DecidedModel, shown_thresholds
+from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.per_label import PerLabelThreshold
+from manylabel.decisions.shown import shown_thresholds
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
 from manylabel.models.base import ScoreKind
@@ -105,7 +106,7 @@ def test_thresholds_beyond_what_a_probability_can_show() -> None:
 
 
 def test_what_is_no_probability_says_so(letters: Any) -> None:
-    model = TextClassifier("svm").fit(letters.texts, letters.label_sets)
+    model = TextClassifier("svm", decision={"probabilities": None}).fit(letters.texts, letters.label_sets)
     with pytest.raises(AttributeError, match="--probabilities logistic"):
         model.predict_proba(letters.texts)
     with pytest.raises(AttributeError, match="margin"):
@@ -117,14 +118,17 @@ def test_probabilities_do_not_lead_back_to_scores(letters: Any) -> None:
     model = TextClassifier("svm", decision={"probabilities": "logistic"}).fit(letters.texts, letters.label_sets)
     with pytest.raises(DecisionError, match="Use predict"):
         model.decide(model.predict_scores(letters.texts))
+    raw = model.predict_scores(letters.texts, raw=True)
+    assert model.decide(raw, raw=True) == model.predict(letters.texts)
 
 
 def test_the_setting_stands_in_the_recipe(letters: Any) -> None:
     recipe = Recipe.from_toml('method = "knn"\n[decision]\nprobabilities = "isotonic"\n')
     assert recipe.probabilities == "isotonic"
     assert Recipe.from_dict(recipe.as_dict()) == recipe
-    assert Recipe.of("svm").probabilities is None
+    assert Recipe.of("svm").probabilities == "auto"
+    assert Recipe.from_toml('method = "svm"\n[decision]\nprobabilities = "none"\n').probabilities is None
     with pytest.raises(UnknownNameError, match="Did you mean 'probabilities'"):
         Recipe.of("svm", {"decision": {"probability": "logistic"}})
-    with pytest.raises(ParameterError, match="probabilities must be one of None, 'logistic', 'isotonic'"):
+    with pytest.raises(ParameterError, match="probabilities must be one of None, 'auto', 'logistic', 'isotonic'"):
         TextClassifier("svm", decision={"probabilities": "linear"}).fit(letters.texts, letters.label_sets)

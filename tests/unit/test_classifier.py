@@ -71,7 +71,7 @@ def test_scores_thresholds_and_decisions_agree() -> None:
         [name for name, score, cut in zip(model.labels_, row, cuts, strict=True) if score >= cut] for row in scores
     ]
     assert model.predict(test.texts) == expected
-    assert model.decide(scores) == expected
+    assert model.decide(model.predict_scores(test.texts, raw=True), raw=True) == expected
 
 
 def test_decide_is_refused_for_a_method_that_decides_by_itself() -> None:

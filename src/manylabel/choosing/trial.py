@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manylabel.catalog import find_method
 from manylabel.choosing.fold_work import FoldData, FoldWork
 from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule, decidable_scores, unlabelled_if_empty
 from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.single_label import has_one_label_each, one_label_decision
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.metrics import LabelRanks, label_ranks
 from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
@@ -87,16 +89,19 @@ def run_trial(
     The model learns once from all training documents and, if a rule learns, once more in each inner fold; all rules
     learn from these out-of-fold scores. A rule that influences how the model is fitted gets a model of its own. The
     predictions equal those of `TextClassifier` with the same recipe, seed and number of folds. `fit` returns the fitted
-    copies of shared models.
+    copies of shared models. Where every document has exactly one label, the method's own rule predicts exactly one,
+    as in `TextClassifier`.
     """
     recipe = recipe.for_any_numbers() if work.has_negative else recipe
     build = Recipe.build_for_any_numbers if work.has_negative else Recipe.build
     fold = work.fold(recipe, number)
     training: dict[str, Any] = {"folds": inner_folds, "seed": work.seed, "n_jobs": work.n_jobs}
-    built = {
-        name: build(replace(recipe, decision=Recipe.of(recipe.method, {"decision": decision}).decision), **training)
-        for name, decision in rules.items()
-    }
+    one_each, preset = has_one_label_each(work.Y), find_method(recipe.method).decision
+    built = {}
+    for name, decision in rules.items():
+        whole = Recipe.of(recipe.method, {"decision": decision}).decision
+        whole = one_label_decision(whole, preset) or whole if one_each else whole
+        built[name] = build(replace(recipe, decision=whole), **training).set_params(probabilities=None)
     apart = {name: decided for name, decided in built.items() if decided.searches or decided.divide(fold.Y) is not None}
     found = {name: _run_apart(decided, fold, with_ranks, deadline) for name, decided in apart.items()}
     shared = {name: decided for name, decided in built.items() if name not in apart}

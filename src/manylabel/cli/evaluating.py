@@ -45,6 +45,7 @@ def evaluate(
     drop_duplicates: Annotated[
         bool, typer.Option("--drop-duplicates", help="Leave near-duplicates of test documents out of training.")
     ] = False,
+    single_label: o.SingleLabel = None,
     labels: o.LabelRows = "30",
     per_label: Annotated[
         Path | None,
@@ -135,6 +136,7 @@ def evaluate(
                     test_share=test_share,
                     drop_duplicates=drop_duplicates,
                     analyse=analyse,
+                    single_label=single_label,
                     seed=seed,
                     n_jobs=jobs,
                 )

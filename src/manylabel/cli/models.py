@@ -1,8 +1,12 @@
-"""``manylabel train``, ``manylabel inspect`` and ``manylabel methods``."""
+"""``manylabel train``, ``inspect``, ``thresholds`` and ``methods``."""
 
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
@@ -21,6 +25,7 @@ def train(
     probabilities: o.Probabilities = None,
     rules: o.Rules = None,
     split: o.SplitName = None,
+    single_label: o.SingleLabel = None,
     *,
     reading: o.DataOptions,
     seed: o.Seed = 0,
@@ -48,6 +53,7 @@ def train(
             method=method or DEFAULT_METHOD,
             overrides=overrides,
             split=split,
+            single_label=single_label,
             seed=seed,
             n_jobs=jobs,
         )
@@ -72,6 +78,102 @@ def inspect(
         show_json(found.as_dict())
     else:
         show(inspect_page(found, limit))
+
+
+@o.takes_data_options("hierarchy", "split_by")
+def thresholds(
+    model: o.ModelFile,
+    assigned: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="LABEL=X", help="Set the threshold of a label.", show_default=False),
+    ] = None,
+    everywhere: Annotated[
+        float | None, typer.Option("--all", help="Set the threshold of all labels.", show_default=False)
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            "--precision",
+            help="Set each label's threshold to reach this precision, with as much recall as possible.",
+            show_default=False,
+        ),
+    ] = None,
+    recall: Annotated[
+        float | None,
+        typer.Option(
+            "--recall",
+            help="Set each label's threshold to reach this recall, with as few predictions as possible.",
+            show_default=False,
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="With --precision or --recall: a label to change; repeatable.", show_default=False),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            help="Labelled documents on which to measure precision and recall, instead of the out-of-fold figures in "
+            "the model. The model must not be trained on them.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="The model file to write, with the changes.", show_default=False)
+    ] = None,
+    labels: o.LabelRows = "20",
+    json: o.Json = False,
+    *,
+    reading: o.DataOptions,
+) -> None:
+    """Show the thresholds of a model, or write a new model file in which they are corrected."""
+    from manylabel.data.atomic import check_target
+    from manylabel.exceptions import ParameterError
+    from manylabel.reports.model_page import thresholds_page
+    from manylabel.tasks.thresholds import Target
+    from manylabel.tasks.thresholds import thresholds as task
+
+    if sum(given is not None for given in (assigned or None, everywhere, precision, recall)) > 1:
+        raise ParameterError("--set, --all, --precision and --recall exclude one another. Apply them one by one.")
+    target = None if precision is None else Target("precision", precision)
+    target = target if recall is None else Target("recall", recall)
+    if only and target is None:
+        raise ParameterError("--only goes with --precision or --recall. To set one label, use --set 'LABEL=0.6'.")
+    if output is not None:
+        check_target(output, [model, data])
+        if target is None and everywhere is None and not assigned:
+            raise ParameterError("--output writes a corrected model: give --set, --all, --precision or --recall.")
+    limit = o.label_limit(labels)
+    with progress():
+        found = task(
+            model,
+            values=_thresholds_of(assigned) if assigned else everywhere,
+            target=target,
+            only=only or (),
+            source=None if data is None else reading.source(data),
+            output=output,
+        )
+    if json:
+        show_json(found.as_dict())
+    else:
+        show(thresholds_page(found, limit))
+
+
+def _thresholds_of(assignments: list[str]) -> dict[str, float]:
+    """The thresholds of ``LABEL=X`` assignments."""
+    from manylabel.exceptions import ParameterError
+
+    values = {}
+    for assignment in assignments:
+        label, equals, text = assignment.rpartition("=")
+        try:
+            values[label.strip()] = float(text)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ParameterError(f"A threshold is written LABEL=X, for example 'roads=0.6', not {assignment!r}.")
+    return values
 
 
 def methods(json: o.Json = False) -> None:

@@ -29,6 +29,7 @@ class Curve(StrEnum):
 
     LOGISTIC = "logistic"
     ISOTONIC = "isotonic"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,12 @@ Guarantee = Annotated[
 ]
 Probabilities = Annotated[
     Curve | None,
-    typer.Option("--probabilities", help="Show the scores of any method as probabilities.", show_default=False),
+    typer.Option(
+        "--probabilities",
+        help="The curves that show scores as probabilities: by default logistic ones wherever thresholds are learned; "
+        "'none' shows the method's own scores.",
+        show_default=False,
+    ),
 ]
 METRICS = "micro-f1, macro-f1, sample-f1, exact-match, hamming-loss or recall@5 (any number)"
 Metric = Annotated[str, typer.Option("--metric", metavar="METRIC", help=f"The metric to optimise for: {METRICS}.")]
@@ -292,6 +298,15 @@ Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", help="Threads to use; all cores by default.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+SingleLabel = Annotated[
+    bool | None,
+    typer.Option(
+        "--single-label/--multi-label",
+        help="Predict exactly one label per document, the one with the highest score, or any number. By default one "
+        "where every training document has exactly one label.",
+        show_default=False,
+    ),
+]
 SplitName = Annotated[
     str | None,
     typer.Option("--split", help="The split to use (train, test, …, or all).", show_default=False),

@@ -6,12 +6,12 @@ import csv
 import io
 import json as json_module
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -33,6 +33,8 @@ class Output(StrEnum):
     JSONL = "jsonl"
     TSV = "tsv"
     CSV = "csv"
+    XLSX = "xlsx"
+    PARQUET = "parquet"
 
 
 @o.takes_data_options(
@@ -49,12 +51,45 @@ def predict(
     ] = "-",
     output: Annotated[
         Path | None,
-        typer.Option("--output", help="Write to this file instead of standard output.", show_default=False),
+        typer.Option(
+            "--output",
+            help="Write to this file instead of standard output, in the format of its name (.csv, .tsv, .xlsx, "
+            ".parquet, .jsonl): all columns of the data, with labels and scores added.",
+            show_default=False,
+        ),
     ] = None,
-    to: Annotated[Output, typer.Option("--to", help="The format of the predictions.")] = Output.JSONL,
+    to: Annotated[
+        Output | None,
+        typer.Option(
+            "--to", help="The format of the predictions; by default that of --output, or jsonl.", show_default=False
+        ),
+    ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Show the score of each label and the threshold it must reach.")
+        bool,
+        typer.Option("--scores", help="Add the score of each label (a probability where known) and its threshold."),
     ] = False,
+    raw_scores: Annotated[
+        bool,
+        typer.Option("--raw-scores", help="As --scores, but the method's own scores, for example margins."),
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            help="Predict the labels whose score is at least this, instead of by the model's rule. "
+            "`manylabel thresholds` changes the model itself.",
+            show_default=False,
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=1,
+            help="Predict this many labels, the best ones; with --threshold, up to this many that reach it.",
+            show_default=False,
+        ),
+    ] = None,
     runners_up: Annotated[
         int,
         typer.Option("--runners-up", min=0, help="With --scores: how many labels to add that were not predicted."),
@@ -68,29 +103,97 @@ def predict(
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
     from manylabel.data.problems import Problems
-    from manylabel.tasks.models import predict_batches, predict_source, use_threads
+    from manylabel.exceptions import ParameterError
+    from manylabel.tasks.models import Asked, predict_batches, predict_source, use_threads
 
     if output is not None:
         check_target(output, [model, data])
+    wanted = Output.JSONL if json else to or output_format(output)
+    if output is None and wanted in (Output.XLSX, Output.PARQUET):
+        raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
     classifier = use_threads(TextClassifier.load(model), jobs)
-    extra = runners_up if scores else 0
+    scores = scores or raw_scores
+    asked = Asked(threshold, top, raw_scores, runners_up if scores else 0)
     batches: Iterable[list[LabelledDocument]]
+    own: Mapping[str, Sequence[Any]] | None = None
+    delimiter = ","
     if data == "-" or (reading.format is None and is_plain_text(Path(data))):
         problems = Problems(reading.on_error.value)
         name = "standard input" if data == "-" else data
         lines = LineDocuments(problems, name, reading.encoding or "utf-8", reading.text_column, classifier.reading)
-        batches, skipped = predict_batches(classifier, lines.read(data), runners_up=extra), problems.skipped
+        batches, skipped = predict_batches(classifier, lines.read(data), asked), problems.skipped
     else:
         source = replace(reading.source(data), keep_blank=True)
-        predictions, skipped = predict_source(classifier, source, runners_up=extra)
+        predictions, skipped, corpus = predict_source(classifier, source, asked)
         batches = ([prediction] for prediction in predictions)
-    with progress(), _open(output) as stream:
-        for text in write_predictions(batches, Output.JSONL if json else to, scores):
-            stream.write(text)
-            if data == "-":
-                stream.flush()  # a program that waits for its answer gets it at once
+        own = corpus.columns
+        if wanted is Output.CSV and corpus.layout is not None:
+            delimiter = corpus.layout.delimiter or ","
+    if output is not None and (own is not None or wanted in (Output.XLSX, Output.PARQUET)):
+        with progress():
+            predicted = [prediction for batch in batches for prediction in batch]
+        write_file(output, wanted, predicted, own, scores, delimiter)
+    else:
+        with progress(), _open(output) as stream:
+            for text in write_predictions(batches, wanted, scores):
+                stream.write(text)
+                if data == "-":
+                    stream.flush()  # a program that waits for its answer gets it at once
     for problem in skipped:
         remark(f"manylabel: skipped: {problem}")
+
+
+def output_format(path: Path | None) -> Output:
+    """The format of an output file by its name; JSON lines where the name does not tell."""
+    suffix = "" if path is None else path.suffix.lower().removeprefix(".")
+    return Output(suffix) if suffix in list(Output) else Output.JSONL
+
+
+def write_file(
+    path: Path,
+    to: Output,
+    predicted: Sequence[LabelledDocument],
+    own: Mapping[str, Sequence[Any]] | None,
+    scores: bool,
+    delimiter: str,
+) -> None:
+    """Write predictions beside the user's own columns, in their order; a column of the same name is kept."""
+    from manylabel.data.labelled_table import free_name, write_table
+
+    columns: dict[str, Sequence[Any]] = dict(own) if own is not None else {"id": [one.id for one in predicted]}
+    names = {name: free_name(name, list(columns)) for name in ("labels", "scores")}
+    for name, used in names.items():
+        if used != name:
+            remark(f"{path}: the data have a column {name!r}, so predictions are in {used!r}.")
+    if to is Output.JSONL:
+        write_lines(path, predicted, columns, names, scores)
+        return
+    columns[names["labels"]] = [one.labels for one in predicted]
+    if to is Output.PARQUET:
+        columns[names["scores"]] = [list(one.scores.values()) for one in predicted]
+    else:
+        columns[names["scores"]] = [
+            "; ".join(f"{name} {score:.3f}" for name, score in one.scores.items()) for one in predicted
+        ]
+    write_table(path, to.value, columns, delimiter)
+
+
+def write_lines(
+    path: Path,
+    predicted: Sequence[LabelledDocument],
+    columns: Mapping[str, Sequence[Any]],
+    names: Mapping[str, str],
+    scores: bool,
+) -> None:
+    """Write one JSON object per document: the user's own keys and values, an id, and the prediction."""
+    from manylabel.data.atomic import atomic_text
+    from manylabel.data.strict_json import dumps
+
+    with atomic_text(path) as stream:
+        for row, one in zip(zip(*columns.values(), strict=True), predicted, strict=True):
+            found = one.as_dict(with_scores=scores)
+            added = {names.get(key, key): value for key, value in found.items() if key != "id" or "id" not in columns}
+            stream.write(dumps({**dict(zip(columns, row, strict=True)), **added}) + "\n")
 
 
 @contextmanager

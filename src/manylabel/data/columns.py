@@ -73,6 +73,7 @@ def corpus_of_table(
         split_names=None if split is None else [split_name(value) for value in table.columns[split]],
         metadata={name: table.columns[name] for name in unused},
         layout=layout,
+        columns=table.columns,
         name=table.path.name.split(".")[0],
         source=str(table.path),
     )

@@ -53,6 +53,8 @@ class Corpus:
     name: str = ""
     source: str = ""
     licence: str = ""
+    columns: Mapping[str, Sequence[Any]] | None = field(default=None, compare=False)
+    """All columns of the table that was read, in their order; None for formats without columns."""
     layout: Layout | None = None
     """Which columns of a table the documents were read from; None for other formats."""
     reading: ReadingOptions | None = None
@@ -161,6 +163,7 @@ class Corpus:
             split_names=None if self.split_names is None else pick(self.split_names),
             counts=None if self.counts is None else self.counts[index],
             metadata={key: pick(values) for key, values in self.metadata.items()},
+            columns=None if self.columns is None else {key: pick(values) for key, values in self.columns.items()},
         )
 
     def split(self, name: str) -> Corpus:

@@ -23,6 +23,9 @@ Around a model
     DecidedModel  a model with its decision rule
     AutoModel     the default: cost, rule and average chosen for a metric
     Calibration   probabilities from scores
+    Temperature   probabilities from scores where every document has one label
+    CorrectedThresholds  thresholds changed after training
+    ThresholdFigures      precision and recall of each label by its threshold
 
 Base class and table
     DecisionRule  base class of every rule
@@ -50,6 +53,7 @@ __all__ = [
     "BestRule",
     "CalibratedThreshold",
     "Calibration",
+    "CorrectedThresholds",
     "DecidedModel",
     "DecisionRule",
     "GlobalThreshold",
@@ -58,7 +62,9 @@ __all__ = [
     "PerLabelThreshold",
     "Proportional",
     "SeenSets",
+    "Temperature",
     "Threshold",
+    "ThresholdFigures",
     "TopK",
     "find_rule",
 ]
@@ -70,6 +76,7 @@ if TYPE_CHECKING:
     from manylabel.decisions.best_rule import BestRule
     from manylabel.decisions.calibrated import CalibratedThreshold
     from manylabel.decisions.calibration import Calibration
+    from manylabel.decisions.corrected import CorrectedThresholds
     from manylabel.decisions.decided import DecidedModel
     from manylabel.decisions.guarantee import Guarantee
     from manylabel.decisions.natural import Natural
@@ -77,7 +84,9 @@ if TYPE_CHECKING:
     from manylabel.decisions.proportional import Proportional
     from manylabel.decisions.seen_sets import SeenSets
     from manylabel.decisions.table import RULES, find_rule
+    from manylabel.decisions.temperature import Temperature
     from manylabel.decisions.threshold import GlobalThreshold, Threshold
+    from manylabel.decisions.threshold_figures import ThresholdFigures
     from manylabel.decisions.top_k import TopK
 else:
     __getattr__, __dir__ = lazy_names(
@@ -89,7 +98,9 @@ else:
             "best_rule": ("BestRule",),
             "calibrated": ("CalibratedThreshold",),
             "calibration": ("Calibration",),
+            "corrected": ("CorrectedThresholds",),
             "decided": ("DecidedModel",),
+            "threshold_figures": ("ThresholdFigures",),
             "guarantee": ("Guarantee",),
             "natural": ("Natural",),
             "per_label": ("PerLabelThreshold",),
@@ -99,6 +110,7 @@ else:
                 "RULES",
                 "find_rule",
             ),
+            "temperature": ("Temperature",),
             "threshold": (
                 "GlobalThreshold",
                 "Threshold",

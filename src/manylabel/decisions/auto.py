@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from manylabel.data.splits import iterative_stratification
 from manylabel.decisions.base import DecisionRule, decidable_scores
 from manylabel.decisions.cross_fitting import CrossFitted
-from manylabel.decisions.decided import DecidedModel, OutOfFold, Scored
+from manylabel.decisions.decided import DecidedModel, OutOfFold, Probabilities, Scored
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
@@ -78,7 +78,7 @@ class AutoModel(DecidedModel):
         most_work: float = 1e7,
         folds: int = 5,
         seed: int = 0,
-        probabilities: Literal["logistic", "isotonic"] | None = None,
+        probabilities: Probabilities = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(model, rule, folds, seed, probabilities)

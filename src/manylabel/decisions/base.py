@@ -67,6 +67,11 @@ class DecisionRule(Estimator):
         return True
 
     @property
+    def predicts_one_label(self) -> bool:
+        """Whether every document gets exactly one label, the one with the highest score."""
+        return False
+
+    @property
     def held_out_share(self) -> float:
         """The share of the training documents that the model must not see, because the rule learns on their scores.
 
@@ -129,6 +134,14 @@ class DecisionRule(Estimator):
         """
         shown = self.shown_thresholds(n_labels, kind)
         return None if shown is None else undisplay(shown, kind)
+
+    def corrected_thresholds(self) -> Floats | None:
+        """The thresholds that a user set, NaN for labels that keep theirs; None if nothing was set."""
+        return None
+
+    def changes(self) -> list[dict[str, Any]]:
+        """The corrections made after training, as plain data; none for most rules."""
+        return []
 
     @property
     def compares(self) -> bool:

@@ -23,7 +23,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnknownNameError
 from manylabel.models.base import unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
-from manylabel.parameters import Constraint, Number, Satisfies
+from manylabel.parameters import Constraint, Number, OneOf, Satisfies
 from manylabel.progress import stage
 from manylabel.stored import Each, Part, Plain, Stored
 
@@ -56,7 +56,8 @@ class BestRule(DecisionRule):
     `tolerance` of the best one is learned again on all documents. No model is fitted for this.
 
     `metric` is micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, or recall@k, for which the k best labels are
-    predicted. `tried_` lists the candidates and their values, `rule_` is the chosen rule.
+    predicted. With `single_label`, the best label is predicted, whatever the metric, whose value then serves to compare
+    models. `tried_` lists the candidates and their values, `rule_` is the chosen rule.
 
     Source: thresholding strategies chosen by cross-validation, Yang 2001; on out-of-fold scores it is ours.
 
@@ -75,6 +76,7 @@ class BestRule(DecisionRule):
         ),
         "folds": Number(low=2, whole=True),
         "tolerance": Number(low=0),
+        "single_label": OneOf(True, False),
     }
     rule_: DecisionRule
     tried_: list[dict[str, Any]]
@@ -85,10 +87,13 @@ class BestRule(DecisionRule):
         "tried_": Each(Plain(), None),
     }
 
-    def __init__(self, metric: str = "micro-f1", folds: int = 5, tolerance: float = 0.001) -> None:
+    def __init__(
+        self, metric: str = "micro-f1", folds: int = 5, tolerance: float = 0.001, single_label: bool = False
+    ) -> None:
         self.metric = metric
         self.folds = folds
         self.tolerance = tolerance
+        self.single_label = single_label
 
     @property
     def learns(self) -> bool:
@@ -107,7 +112,7 @@ class BestRule(DecisionRule):
     def learn_crossed(self, scores: Floats, Y: Csr, kind: ScoreKind) -> CrossFitted | None:
         """Learn, and return the decisions of all candidates; None where there are too few documents to compare them."""
         metric = _target(self.metric)
-        listed = candidates(metric, kind)
+        listed: list[DecisionRule] = [TopK(1)] if self.single_label else candidates(metric, kind)
         rows = compared_rows(scores.shape, *([MOST_CELLS_FOR_RARE] if metric.name == "macro-f1" else []))
         found: list[tuple[DecisionRule, float]] = [(listed[0], float("nan"))]
         crossed = None

@@ -20,6 +20,8 @@ LARGEST = 1e300
 """Scores beyond are taken for this, so that a slope of 0 times one of them is 0."""
 CELLS_A_BLOCK = 1 << 17
 MAX_STEPS = 100
+HALVINGS = 64
+"""Halvings of the range of scores in which `Calibration.inverse` looks for a score."""
 ENOUGH = 1e-12
 """Newton's method ends where the next step is expected to gain less than this, in units of the log-likelihood."""
 
@@ -118,6 +120,30 @@ class Calibration(Estimator):
         with np.errstate(over="ignore"):
             found = finite * self.slopes_ + self.intercepts_ if self.curve == "logistic" else self._isotonic(finite)
         return np.where(np.isneginf(values), -np.inf, np.clip(found, -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT))
+
+    def inverse(self, probabilities: Floats) -> Floats:
+        """The lowest score at which each label reaches a probability: −∞ if always, +∞ if never; NaN stays.
+
+        >>> calibration = Calibration()
+        >>> calibration.slopes_, calibration.intercepts_ = np.array([2.0, 0.0]), np.array([0.0, 1.0])
+        >>> calibration.inverse(np.array([0.5, 0.9])).tolist()
+        [0.0, inf]
+        """
+        with np.errstate(divide="ignore"):
+            target = np.log(probabilities) - np.log1p(-probabilities)
+        if self.curve == "logistic":
+            sloped = self.slopes_ > 0
+            constant = np.where(self.intercepts_ >= target, -np.inf, np.inf)
+            found = np.where(sloped, (target - self.intercepts_) / np.where(sloped, self.slopes_, 1.0), constant)
+        else:
+            low, high = (np.full(len(target), side) for side in (self.corner_scores_.min(), self.corner_scores_.max()))
+            always, never = (self.log_odds(side[np.newaxis])[0] for side in (low, high))
+            for _ in range(HALVINGS):
+                middle = (low + high) / 2
+                reached = self.log_odds(middle[np.newaxis])[0] >= target
+                low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+            found = np.where(always >= target, -np.inf, np.where(never >= target, high, np.inf))
+        return np.where(np.isnan(probabilities), np.nan, found)
 
     def _isotonic(self, scores: Floats) -> Floats:
         steps = Steps(self.corner_scores_, self.corner_heights_, self.corner_starts_)

@@ -15,17 +15,21 @@ from manylabel.decisions.base import Choice, DecisionRule, decidable_scores, lab
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
 from manylabel.decisions.guarantee import GuaranteeRecord
+from manylabel.decisions.shown import decide_by_shown, shown_scores, shown_thresholds
+from manylabel.decisions.temperature import Temperature
+from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
-from manylabel.models.score_kinds import Bools, ScoreKind, display
+from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Maybe, Part, Plain, Stored
 
 MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
 RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
+Probabilities: TypeAlias = Literal["auto", "logistic", "isotonic"] | None
 OutOfFold: TypeAlias = Callable[[MultiLabelModel], tuple[Floats, Ints, Bools]]
 """A model → the scores of the training documents by copies of it that did not see them, the rows of these documents,
 and which of them have no term that the copy knew.
@@ -74,7 +78,10 @@ class DecidedModel(MultiLabelModel):
 
     With `probabilities` (the curve of a `Calibration`) every label's score is shown as a probability, learned on the
     same out-of-fold scores: `predict_proba` and `thresholds` return these. The rule still reads the raw scores, so the
-    label sets do not change.
+    label sets do not change. ``"auto"`` does so where the rule learns on out-of-fold scores anyway: logistic curves, or
+    a `Temperature` where every document has exactly one label and one is predicted. Probabilities of a method whose
+    rule has no threshold per label stay as they are. The precision and recall of each label at any threshold are then
+    learned too (`figures_`).
 
     >>> from manylabel.models.multinomial_nb import MultinomialNaiveBayes
     >>> from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
@@ -90,18 +97,21 @@ class DecidedModel(MultiLabelModel):
         "rule": RULE,
         "folds": Number(low=2, whole=True),
         "seed": Number(low=0, whole=True),
-        "probabilities": OneOf(None, "logistic", "isotonic"),
+        "probabilities": OneOf(None, "auto", "logistic", "isotonic"),
     }
     model_: MultiLabelModel
     rule_: DecisionRule | None
     """The rule that decides: for a rule that chooses among others, the one it chose."""
-    calibration_: Calibration | None
+    calibration_: Calibration | Temperature | None
+    figures_: ThresholdFigures | None
+    """Precision and recall of each label by its threshold, on out-of-fold scores; None where these are not known."""
     choice_: Choice | None
     """The choice of a rule that chooses among others, with the metric; None for other rules."""
 
     learned: ClassVar[Mapping[str, Stored]] = {
         "rule_": Maybe(Part(DecisionRule, "labels")),
-        "calibration_": Maybe(Part(Calibration, "labels")),
+        "calibration_": Maybe(Part((Calibration, Temperature), "labels")),
+        "figures_": Maybe(Part(ThresholdFigures, "labels")),
         "choice_": Maybe(Plain()),
         "model_": Part(MultiLabelModel, "labels", "terms"),
     }
@@ -112,13 +122,13 @@ class DecidedModel(MultiLabelModel):
         rule: DecisionRule | None = None,
         folds: int = 5,
         seed: int = 0,
-        probabilities: Literal["logistic", "isotonic"] | None = None,
+        probabilities: Probabilities = None,
     ) -> None:
         self.model = model
         self.rule = rule
         self.folds = folds
         self.seed = seed
-        self.probabilities: Literal["logistic", "isotonic"] | None = probabilities
+        self.probabilities: Probabilities = probabilities
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
@@ -196,7 +206,7 @@ class DecidedModel(MultiLabelModel):
         facts: Mapping[str, Any],
     ) -> Self:
         features, targets = self.check_training(X, Y)
-        self.rule_ = self.calibration_ = self.choice_ = None
+        self.rule_ = self.calibration_ = self.figures_ = self.choice_ = None
         if targets.form == "single":  # the model gets Y in its original form, so that it predicts in that form
             self.model_ = self._fit_alone(features, Y, facts)
             return self
@@ -213,7 +223,7 @@ class DecidedModel(MultiLabelModel):
         if rule is not None:
             rule.check_parameters()
             rule.check_kind(self.model.score_kind)
-        if self.probabilities is not None or (rule is not None and rule.learns):
+        if self._learns:
             out_of_fold = self.out_of_fold(features, Y_true, facts, deadline, fold_features)
             found = self.score_out_of_fold(rule, features, Y_true, out_of_fold)
             rule = self._learn_from(found, rule, Csr(Y_true[found.rows]), report)
@@ -228,8 +238,12 @@ class DecidedModel(MultiLabelModel):
     @property
     def is_additive(self) -> bool:
         """Whether it can learn in batches: the model can, and nothing is learned on out-of-fold scores."""
-        learns = self.probabilities is not None or (self.rule is not None and self.rule.learns)
-        return self.model.is_additive and not learns
+        return self.model.is_additive and not self._learns
+
+    @property
+    def _learns(self) -> bool:
+        """Whether anything is learned on out-of-fold scores."""
+        return self.probabilities in ("logistic", "isotonic") or (self.rule is not None and self.rule.learns)
 
     def _fit_alone(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> MultiLabelModel:
         """The model fitted to all documents, where no rule is learned on its scores."""
@@ -297,19 +311,34 @@ class DecidedModel(MultiLabelModel):
     ) -> DecisionRule | None:
         """Learn calibration and rule from out-of-fold scores; return the learned rule."""
         kind = found.model.score_kind
-        if self.probabilities is not None:
-            self.calibration_ = Calibration(self.probabilities).fit(open_scores(found.scores, kind), Y_true)
-        if rule is None:
-            return None
         learned, crossed = found.rule or rule, found.crossed
-        if found.rule is None:
+        if found.rule is None and rule is not None:
             learns = rule.prepare if rule.held_out_share else rule.fit if report is None else rule.fit_crossed
             result = learns(found.decidable(rule), Y_true, kind)
             crossed = (result,) if isinstance(result, CrossFitted) else ()
         if report is not None and crossed:
             report(*unseen_decisions(crossed, Y_true))
-        self.choice_ = learned.choice(found.settings)
+        settled = None if learned is None or learned.held_out_share else learned.settled()
+        thresholds = None if settled is None else settled.score_thresholds(Y_true.shape[1], kind)
+        self.calibration_ = self._unfitted_calibration(settled, thresholds, kind, Y_true)
+        if self.calibration_ is not None:
+            self.calibration_.fit(open_scores(found.scores, kind), Y_true)
+        if self.probabilities is not None:
+            scores = found.scores if settled is None else found.decidable(settled)
+            self.figures_ = ThresholdFigures().fit(scores, Y_true, kind, thresholds)
+        self.choice_ = None if learned is None else learned.choice(found.settings)
         return learned
+
+    def _unfitted_calibration(
+        self, rule: DecisionRule | None, thresholds: Floats | None, kind: ScoreKind, Y_true: Csr
+    ) -> Calibration | Temperature | None:
+        """The calibration that `probabilities` asks for, not yet fitted."""
+        if self.probabilities != "auto":
+            return None if self.probabilities is None else Calibration(self.probabilities)
+        one_each = bool((np.diff(Y_true.indptr) == 1).all()) and rule is not None and rule.predicts_one_label
+        if one_each:
+            return None if kind is ScoreKind.POSTERIOR else Temperature()
+        return None if thresholds is None and kind.is_probability else Calibration("logistic")
 
     # --- predicting ---------------------------------------------------------------------------------------
 
@@ -371,21 +400,36 @@ class DecidedModel(MultiLabelModel):
 
     # --- scores as shown to users -------------------------------------------------------------------------
 
-    def shown(self, scores: Floats) -> Floats:
-        """Scores in the units shown to users: calibrated probabilities if they were learned, else as `display` does."""
-        return shown_scores(scores, self.score_kind, self.calibration_)
+    def shown(self, scores: Floats, *, raw: bool = False) -> Floats:
+        """Scores in the units shown to users: calibrated probabilities if they were learned, else as `display` does.
+
+        With `raw` they are not calibrated.
+        """
+        return shown_scores(scores, self.score_kind, None if raw else self.calibration_)
 
     @property
     def shows_probabilities(self) -> bool:
         """Whether `shown` returns probabilities."""
         return self.calibration_ is not None or self.score_kind.is_probability
 
-    def thresholds(self) -> Floats | None:
+    def thresholds(self, *, raw: bool = False) -> Floats | None:
         """The threshold of each label in the units of `shown`; None if the rule has none."""
         self.check_fitted()
         if self.rule_ is None:
             return None
+        if raw:
+            return self.rule_.shown_thresholds(self.n_labels_, self.score_kind)
         return shown_thresholds(self.rule_, self.n_labels_, self.score_kind, self.calibration_)
+
+    def decide_by_shown(self, X: Csr, scores: Floats, threshold: float | None, top: int | None) -> Csr:
+        """The label sets of documents by a threshold on shown scores, a number of labels or both, instead of the rule.
+
+        A document without a known term gets none, as by the rule. A rule that predicts one label predicts at most one.
+        """
+        one = self.rule_ is not None and self.rule_.predicts_one_label
+        limit = 1 if top is None and one else top
+        chosen = decide_by_shown(scores, self.shown(scores), self.score_kind, threshold, limit)
+        return unlabelled_if_empty(Csr(chosen.astype(np.int8)), X, self.model_, None)
 
     def guarantee(self) -> GuaranteeRecord | None:
         """The rule's guarantee for new documents; None for most rules."""
@@ -395,22 +439,3 @@ class DecidedModel(MultiLabelModel):
 def _among(features: FoldFeatures, rows: Ints) -> FoldFeatures:
     """The features of folds of some of the documents, whose rows are counted among these."""
     return lambda train, test: features(rows[train], rows[test])
-
-
-def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | None) -> Floats:
-    """Scores in the units shown to users: calibrated probabilities, or without a calibration as `display` does."""
-    return display(scores, kind) if calibration is None else calibration.transform(open_scores(scores, kind))
-
-
-def shown_thresholds(
-    rule: DecisionRule, n_labels: int, kind: ScoreKind, calibration: Calibration | None
-) -> Floats | None:
-    """The thresholds of a rule in the units of `shown_scores`; 1 for a label that is never predicted.
-
-    A calibrated probability never falls as the score rises, so scores at or above a threshold are shown at or above it.
-    """
-    thresholds = rule.score_thresholds(n_labels, kind)
-    if thresholds is None or calibration is None:
-        return rule.shown_thresholds(n_labels, kind)
-    never = thresholds > 1 if kind is ScoreKind.POSTERIOR else np.isposinf(thresholds)
-    return np.where(never, 1.0, shown_scores(np.where(never, 0.0, thresholds)[np.newaxis], kind, calibration)[0])

@@ -30,6 +30,11 @@ class TopK(DecisionRule):
         self.fallback = fallback
 
     @property
+    def predicts_one_label(self) -> bool:
+        """Whether k is 1."""
+        return self.k == 1
+
+    @property
     def takes_fallback(self) -> bool:
         """False: every document has k labels already."""
         return False

@@ -42,8 +42,8 @@ class Labeller(Protocol):
         """The resolved settings."""
 
     @property
-    def thresholds(self) -> dict[str, float] | None:
-        """The least score each label needs."""
+    def thresholds(self) -> Mapping[str, float] | None:
+        """The threshold of each label."""
 
     def iter_decisions(self, documents: Any) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
         """Predicted label sets, batch by batch, each with a function that gives the scores."""

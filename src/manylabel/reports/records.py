@@ -51,6 +51,10 @@ class TrainingRecord(Record):
     skipped: list[str]
     vocabulary: str | None = None
     """A sentence on the vocabulary that names the labels; None where there is none."""
+    one_label_each: bool = False
+    """Whether every training document has exactly one label."""
+    single_label: bool = False
+    """Whether exactly one label is predicted per document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,47 @@ class ModelRecord(Record):
     """The mean weight of each frequency bin (value-weighted naive Bayes); None for other methods."""
     expected: ExpectedQuality | None
     """The quality to expect on new documents, as training measured it out of fold."""
+    changes: list[dict[str, Any]]
+    """Corrections of the thresholds after training."""
+    single_label: bool
+    """Whether exactly one label is predicted per document."""
     arrays: dict[str, ArrayShape]
     reading: str | None = None
     """A sentence on how the documents were read from a file; None where they were not."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRow(Record):
+    """The threshold of one label, with its precision and recall; None where these are not known."""
+
+    label: str
+    documents: int
+    threshold: float
+    was: float | None
+    """The threshold before the change; None where it was not changed, or there was none."""
+    changed: bool
+    precision: float | None
+    recall: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdsRecord(Record):
+    """The thresholds of a model, perhaps changed."""
+
+    model: str
+    written: str | None
+    """The corrected model file; None where none was written."""
+    probabilities: bool
+    """Whether thresholds and scores are probabilities."""
+    figures: str | None
+    """The documents on which precision and recall were measured; None where they are not known."""
+    changed: bool
+    target: str | None
+    unreached: list[str]
+    """The labels that do not reach the target at any threshold; theirs were not changed."""
+    guarantee_lost: bool
+    labels: list[ThresholdRow]
+    """The labels, those with most documents first; empty where the rule has no threshold per label."""
 
 
 @dataclass(frozen=True, slots=True)

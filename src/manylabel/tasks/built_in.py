@@ -17,7 +17,7 @@ from manylabel.papers.jobs import Ledger, Plan, fingerprint, run_jobs
 from manylabel.reports.records import LabelledDocument
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
-from manylabel.tasks.models import predict_batches, train
+from manylabel.tasks.models import Asked, predict_batches, train
 
 LETTERS: tuple[dict[str, str], ...] = (
     {
@@ -61,7 +61,7 @@ def demo(model: Path, *, method: str = DEFAULT_METHOD, seed: int = 0) -> Shown:
     trained = train(source, model, method=method, seed=seed)
     evaluated = evaluate_model(source, model)
     texts: list[tuple[str, Text]] = [(letter["title"], letter) for letter in LETTERS]
-    predictions = next(predict_batches(trained.classifier, [texts], runners_up=2))
+    predictions = next(predict_batches(trained.classifier, [texts], Asked(runners_up=2)))
     return Shown(
         evaluated.results[0],
         evaluated.split,

@@ -105,6 +105,7 @@ def evaluate_methods(
     test_share: float = 0.25,
     drop_duplicates: bool = False,
     analyse: bool = False,
+    single_label: bool | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Evaluated:
@@ -127,7 +128,7 @@ def evaluate_methods(
     analyses: list[Analysis] = []
     for recipe in recipes:
         began = time.perf_counter()
-        classifier = fit_corpus(train, recipe, seed=seed, n_jobs=n_jobs)
+        classifier = fit_corpus(train, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs)
         seconds = time.perf_counter() - began
         result, found = _measure(classifier, test, name, "test", counts, trained_on, seconds, analyse)
         results.append(result)

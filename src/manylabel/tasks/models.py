@@ -17,7 +17,7 @@ from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.problems import Problem
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.decisions.base import Choice
-from manylabel.decisions.decided import shown_thresholds
+from manylabel.decisions.shown import shown_thresholds
 from manylabel.estimator import Estimator
 from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
@@ -51,9 +51,11 @@ def terms_of(classifier: TextClassifier) -> int:
     return int(classifier.decided_.n_features_in_) - rules
 
 
-def fit_corpus(corpus: Corpus, recipe: Recipe, *, seed: int = 0, n_jobs: int | None = None) -> TextClassifier:
+def fit_corpus(
+    corpus: Corpus, recipe: Recipe, *, single_label: bool | None = None, seed: int = 0, n_jobs: int | None = None
+) -> TextClassifier:
     """A classifier fitted to all documents of a corpus; errors about the documents name their file."""
-    classifier = TextClassifier.from_recipe(recipe, seed=seed, n_jobs=n_jobs)
+    classifier = TextClassifier.from_recipe(recipe, single_label=single_label, seed=seed, n_jobs=n_jobs)
     used = {name for names in corpus.label_sets for name in names}
     names = [name for name in corpus.label_names if name in used]
     try:
@@ -107,6 +109,7 @@ def train(
     method: str = DEFAULT_METHOD,
     overrides: Overrides | None = None,
     split: str | None = None,
+    single_label: bool | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Trained:
@@ -115,7 +118,7 @@ def train(
     loaded = load_source(source)
     corpus = split_of(loaded.corpus, split, "train")
     began = time.perf_counter()
-    classifier = fit_corpus(corpus, recipe, seed=seed, n_jobs=n_jobs)
+    classifier = fit_corpus(corpus, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs)
     seconds = time.perf_counter() - began
     name = loaded.corpus.name or source.data
     counts = SplitCounts.of(corpus.label_sets)
@@ -137,6 +140,8 @@ def train(
         has_test_split="test" in loaded.corpus.splits and split is None,
         skipped=[str(problem) for problem in loaded.skipped],
         vocabulary=vocabulary_text(loaded.corpus),
+        one_label_each=all(len(names) == 1 for names in corpus.label_sets),
+        single_label=classifier.predicts_one_label,
     )
     return Trained(classifier, record)
 
@@ -157,29 +162,49 @@ def use_threads(classifier: TextClassifier, n_jobs: int | None) -> TextClassifie
     return classifier
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a prediction should hold: instead of the model's rule a threshold or number of labels, and which scores."""
+
+    threshold: float | None = None
+    top: int | None = None
+    raw: bool = False
+    runners_up: int = 0
+    """How many labels that were not predicted to list with their scores."""
+
+    def predict(self, classifier: TextClassifier, documents: Any) -> Iterator[Prediction]:
+        """The predictions of a classifier."""
+        return classifier.iter_predictions(documents, threshold=self.threshold, top=self.top, raw=self.raw)
+
+
+BY_RULE = Asked()
+
+
 def predict_source(
-    classifier: TextClassifier, source: Source, *, runners_up: int = 0
-) -> tuple[Iterator[LabelledDocument], list[Problem]]:
-    """The predicted labels of every document of a file or a named data set, and the lines that were skipped."""
+    classifier: TextClassifier, source: Source, asked: Asked = BY_RULE
+) -> tuple[Iterator[LabelledDocument], list[Problem], Corpus]:
+    """The predicted labels of every document of a file or a named data set, the lines that were skipped, and the
+    documents.
+    """
     reading = load_source(replace(source, labels=False), classifier, names_labels=False)
     corpus, addresses = reading.corpus, classifier.label_addresses
-    predictions = classifier.iter_predictions(documents_of(corpus))
+    predictions = asked.predict(classifier, documents_of(corpus))
     labelled = (
-        label_document(classifier, identifier, prediction, runners_up, addresses)
+        label_document(classifier, identifier, prediction, asked.runners_up, addresses)
         for identifier, prediction in zip(corpus.ids, predictions, strict=True)
     )
-    return labelled, reading.skipped
+    return labelled, reading.skipped, corpus
 
 
 def predict_batches(
-    classifier: TextClassifier, batches: Iterable[Sequence[tuple[str, Text]]], *, runners_up: int = 0
+    classifier: TextClassifier, batches: Iterable[Sequence[tuple[str, Text]]], asked: Asked = BY_RULE
 ) -> Iterator[list[LabelledDocument]]:
     """The predicted labels of (id, text) pairs, batch by batch as they come."""
     addresses = classifier.label_addresses
     for pairs in batches:
-        predictions = classifier.iter_predictions([text for _, text in pairs])
+        predictions = asked.predict(classifier, [text for _, text in pairs])
         yield [
-            label_document(classifier, identifier, prediction, runners_up, addresses)
+            label_document(classifier, identifier, prediction, asked.runners_up, addresses)
             for (identifier, _), prediction in zip(pairs, predictions, strict=True)
         ]
 
@@ -238,6 +263,8 @@ def _record(opened: ModelFile) -> ModelRecord:
         guarantee=_guarantee(opened),
         bin_weights=_bin_weights(opened),
         expected=opened.decode(state.get("expected_")),
+        changes=_changes(opened),
+        single_label=_predicts_one_label(opened),
         arrays={name: ArrayShape(place.dtype, list(place.shape)) for name, place in sorted(opened.places.items())},
         reading=_reading(opened),
     )
@@ -293,3 +320,15 @@ def _bin_weights(opened: ModelFile) -> dict[str, list[float]] | None:
     model = opened.header["tree"]["state"]["decided_"]["state"]["model_"]
     weights = opened.decode(model["state"].get("bin_weights_"))
     return None if weights is None else plain_bin_weights(weights)
+
+
+def _changes(opened: ModelFile) -> list[dict[str, Any]]:
+    """The corrections of the thresholds after training."""
+    rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
+    return [] if rule is None else rule.changes()
+
+
+def _predicts_one_label(opened: ModelFile) -> bool:
+    """Whether exactly one label is predicted per document."""
+    rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
+    return rule is not None and rule.predicts_one_label

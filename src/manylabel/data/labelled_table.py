@@ -1,0 +1,112 @@
+"""Tables of documents with predicted labels beside the user's own columns: CSV, TSV, Excel, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from manylabel.data.atomic import atomic_bytes, atomic_text
+from manylabel.exceptions import DataError, MissingExtraError
+from manylabel.progress import remark
+
+TABLE_FORMATS = ("csv", "tsv", "xlsx", "parquet")
+MAX_SHEET_ROWS = 1_048_576
+MAX_CELL = 32_767
+"""The most characters that a cell of a workbook holds."""
+
+
+def free_name(wanted: str, taken: Sequence[str]) -> str:
+    """A name for an added column that no column has: the wanted one, or ``predicted_`` before it.
+
+    >>> free_name("labels", ["id", "text"]), free_name("labels", ["text", "labels", "predicted_labels"])
+    ('labels', 'predicted_labels_2')
+    """
+    if wanted not in taken:
+        return wanted
+    name, number = f"predicted_{wanted}", 2
+    while name in taken:
+        name, number = f"predicted_{wanted}_{number}", number + 1
+    return name
+
+
+def write_table(path: Path, format: str, columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> None:
+    """Write columns of equal length, whole or not at all; lists are lists in Parquet and joined by ``;`` elsewhere.
+
+    In a workbook every text is stored as text, also where it begins with ``=``, ``+``, ``-`` or ``@``: it is never a
+    formula. CSV cannot tell the difference, so a spreadsheet may run such a cell when it opens the file.
+    """
+    if format == "parquet":
+        _write_parquet(path, columns)
+    elif format == "xlsx":
+        _write_workbook(path, columns)
+    else:
+        with atomic_text(path) as stream:
+            writer = csv.writer(stream, delimiter="\t" if format == "tsv" else delimiter, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows([_flat(value) for value in row] for row in zip(*columns.values(), strict=True))
+
+
+def _flat(value: Any) -> Any:
+    """A cell of a table: lists joined, mappings as JSON, None empty."""
+    if value is None:
+        return ""
+    if isinstance(value, (list, tuple)):
+        return ";".join(str(one) for one in value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else value
+
+
+def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("Parquet", "parquet") from None
+    arrays = {}
+    for name, values in columns.items():
+        try:
+            arrays[name] = pyarrow.array(values)
+        except pyarrow.ArrowException:  # values of several types
+            arrays[name] = pyarrow.array([None if value is None else str(value) for value in values])
+    with atomic_bytes(path) as stream:
+        pyarrow.parquet.write_table(pyarrow.table(arrays), stream)
+
+
+def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    try:
+        from openpyxl import Workbook
+        from openpyxl.cell import WriteOnlyCell
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+    except ImportError:
+        raise MissingExtraError("Excel", "excel") from None
+    rows = len(next(iter(columns.values()), ()))
+    if rows >= MAX_SHEET_ROWS:
+        raise DataError(
+            f"A sheet of a workbook has at most {MAX_SHEET_ROWS:,} rows, and there are {rows:,} documents.",
+            path=path,
+            remedy="Write .csv or .parquet.",
+        )
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("predictions")
+    shortened = 0
+
+    def cell(value: Any) -> Any:
+        nonlocal shortened
+        flat = _flat(value)
+        if not isinstance(flat, str):
+            return flat
+        clean = ILLEGAL_CHARACTERS_RE.sub("", flat)
+        shortened += len(clean) > MAX_CELL
+        made = WriteOnlyCell(sheet, value=clean[:MAX_CELL])
+        made.data_type = "s"  # never a formula
+        return made
+
+    sheet.append([cell(name) for name in columns])
+    for row in zip(*columns.values(), strict=True):
+        sheet.append([cell(value) for value in row])
+    with atomic_bytes(path) as stream:
+        book.save(stream)
+    if shortened:
+        remark(f"{path}: cells longer than {MAX_CELL:,} characters, which Excel cannot hold, were cut: {shortened:,}.")

@@ -1,0 +1,168 @@
+"""Thresholds corrected after training, and the mapping by which users see and correct them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.shown import score_thresholds
+from manylabel.decisions.temperature import Temperature
+from manylabel.estimator import Floats, Ints
+from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
+from manylabel.models.score_kinds import Bools, ScoreKind, display
+from manylabel.parameters import Constraint
+from manylabel.stored import Each, Plain, Stored, reals
+
+LISTED = 20
+"""How many corrected labels a record names; of more it keeps the number."""
+
+
+class CorrectedThresholds(DecisionRule):
+    """The labels whose score reaches the label's threshold, some of them set by a user after training.
+
+    `corrected` makes it from the rule of a model. It keeps the thresholds in the units of the scores, the corrected
+    ones also as they were set, and a record of every change.
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {"fallback": FALLBACK}
+    thresholds_: Floats
+    shown_: Floats
+    """The thresholds as they were set; NaN for labels that keep theirs."""
+    changes_: list[dict[str, Any]]
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "thresholds_": reals("labels"),
+        "shown_": reals("labels"),
+        "changes_": Each(Plain(), None),
+    }
+
+    def __init__(self, fallback: Literal["none", "argmax"] = "none") -> None:
+        self.fallback = fallback
+
+    def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
+        """Score ≥ the label's threshold."""
+        return np.asarray(scores >= self.thresholds_)
+
+    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """Each label's threshold in the units people read."""
+        return display(self.thresholds_, kind)
+
+    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """Each label's threshold in the units of the scores."""
+        return self.thresholds_
+
+    def corrected_thresholds(self) -> Floats:
+        """The thresholds as they were set; NaN for labels that keep theirs."""
+        return self.shown_
+
+    def changes(self) -> list[dict[str, Any]]:
+        """The changes, the first one first."""
+        return self.changes_
+
+
+def corrected(
+    decided: DecidedModel, labels: Sequence[str], columns: Ints, shown: Floats, reason: str
+) -> CorrectedThresholds:
+    """The rule of a model with new thresholds for the labels in `columns`, in the units shown to users.
+
+    The other labels keep their thresholds, and the rule its fallback. New thresholds for all labels replace any rule,
+    without a fallback.
+    """
+    rule, kind, n_labels = decided.rule_, decided.score_kind, len(labels)
+    calibration = decided.calibration_
+    if isinstance(calibration, Temperature) or (rule is not None and rule.predicts_one_label):
+        raise DecisionError(
+            "This model predicts exactly one label per document, the one with the highest score, so it has no "
+            "thresholds. Use predict --threshold to leave uncertain documents without a label, or train with "
+            "--multi-label (single_label=False)."
+        )
+    before = decided.thresholds()
+    everything = len(np.unique(columns)) == n_labels
+    if before is None and not everything:
+        raise DecisionError(
+            "This model decides label sets as a whole, so a single label has no threshold. Set all thresholds at once, "
+            "or train with --set decision.rule=per-label."
+        )
+    wanted = np.full(n_labels, math.nan)
+    wanted[columns] = shown
+    kept = None if rule is None else rule.score_thresholds(n_labels, kind)
+    old = np.full(n_labels, math.nan) if kept is None else kept
+    if kind is ScoreKind.MARGIN:  # margins of exactly 0 are not predicted by rules that learn nothing
+        old = np.where(old == 0, np.nextafter(0.0, math.inf), old)
+    thresholds = np.where(np.isnan(wanted), old, score_thresholds(wanted, kind, calibration))
+    set_before = None if rule is None else rule.corrected_thresholds()
+    shown_before = np.full(n_labels, math.nan) if set_before is None else set_before
+    change: dict[str, Any] = {"reason": reason, "labels": len(columns)}
+    if len(columns) <= LISTED:
+        old_values = [None] * len(columns) if before is None else before[columns].tolist()
+        change["thresholds"] = [
+            {"label": labels[column], "from": old_value, "to": float(value)}
+            for column, old_value, value in zip(columns.tolist(), old_values, shown.tolist(), strict=True)
+        ]
+    fallback: Any = "none" if rule is None or everything else rule.fallback
+    return CorrectedThresholds(fallback).restore(
+        {
+            "thresholds_": thresholds,
+            "shown_": np.where(np.isnan(wanted), shown_before, wanted),
+            "changes_": [*([] if rule is None else rule.changes()), change],
+        }
+    )
+
+
+def checked_thresholds(
+    values: float | Mapping[str, float], labels: Sequence[str], probabilities: bool
+) -> tuple[Ints, Floats]:
+    """The columns of labels and their new thresholds; a number is the threshold of all labels."""
+    given = values if isinstance(values, Mapping) else dict.fromkeys(labels, values)
+    places = {label: column for column, label in enumerate(labels)}
+    for label, value in given.items():
+        if label not in places:
+            raise UnknownNameError("label", str(label), list(labels))
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or (probabilities and not 0 <= value <= 1):
+            wanted = "a number from 0 to 1, because scores are shown as probabilities" if probabilities else "a number"
+            raise ParameterError(f"The threshold of {label!r} must be {wanted}, not {value!r}.")
+    columns = np.array([places[label] for label in given], dtype=np.int64)
+    return columns, np.array([float(value) for value in given.values()])
+
+
+class LabelThresholds(MutableMapping[str, float]):
+    """The threshold of each label of a model; assigning to a label corrects the model.
+
+    >>> changed = []
+    >>> thresholds = LabelThresholds(["roads", "buses"], [0.5, 0.25], changed.append)
+    >>> thresholds
+    {'roads': 0.5, 'buses': 0.25}
+    >>> thresholds["buses"] = 0.4
+    >>> changed
+    [{'buses': 0.4}]
+    """
+
+    def __init__(
+        self, labels: Sequence[str], values: Sequence[float], change: Callable[[Mapping[str, float]], None]
+    ) -> None:
+        self._values = dict(zip(labels, values, strict=True))
+        self._change = change
+
+    def __getitem__(self, label: str) -> float:
+        return self._values[label]
+
+    def __setitem__(self, label: str, value: float) -> None:
+        self._change({label: value})
+        self._values[label] = float(value)
+
+    def __delitem__(self, label: str) -> None:
+        raise DecisionError("A label keeps its threshold. To never predict it, set the threshold to 1.")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)

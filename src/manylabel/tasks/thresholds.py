@@ -1,0 +1,173 @@
+"""Show the thresholds of a model file, with the precision and recall they lead to, and write a corrected model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from manylabel.classifier import TextClassifier
+from manylabel.data.label_forms import read_labels
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.shown import score_thresholds, shown_scores
+from manylabel.decisions.threshold_figures import MOST_CELLS, ThresholdFigures
+from manylabel.estimator import Floats
+from manylabel.evaluation.result import fingerprint
+from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
+from manylabel.modelfile import open_model
+from manylabel.reports.records import ThresholdRow, ThresholdsRecord
+from manylabel.tasks.corpora import Source, documents_of, load_source
+
+OUT_OF_FOLD = "out-of-fold scores of the training documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A precision or a recall that labels should reach."""
+
+    figure: Literal["precision", "recall"]
+    least: float
+
+    def check(self) -> None:
+        """Raise an error unless the target is a share."""
+        if not 0 < self.least <= 1:
+            raise ParameterError(f"--{self.figure} takes a number above 0 and up to 1, not {self.least:g}.")
+
+
+def thresholds(
+    path: Path,
+    *,
+    values: Mapping[str, float] | float | None = None,
+    target: Target | None = None,
+    only: Sequence[str] = (),
+    source: Source | None = None,
+    output: Path | None = None,
+) -> ThresholdsRecord:
+    """The thresholds of a model file, and the changed ones that `values` or `target` ask for.
+
+    `values` are new thresholds: a number for all labels, or a mapping. `target` sets those of `only` (by default of all
+    labels) so that they reach a precision or recall on the data of `source`, or on the stored figures of out-of-fold
+    scores. With changes and an `output`, the corrected model is written there.
+    """
+    classifier = TextClassifier.load(path)
+    before, guaranteed = classifier.decided_.thresholds(), classifier.guarantee is not None
+    quality, where = _quality(classifier, path, source)
+    unreached: list[str] = []
+    if target is not None:
+        target.check()
+        if quality is None:
+            raise DecisionError(
+                f"{path} holds no figures of out-of-fold scores: its rule learns no thresholds. Give labelled "
+                "documents that the model was not trained on (--data FILE)."
+            )
+        values, unreached = _for_target(classifier, quality, target, only)
+        values = values or None
+    if values is not None:
+        reason = "set" if target is None else f"for {target.figure} {target.least:g} on {where}"
+        classifier.correct_thresholds(values, reason)
+    after = classifier.decided_.thresholds()
+    record = ThresholdsRecord(
+        model=str(path),
+        written=None if output is None or values is None else str(output),
+        probabilities=classifier.scores_are_probabilities,
+        figures=where,
+        changed=values is not None,
+        target=None if target is None else f"{target.figure} {target.least:g}",
+        unreached=unreached,
+        guarantee_lost=values is not None and guaranteed,
+        labels=_rows(classifier, quality, before, after, all_changed=isinstance(values, (int, float)), values=values),
+    )
+    if output is not None and values is not None:
+        classifier.save(output, {key: value for key, value in open_model(path).facts.items() if key != "recipe"})
+    return record
+
+
+def _quality(
+    classifier: TextClassifier, path: Path, source: Source | None
+) -> tuple[ThresholdFigures | None, str | None]:
+    """Precision and recall of each label by its threshold, and the documents they were measured on."""
+    decided = classifier.decided_
+    if source is None:
+        return decided.figures_, None if decided.figures_ is None else OUT_OF_FOLD
+    corpus = load_source(source, classifier).corpus
+    if corpus.labels is None:
+        raise DataError("These documents have no labels, so nothing can be measured on them.", path=source.data)
+    if open_model(path).facts.get("train_sha256") == fingerprint(corpus.ids, corpus.label_sets):
+        raise DataError(
+            "The model was trained on these documents, so its scores for them are better than for new ones.",
+            path=source.data,
+            remedy="Give other documents, or leave --data out: figures of out-of-fold scores are stored in the model.",
+        )
+    step = -(-len(corpus.ids) * len(classifier.labels_) // MOST_CELLS) or 1
+    corpus = corpus.subset(range(0, len(corpus.ids), step))
+    batches = [scores() for _, scores in classifier.iter_decisions(documents_of(corpus))]
+    scores = np.vstack([np.zeros((0, len(classifier.labels_))), *batches])
+    Y = read_labels(corpus.label_sets, classifier.labels_, others="omit").Y
+    own = None if decided.rule_ is None else decided.rule_.score_thresholds(len(classifier.labels_), decided.score_kind)
+    return ThresholdFigures().fit(scores, Y, decided.score_kind, own), corpus.name or source.data
+
+
+def _for_target(
+    classifier: TextClassifier, quality: ThresholdFigures, target: Target, only: Sequence[str]
+) -> tuple[dict[str, float], list[str]]:
+    """The shown thresholds by which labels reach a target, and the labels that do not reach it."""
+    for label in only:
+        if label not in classifier.labels_:
+            raise UnknownNameError("label", label, classifier.labels_)
+    decided = classifier.decided_
+    kind, calibration = decided.score_kind, decided.calibration_
+    found = quality.thresholds_for(target.figure, target.least)
+    shown = shown_scores(np.where(np.isnan(found), 0.0, found)[np.newaxis], kind, calibration)[0]
+    # Where a curve is flat, the shown threshold stands for several scores: measure what it leads to.
+    back = score_thresholds(shown, kind, calibration) if isinstance(calibration, Calibration | None) else found
+    reached = quality.at(back)[0 if target.figure == "precision" else 1] >= target.least - 1e-9
+    values, unreached = {}, []
+    for column, label in enumerate(classifier.labels_):
+        if only and label not in only:
+            continue
+        if np.isnan(found[column]) or not reached[column]:
+            unreached.append(label)
+        else:
+            values[label] = float(shown[column])
+    return values, unreached
+
+
+def _rows(
+    classifier: TextClassifier,
+    quality: ThresholdFigures | None,
+    before: Floats | None,
+    after: Floats | None,
+    *,
+    all_changed: bool,
+    values: Mapping[str, float] | float | None,
+) -> list[ThresholdRow]:
+    """One row per label, those with most documents first; none where the rule has no thresholds."""
+    if after is None:
+        return []
+    decided = classifier.decided_
+    assert decided.rule_ is not None
+    own = decided.rule_.score_thresholds(len(after), decided.score_kind)
+    assert own is not None
+    nothing = np.full(len(after), math.nan)
+    precision, recall = (nothing, nothing) if quality is None else quality.at(own)
+    rows = []
+    for column in np.argsort(-classifier.label_counts_, kind="stable").tolist():
+        label = classifier.labels_[column]
+        changed = all_changed or (isinstance(values, Mapping) and label in values)
+        was = None if before is None else float(before[column])
+        rows.append(
+            ThresholdRow(
+                label=label,
+                documents=int(classifier.label_counts_[column]),
+                threshold=float(after[column]),
+                was=was if changed else None,
+                changed=changed,
+                precision=None if math.isnan(precision[column]) else float(precision[column]),
+                recall=None if math.isnan(recall[column]) else float(recall[column]),
+            )
+        )
+    return rows

@@ -1,0 +1,185 @@
+"""Point 17 of the first-hour list: thresholds can be corrected, and scores are shown as probabilities."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from manylabel.classifier import TextClassifier
+from manylabel.cli.run import run
+from manylabel.data import load
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.threshold_figures import ThresholdFigures
+from manylabel.estimator import Csr
+from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
+from manylabel.models.score_kinds import ScoreKind
+
+LETTERS = load("townhall").corpus.subset(range(200))
+NEW = load("townhall").corpus.subset(range(200, 260))
+LABEL = "streets/parking"
+
+
+@pytest.fixture(scope="module")
+def model() -> TextClassifier:
+    return TextClassifier("svm", folds=3).fit(LETTERS.texts, LETTERS.label_sets)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory, model: TextClassifier) -> Path:
+    target = tmp_path_factory.mktemp("thresholds") / "letters.manylabel"
+    model.save(target, {"data": "townhall", "documents": 200})
+    return target
+
+
+class Printed:
+    """Runs commands and returns what they print."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def __call__(self, *arguments: object, code: int = 0) -> str:
+        found = run([str(argument) for argument in arguments])
+        out, err = self.capsys.readouterr()
+        assert found == code, err
+        return out if code == 0 else err
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
+    return Printed(capsys)
+
+
+def fresh(path: Path) -> TextClassifier:
+    return TextClassifier.load(path)
+
+
+def test_point_17_scores_are_probabilities_and_label_sets_are_the_same(model: TextClassifier) -> None:
+    plain = TextClassifier("svm", folds=3, decision={"probabilities": None}).fit(LETTERS.texts, LETTERS.label_sets)
+    assert plain.predict(NEW.texts) == model.predict(NEW.texts)
+    assert (plain.predict_scores(NEW.texts) < 0).any()  # margins
+    shown = model.predict_scores(NEW.texts)
+    assert ((shown >= 0) & (shown <= 1)).all()
+    np.testing.assert_array_equal(model.predict_scores(NEW.texts, raw=True), plain.predict_scores(NEW.texts))
+    assert model.thresholds is not None
+    assert all(0 <= value <= 1 for value in model.thresholds.values())
+    for prediction in model.iter_predictions(NEW.texts):
+        at_least = {name: s >= model.thresholds[name] for name, s in zip(model.labels_, prediction.scores, strict=True)}
+        assert all(at_least[name] for name in prediction.labels)
+
+
+def test_point_17_assignment_corrects_the_model(path: Path) -> None:
+    model = fresh(path)
+    before, scores = model.predict(NEW.texts), model.predict_scores(NEW.texts)
+    assert model.thresholds is not None
+    model.thresholds[LABEL] = 0.9
+    assert model.thresholds[LABEL] == 0.9
+    column = model.labels_.index(LABEL)
+    for old, new, row in zip(before, model.predict(NEW.texts), scores, strict=True):
+        assert [name for name in old if name != LABEL] == [name for name in new if name != LABEL]
+        assert (LABEL in new) == (row[column] >= 0.9)
+    assert [model.predict([text])[0] for text in NEW.texts[:5]] == model.predict(NEW.texts)[:5]  # the short way too
+    model.thresholds = 0.5
+    expected = [[name for name, s in zip(model.labels_, row, strict=True) if s >= 0.5] for row in scores]
+    assert model.predict(NEW.texts) == expected
+    model.thresholds = {LABEL: 1.0}
+    assert all(LABEL not in names for names in model.predict(NEW.texts))
+
+
+def test_point_17_wrong_assignments_are_refused(path: Path) -> None:
+    model = fresh(path)
+    assert model.thresholds is not None
+    with pytest.raises(UnknownNameError, match="Did you mean 'streets/parking'"):
+        model.thresholds["streets/parkin"] = 0.5
+    with pytest.raises(ParameterError, match="must be a number from 0 to 1"):
+        model.thresholds[LABEL] = -0.3
+    with pytest.raises(DecisionError, match="keeps its threshold"):
+        del model.thresholds[LABEL]
+    top = TextClassifier("svm", folds=3, decision={"rule": "top-k", "k": 2}).fit(LETTERS.texts, LETTERS.label_sets)
+    assert top.thresholds is None
+    with pytest.raises(DecisionError, match="Set all thresholds at once"):
+        top.thresholds = {LABEL: 0.5}
+    one = TextClassifier("svm", folds=3, decision={"rule": "top-k", "k": 1}).fit(LETTERS.texts, LETTERS.label_sets)
+    with pytest.raises(DecisionError, match="exactly one label per document"):
+        one.thresholds = 0.5
+
+
+def test_point_17_predict_takes_a_threshold_and_a_number(path: Path, tmp_path: Path, printed: Printed) -> None:
+    texts = tmp_path / "new.txt"
+    texts.write_text("no parking in our street\nzzzz\n", encoding="utf-8")
+    scores = fresh(path).predict_scores(["no parking in our street"])[0]
+    found = printed("predict", path, texts, "--threshold", "0.05")
+    labels = [json.loads(line)["labels"] for line in found.splitlines()]
+    assert set(labels[0]) == {n for n, s in zip(fresh(path).labels_, scores, strict=True) if s >= 0.05}
+    assert labels[1] == []  # no known word, as by the model's own rule
+    found = printed("predict", path, texts, "--top", "3")
+    assert [len(json.loads(line)["labels"]) for line in found.splitlines()] == [3, 0]
+    found = printed("predict", path, texts, "--top", "1", "--threshold", "0.999")
+    assert [len(json.loads(line)["labels"]) for line in found.splitlines()][1] == 0
+    raw = json.loads(printed("predict", path, texts, "--raw-scores").splitlines()[0])["scores"]
+    assert min(row["score"] for row in raw) < 0
+    assert "from 0 to 1" in printed("predict", path, texts, "--threshold", "7", code=2)
+
+
+def test_point_17_the_command_writes_a_new_model_with_a_record(path: Path, tmp_path: Path, printed: Printed) -> None:
+    shown = printed("thresholds", path)
+    assert "precision" in shown
+    assert "out-of-fold scores" in shown
+    new = tmp_path / "new.manylabel"
+    written = printed("thresholds", path, "--set", f"{LABEL}=0.6", "--output", new)
+    assert f"The corrected model is in {new}" in written
+    changed = fresh(new).thresholds
+    old = fresh(path).thresholds
+    assert changed is not None
+    assert old is not None
+    assert changed == {**old, LABEL: 0.6}
+    assert f"Threshold changed after training (set): {LABEL}" in printed("inspect", new)
+    again = tmp_path / "again.manylabel"
+    printed("thresholds", new, "--precision", "0.9", "--output", again)
+    assert len(json.loads(printed("inspect", again, "--json"))["changes"]) == 2
+    assert "Nothing was written" in printed("thresholds", path, "--all", "0.4")
+    assert fresh(path).thresholds == old
+
+
+def test_point_17_targets_are_reached_where_they_are_measured(path: Path, tmp_path: Path, printed: Printed) -> None:
+    new = tmp_path / "precise.manylabel"
+    record = json.loads(printed("thresholds", path, "--precision", "0.8", "--output", new, "--json"))
+    rows = [row for row in record["labels"] if row["changed"]]
+    assert rows
+    assert all(row["precision"] >= 0.8 - 1e-9 for row in rows)
+    data = tmp_path / "new.jsonl"
+    lines = [json.dumps({**dict(t), "labels": s}) for t, s in zip(NEW.texts, NEW.label_sets, strict=True)]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    record = json.loads(
+        printed("thresholds", path, "--recall", "0.9", "--only", LABEL, "--data", data, "--output", new, "--json")
+    )
+    (row,) = [row for row in record["labels"] if row["changed"]]
+    assert row["label"] == LABEL
+    given = [LABEL in names for names in NEW.label_sets]
+    hits = sum(LABEL in names for names, true in zip(fresh(new).predict(NEW.texts), given, strict=True) if true)
+    assert hits >= 0.9 * sum(given)
+
+
+def test_point_17_figures_of_the_thresholds_are_those_of_out_of_fold_decisions() -> None:
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(300, 2))
+    Y = (scores + random.normal(size=(300, 2)) > 0.8).astype(np.int8)
+    thresholds = np.array([0.3, 1.1])
+    quality = ThresholdFigures().fit(scores, Csr(Y), ScoreKind.MARGIN, thresholds)
+    precision, recall = quality.at(thresholds)
+    for label in range(2):
+        predicted, true = scores[:, label] >= thresholds[label], Y[:, label] == 1
+        assert precision[label] == pytest.approx((predicted & true).sum() / predicted.sum())
+        assert recall[label] == pytest.approx((predicted & true).sum() / true.sum())
+
+
+@pytest.mark.parametrize("curve", ["logistic", "isotonic"])
+def test_point_17_a_shown_threshold_leads_back_to_the_score(curve: Any) -> None:
+    random = np.random.default_rng(1)
+    scores = random.normal(size=(200, 3))
+    Y = Csr((scores + random.normal(size=(200, 3)) > 0.5).astype(np.int8))
+    calibration = Calibration(curve).fit(scores, Y)
+    wanted = np.array([0.3, 0.5, 0.7])
+    found = calibration.inverse(wanted)
+    assert calibration.transform(found[np.newaxis])[0] == pytest.approx(wanted, abs=1e-6)
