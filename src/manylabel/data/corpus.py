@@ -210,16 +210,19 @@ def combine_splits(splits: Mapping[str, Corpus]) -> Corpus:
         ids = [f"{split}/{identity}" for split, corpus in splits.items() for identity in corpus.ids]
     counts, terms = _combined_counts(splits)
     labelled = any(corpus.labels is not None for corpus in corpora)
+    lengths = [len(corpus) for corpus in corpora]
+    columns = [corpus.columns for corpus in corpora if corpus.columns is not None]
     return replace(
         first,
         ids=ids,
-        fields=_stacked([corpus.fields for corpus in corpora], [len(corpus) for corpus in corpora], ""),
+        fields=_stacked([corpus.fields for corpus in corpora], lengths, ""),
         labels=[names for corpus in corpora for names in (corpus.labels or [[]] * len(corpus))] if labelled else None,
         label_names=_merged_names([corpus.label_names for corpus in corpora]),
         split_names=[split for split, corpus in splits.items() for _ in range(len(corpus))],
         counts=counts,
         terms=terms,
-        metadata=_stacked([corpus.metadata for corpus in corpora], [len(corpus) for corpus in corpora], None),
+        metadata=_stacked([corpus.metadata for corpus in corpora], lengths, None),
+        columns=_stacked(columns, lengths, None) if len(columns) == len(corpora) else None,
     )
 
 
