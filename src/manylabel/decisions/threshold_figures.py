@@ -18,7 +18,7 @@ from manylabel.stored import Starts, Stored, reals, wholes
 Counts: TypeAlias = npt.NDArray[np.int32]
 
 BELOW = 1e-6
-"""How far below a score a threshold lies that admits it, relative to the score."""
+"""How far below the lowest score a threshold lies that admits it, relative to the score."""
 MOST_POINTS = 64
 """How many points of its curve a label keeps at most."""
 MOST_CELLS = 1 << 24
@@ -33,17 +33,20 @@ class ThresholdFigures(Estimator):
     A label's curve has one point at each score of a document that has it: between two such scores a lower threshold
     only adds wrong labels. Where a label has more than 64 such documents, 64 evenly spaced ones are kept; `predicted`
     between two points is interpolated. The thresholds of the decision rule are points too, so that their figures are
-    exact. All thresholds are in the units of the scores.
+    exact. A threshold that is chosen for a target lies halfway between the point and the next lower score of any
+    document. All thresholds are in the units of the scores.
 
     >>> scores, Y_true = np.array([[0.9], [0.8], [0.6], [0.2]]), Csr([[1], [0], [1], [0]])
     >>> quality = ThresholdFigures().fit(scores, Y_true, ScoreKind.SIMILARITY)
     >>> [values.round(3).tolist() for values in quality.at(np.array([0.6]))]
     [[0.667], [1.0]]
     >>> quality.thresholds_for("precision", 0.9).round(3).tolist()
-    [0.9]
+    [0.85]
     """
 
     corner_thresholds_: Floats
+    corner_middles_: Floats
+    """Halfway between each point and the next lower score."""
     corner_true_: Counts
     corner_predicted_: Counts
     corner_starts_: Ints
@@ -51,6 +54,7 @@ class ThresholdFigures(Estimator):
     learned: ClassVar[Mapping[str, Stored]] = {
         "corner_starts_": Starts("labels", "corners"),
         "corner_thresholds_": reals("corners"),
+        "corner_middles_": reals("corners"),
         "corner_true_": wholes("corners", bits=32),
         "corner_predicted_": wholes("corners", bits=32),
         "positives_": wholes("labels"),
@@ -64,7 +68,7 @@ class ThresholdFigures(Estimator):
         values, Y = np.asarray(scores, dtype=np.float64), Csr(Y)
         step = -(-values.size // MOST_CELLS) or 1
         values, Y_true = np.minimum(values[::step], LARGEST), Csr(Y[::step]).tocsc()
-        corners: list[tuple[Floats, Counts, Counts]] = []
+        corners: list[tuple[Floats, Floats, Counts, Counts]] = []
         for label in range(values.shape[1]):
             column = values[:, label]
             with_label = column[Y_true.indices[Y_true.indptr[label] : Y_true.indptr[label + 1]]]
@@ -73,8 +77,9 @@ class ThresholdFigures(Estimator):
         sizes = [len(one[0]) for one in corners]
         self.corner_starts_ = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
         self.corner_thresholds_ = np.concatenate([np.zeros(0), *(one[0] for one in corners)])
-        self.corner_true_ = np.concatenate([np.zeros(0, dtype=np.int32), *(one[1] for one in corners)])
-        self.corner_predicted_ = np.concatenate([np.zeros(0, dtype=np.int32), *(one[2] for one in corners)])
+        self.corner_middles_ = np.concatenate([np.zeros(0), *(one[1] for one in corners)])
+        self.corner_true_ = np.concatenate([np.zeros(0, dtype=np.int32), *(one[2] for one in corners)])
+        self.corner_predicted_ = np.concatenate([np.zeros(0, dtype=np.int32), *(one[3] for one in corners)])
         self.positives_ = np.diff(Y_true.indptr).astype(np.int64)
         return self
 
@@ -113,15 +118,14 @@ class ThresholdFigures(Estimator):
                 continue
             if figure == "precision":  # the most true labels; of equal ones, the highest threshold
                 reached = reached[true[reached] == true[reached].max()]
-            score = float(self.corner_thresholds_[part][reached[-1]])
-            found[label] = score - BELOW * max(abs(score), 1e-3)
+            found[label] = self.corner_middles_[part][reached[-1]]
         return found
 
 
-def _corners(scores: Floats, positive: Floats, own: float | None) -> tuple[Floats, Counts, Counts]:
-    """Thresholds in ascending order, with the number of positives and of all scores at or above each."""
+def _corners(scores: Floats, positive: Floats, own: float | None) -> tuple[Floats, Floats, Counts, Counts]:
+    """Thresholds in ascending order, the middles below them, and the positives and all scores at or above each."""
     if not len(positive):
-        return np.zeros(0), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
+        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
     ordered, positive = np.sort(scores), np.sort(positive)
     points = np.unique(positive)
     if len(points) > MOST_POINTS:
@@ -130,5 +134,7 @@ def _corners(scores: Floats, positive: Floats, own: float | None) -> tuple[Float
     if own is not None and math.isfinite(own):
         thresholds = np.unique(np.append(thresholds, own))
     true = len(positive) - np.searchsorted(positive, thresholds, side="left")
-    predicted = len(ordered) - np.searchsorted(ordered, thresholds, side="left")
-    return thresholds, true.astype(np.int32), predicted.astype(np.int32)
+    first = np.searchsorted(ordered, thresholds, side="left")
+    just_below = thresholds - BELOW * np.maximum(np.abs(thresholds), 1e-3)
+    middles = np.where(first > 0, (thresholds + ordered[np.maximum(first - 1, 0)]) / 2, just_below)
+    return thresholds, middles, true.astype(np.int32), (len(ordered) - first).astype(np.int32)
