@@ -58,7 +58,7 @@ has no NaN and no infinity, so these are written as `null`:
 
 | key | `null` means |
 |---|---|
-| `threshold` | no score reaches it: the label is never predicted |
+| `threshold` | no score reaches it: the label is never predicted (with `--raw-scores`; as a probability it is 1) |
 | `score` | the label is impossible for the document, for example because it never occurred in training |
 | a metric | it is undefined, for example the ranking metrics of a method without scores |
 
