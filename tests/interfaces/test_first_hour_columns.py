@@ -2,7 +2,7 @@
 
 import pytest
 
-from manylabel.cli.run import run
+from manylabel.cli.run import remark_printer, run
 from manylabel.data import read
 from manylabel.exceptions import DataError
 
@@ -133,3 +133,11 @@ def test_point_1_columns_of_like_lengths_ask(tmp_path):
         read(path)
     assert read(path, format="tsv").corpus.texts == ["late bus", "bad road"]
     assert read(path, format="libmultilabel").corpus.texts == ["buses roads", "roads"]
+
+
+def test_point_1_a_choice_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Point 1: a command that reads the same data twice prints how it read them once."""
+    printer = remark_printer()
+    for text in ("mail.csv: read as csv.", "mail.csv: read as csv.", "new.csv: read as csv."):
+        printer(text)
+    assert capsys.readouterr().err == "mail.csv: read as csv.\nnew.csv: read as csv.\n"

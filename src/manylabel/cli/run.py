@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130
 
@@ -25,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
 
     debug = "--debug" in arguments
     try:
-        with warnings.catch_warnings(), remarks_to(print_remark):
+        with warnings.catch_warnings(), remarks_to(remark_printer()):
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = print_warning
             code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
@@ -61,9 +61,16 @@ def print_warning(message: Warning | str, *_: object, **__: object) -> None:
     sys.stderr.write(f"manylabel: warning: {message}\n")
 
 
-def print_remark(text: str) -> None:
-    """Print a choice that was made for the user on standard error, apart from the results."""
-    sys.stderr.write(text + "\n")
+def remark_printer() -> Callable[[str], None]:
+    """A function that prints choices made for the user on standard error, apart from the results, each once."""
+    printed = set()
+
+    def print_remark(text: str) -> None:
+        if text not in printed:
+            printed.add(text)
+            sys.stderr.write(text + "\n")
+
+    return print_remark
 
 
 def usage_error(bad_parameter: type[Exception]) -> type[Exception]:
