@@ -25,9 +25,9 @@ run() { # name, processor feature it needs (or none), environment …
 }
 tests=("$@")
 
+# The ordinary run of the tests uses the processor's own kernels, AVX-512 where it has them; these are the others.
 # NumPy warns of features that it does not know or the processor does not have; the tests make warnings errors.
 run "SSE3 (Prescott)" "" OPENBLAS_CORETYPE=Prescott \
   NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR" PYTHONWARNINGS=default
 run "AVX2 (Haswell)" avx2 OPENBLAS_CORETYPE=Haswell
-run "AVX-512 (Skylake-X)" avx512f OPENBLAS_CORETYPE=SkylakeX
 exit $failed

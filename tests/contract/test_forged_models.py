@@ -18,7 +18,7 @@ from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.exceptions import ManylabelError
 
-FORGERIES_PER_METHOD = 60
+FORGERIES_PER_METHOD = 25
 
 
 def other_values(array: np.ndarray[Any, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
