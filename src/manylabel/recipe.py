@@ -158,7 +158,7 @@ class Recipe:
         row, rule = self._row, self.decision["rule"]
         outer: Any = find_class(row.model)
         inside: Any = None if row.inner is None else find_class(row.inner)
-        fixed = (*BUILT, "folds", "seed", "n_jobs") if self._is_auto else BUILT
+        fixed = (*BUILT, "folds", "seed", "n_jobs") if self._learns_rule else BUILT
         own = {name: value for name, value in outer.parameter_defaults().items() if name not in fixed}
         inner = {} if inside is None else inside.parameter_defaults()
         named = {"members": row.members} if row.members else {} if inside is None else {BASE: None}
@@ -256,16 +256,16 @@ class Recipe:
 
     def build(self, *, folds: int = 5, seed: int = 0, n_jobs: int | None = None) -> DecidedModel:
         """The model with its decision rule, not yet fitted; the rule will be learned with `folds` and `seed`."""
-        from manylabel.decisions.auto import AutoModel
         from manylabel.decisions.decided import DecidedModel
 
         training = {"folds": folds, "seed": seed, "probabilities": self.probabilities}
-        if self._is_auto:
+        if self._learns_rule:
             first, *others = (build_member(name) for name in self.model["members"])
             settings = {key: value for key, value in self.model.items() if key != "members"}
             # Keyword rules wrap a single model, so the model is not averaged with others.
             others = [] if self.features.get("rules") is not None else others
-            decided: DecidedModel = AutoModel(
+            outer: Any = find_class(self._row.model)
+            decided: DecidedModel = outer(
                 self._behind_rules(first), tuple(others), self.build_rule(), **{**training, **settings}
             )
         else:
@@ -278,17 +278,16 @@ class Recipe:
         return method_over(self.method, self.model.get(BASE))
 
     @property
-    def _is_auto(self) -> bool:
-        """Whether the method chooses settings of its model together with the rule."""
-        from manylabel.decisions.auto import AutoModel
-
-        return find_class(find_method(self.method).model) is AutoModel
+    def _learns_rule(self) -> bool:
+        """Whether the method's class takes the decision rule and chooses its own settings together with it."""
+        outer: Any = find_class(find_method(self.method).model)
+        return bool(outer.learns_rule)
 
     def build_model(self) -> MultiLabelModel:
         """The model without its decision rule, not yet fitted; wrapped in keyword rules if there are any."""
         row = self._row
         outer: Any = find_class(row.model)
-        if self._is_auto:
+        if self._learns_rule:
             return self.build().unfitted_model()
         if row.members:
             with_rules = self.model.get("combine") == "votes"
@@ -302,10 +301,10 @@ class Recipe:
 
     def _behind_rules(self, model: MultiLabelModel) -> MultiLabelModel:
         """The model, wrapped in the hand-written keyword rules if there are any."""
+        if self.features.get("rules") is None or "rule_labels" in model.wants:
+            return model
         from manylabel.models.keyword_rules import KeywordRules
 
-        if self.features.get("rules") is None or isinstance(model, KeywordRules):
-            return model
         return KeywordRules(model, effect=self.features.get("rules_effect", "give"))
 
     def _divide(self, outer: Sequence[str], inner: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -85,10 +85,13 @@ class Race:
         done = [runner for runner in self.runners if len(runner.folds) == most > 0]
         return sorted(done, key=lambda one: (-one.gain(self.metric), one.entrant.seconds, one.option.name))
 
+    def runners_of(self, entrant: Entrant) -> list[Runner]:
+        """The pipelines of an entrant; its name identifies it."""
+        return [runner for runner in self.runners if runner.entrant.name == entrant.name]
+
     def best_of(self, entrant: Entrant, folds: Iterable[int] | None = None) -> Runner:
         """The entrant's best pipeline; the first of equals."""
-        own = [runner for runner in self.runners if runner.entrant is entrant]
-        return max(own, key=lambda one: one.gain(self.metric, folds))
+        return max(self.runners_of(entrant), key=lambda one: one.gain(self.metric, folds))
 
 
 class RaceRunner:
@@ -109,8 +112,8 @@ class RaceRunner:
         self.plan = float("inf") if budget is None else PLANNED * budget
         self.deadline = deadline
         self.race = Race(metric, len(work.splits), repeats)
-        self.protected: list[Entrant] = []
-        """Entrants that are neither left out nor stopped."""
+        self.protected: set[str] = set()
+        """The names of entrants that are neither left out nor stopped."""
 
     def run(self, field_: Sequence[Entrant], *, named: bool = False) -> Race:
         """Run the whole race; entrants that were `named` by the user run in all folds, if the plan has room."""
@@ -134,7 +137,7 @@ class RaceRunner:
         for entrant in field_:
             seconds = self.race.n_folds * entrant.seconds
             if total + seconds <= ALL_FOLDS * self.plan:
-                self.protected.append(entrant)
+                self.protected.add(entrant.name)
                 total += seconds
 
     def _first_fold(self, field_: Sequence[Entrant]) -> list[Entrant]:
@@ -144,7 +147,7 @@ class RaceRunner:
         for entrant in field_:
             too_long = entrant.seconds > LONGEST * self.plan
             too_late = self._spent_with(entrant.seconds) > FIRST_FOLD * self.plan
-            if (too_long or too_late) and entrant.seconds > least and entrant not in self.protected:
+            if (too_long or too_late) and entrant.seconds > least and entrant.name not in self.protected:
                 self.race.left_out[entrant.name] = f"about {entrant.seconds:.2g} s per fold, too long for the budget"
             elif self._trial(entrant, 0):
                 ran.append(entrant)
@@ -156,7 +159,7 @@ class RaceRunner:
         chosen: list[Entrant] = []
         for entrant in self._hopeful(order):
             rest = (self.race.n_folds - 1) * sum(one.seconds for one in (*chosen, entrant))
-            if chosen and entrant not in self.protected and self._spent_with(rest) > ALL_FOLDS * self.plan:
+            if chosen and entrant.name not in self.protected and self._spent_with(rest) > ALL_FOLDS * self.plan:
                 self.race.left_out[entrant.name] = "stopped after the first fold: no room in the budget for the others"
             else:
                 chosen.append(entrant)
@@ -186,13 +189,13 @@ class RaceRunner:
         """The entrants that are not hopelessly behind the leader."""
         left = []
         for entrant in entrants:
-            if entrant in self.protected:
+            if entrant.name in self.protected:
                 left.append(entrant)
                 continue
             runner = self.race.best_of(entrant)
             rivals = [one for one in self.race.runners if set(one.folds) >= set(runner.folds)]
             leader = max(rivals, key=lambda one: one.gain(self.metric, runner.folds))
-            if leader.entrant is not entrant and self._behind(leader, runner):
+            if leader.entrant.name != entrant.name and self._behind(leader, runner):
                 done = len(runner.folds)
                 if done < self.race.n_folds:
                     self.race.left_out[entrant.name] = (
@@ -223,18 +226,17 @@ class RaceRunner:
                 )
         except (ValueError, ArithmeticError) as error:  # a method that cannot learn from these documents is out
             race.left_out[entrant.name] = f"could not learn from fold {number + 1}: {error}"
-            race.runners = [runner for runner in race.runners if runner.entrant is not entrant]
+            race.runners = [runner for runner in race.runners if runner.entrant.name != entrant.name]
             return False
         tested = self.work.splits[number][1]
         Y_true = Csr(self.work.Y[tested])
         documents = None if race.repeats == 1 else np.asarray(tested, dtype=np.int64)
         if number == 0:
             race.runners += [Runner(option, entrant) for option in entrant.options]
-        for runner in race.runners:
-            if runner.entrant is entrant:
-                predicted = found[runner.option.name]
-                runner.folds[number] = DocumentStatistics(Y_true, predicted.Y_pred, predicted.ranks, documents)
-                runner.fit_seconds.append(predicted.fit_seconds)
-                runner.predict_seconds.append(predicted.predict_seconds / max(Y_true.shape[0], 1))
-                runner.size = max(runner.size, predicted.size)
+        for runner in race.runners_of(entrant):
+            predicted = found[runner.option.name]
+            runner.folds[number] = DocumentStatistics(Y_true, predicted.Y_pred, predicted.ranks, documents)
+            runner.fit_seconds.append(predicted.fit_seconds)
+            runner.predict_seconds.append(predicted.predict_seconds / max(Y_true.shape[0], 1))
+            runner.size = max(runner.size, predicted.size)
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -46,16 +47,23 @@ class WarmStarts:
     """
 
     def __init__(self) -> None:
-        self._fitted: dict[object, MultiLabelModel] = {}
+        self._fitted: dict[tuple[type, bytes, bytes], MultiLabelModel] = {}
 
     def __call__(self, model: MultiLabelModel, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
         """A fitted copy of the model."""
         if not model.starts_warm:
             return fit_anew(model, X, Y, facts)
-        # The row pointers identify a choice of documents; if two choices shared them, that would only cost time.
-        key = (type(model), X.shape, X.indptr.tobytes(), Y.shape)
+        key = (type(model), _digest(X), _digest(Y))
         self._fitted[key] = unfitted_copy(model).fit_after(self._fitted.get(key), X, Y, **facts)
         return self._fitted[key]
+
+
+def _digest(matrix: Csr) -> bytes:
+    """A hash of the content of a matrix."""
+    found = hashlib.blake2b(repr(matrix.shape).encode(), digest_size=16)
+    for array in (matrix.indptr, matrix.indices, matrix.data):
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.digest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -99,6 +99,8 @@ class DecidedModel(MultiLabelModel):
         "seed": Number(low=0, whole=True),
         "probabilities": OneOf(None, "auto", "logistic", "isotonic"),
     }
+    learns_rule: ClassVar[bool] = True
+
     model_: MultiLabelModel
     rule_: DecisionRule | None
     """The rule that decides: for a rule that chooses among others, the one it chose."""

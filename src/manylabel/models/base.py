@@ -133,6 +133,9 @@ class MultiLabelModel(Estimator):
     weighs_documents: ClassVar[bool] = False
     """Whether `fit_weighted` is offered."""
 
+    learns_rule: ClassVar[bool] = False
+    """Whether the class takes a decision rule, `rule`, and learns it in `fit`."""
+
     starts_warm: ClassVar[bool] = False
     """Whether `fit_after` can start from the solution of another model, and so be faster than `fit`."""
     trial_settings: ClassVar[Mapping[str, Any]] = {}
