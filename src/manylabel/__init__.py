@@ -35,5 +35,8 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"classifier": ("TextClassifier",), "data": ("Corpus", "load as load_corpus", "write as write_corpus")},
+        {
+            "classifier": "TextClassifier",
+            "data": "Corpus, load as load_corpus, write as write_corpus",
+        },
     )

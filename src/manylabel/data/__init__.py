@@ -119,52 +119,20 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "corpus": ("Corpus",),
-            "description": ("describe",),
-            "duplicates": (
-                "NearDuplicates",
-                "near_duplicates",
-                "straddling",
-            ),
-            "formats": ("FORMATS",),
-            "hierarchy": (
-                "Hierarchy",
-                "find_hierarchy",
-                "read_parents",
-            ),
-            "known": (
-                "KNOWN",
-                "fetch",
-                "load",
-            ),
-            "spellings": (
-                "label_spellings",
-                "merge_spellings",
-            ),
-            "labels": (
-                "label_matrix",
-                "label_names",
-                "label_sets",
-            ),
-            "problems": ("Problem",),
-            "reading": (
-                "Reading",
-                "read",
-                "write",
-            ),
-            "skos": ("read_skos",),
+            "corpus": "Corpus",
+            "description": "describe",
+            "duplicates": "NearDuplicates, near_duplicates, straddling",
+            "formats": "FORMATS",
+            "hierarchy": "Hierarchy, find_hierarchy, read_parents",
+            "known": "KNOWN, fetch, load",
+            "spellings": "label_spellings, merge_spellings",
+            "labels": "label_matrix, label_names, label_sets",
+            "problems": "Problem",
+            "reading": "Reading, read, write",
+            "skos": "read_skos",
             "splits": (
-                "by_date",
-                "group_k_fold",
-                "group_split",
-                "holdout",
-                "iterative_split",
-                "iterative_stratification",
-                "k_fold",
-                "repeated_random",
-                "stratified_group_k_fold",
-                "stratified_group_split",
-                "time_blocks",
+                "by_date, group_k_fold, group_split, holdout, iterative_split, iterative_stratification, k_fold, "
+                "repeated_random, stratified_group_k_fold, stratified_group_split, time_blocks"
             ),
         },
     )

@@ -74,36 +74,12 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "bootstrap": (
-                "interval",
-                "paired_difference",
-            ),
-            "experiment": ("evaluate",),
-            "learning_trends": (
-                "fit_power_laws",
-                "label_trends",
-            ),
-            "paired_tests": (
-                "holm",
-                "mcnemar",
-                "permutation_test",
-                "sign_test",
-                "t_test",
-            ),
-            "rank_tests": (
-                "average_ranks",
-                "critical_difference",
-                "friedman",
-                "ranks",
-                "wilcoxon",
-            ),
-            "result": (
-                "Result",
-                "check_comparable",
-            ),
-            "statistics": (
-                "DocumentStatistics",
-                "document_statistics",
-            ),
+            "bootstrap": "interval, paired_difference",
+            "experiment": "evaluate",
+            "learning_trends": "fit_power_laws, label_trends",
+            "paired_tests": "holm, mcnemar, permutation_test, sign_test, t_test",
+            "rank_tests": "average_ranks, critical_difference, friedman, ranks, wilcoxon",
+            "result": "Result, check_comparable",
+            "statistics": "DocumentStatistics, document_statistics",
         },
     )

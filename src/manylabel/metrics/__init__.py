@@ -316,113 +316,34 @@ else:
         __name__,
         {
             "binary_curves": (
-                "PrecisionRecallCurve",
-                "RocCurve",
-                "average_precision",
-                "precision_recall_curve",
-                "roc_auc",
-                "roc_curve",
+                "PrecisionRecallCurve, RocCurve, average_precision, precision_recall_curve, roc_auc, roc_curve"
             ),
-            "counts": (
-                "DocumentCounts",
-                "LabelCounts",
-                "LabelMatrix",
-                "document_counts",
-                "indicator",
-                "label_counts",
-            ),
+            "counts": "DocumentCounts, LabelCounts, LabelMatrix, document_counts, indicator, label_counts",
             "curves": (
-                "CurveRecord",
-                "LabelCurves",
-                "average_precisions",
-                "label_curves",
-                "macro_precision_recall_curve",
-                "macro_roc_curve",
-                "micro_average_precision",
-                "micro_precision_recall_curve",
-                "micro_roc_auc",
-                "micro_roc_curve",
-                "precision_recall_curves",
-                "roc_aucs",
-                "roc_curves",
+                "CurveRecord, LabelCurves, average_precisions, label_curves, macro_precision_recall_curve, "
+                "macro_roc_curve, micro_average_precision, micro_precision_recall_curve, micro_roc_auc, "
+                "micro_roc_curve, precision_recall_curves, roc_aucs, roc_curves"
             ),
             "document_metrics": (
-                "SetSizeTable",
-                "all_negative_share",
-                "exact_match",
-                "f1_of_means",
-                "hamming_loss",
-                "jaccard",
-                "predicted_cardinality",
-                "sample_f1",
-                "sample_precision",
-                "sample_recall",
-                "set_size_table",
-                "true_cardinality",
-                "zero_one_loss",
+                "SetSizeTable, all_negative_share, exact_match, f1_of_means, hamming_loss, jaccard, "
+                "predicted_cardinality, sample_f1, sample_precision, sample_recall, set_size_table, "
+                "true_cardinality, zero_one_loss"
             ),
             "hierarchical": (
-                "HIERARCHICAL_METRICS",
-                "compute_hierarchical_metrics",
-                "hierarchical_conventions",
-                "hierarchical_counts",
+                "HIERARCHICAL_METRICS, compute_hierarchical_metrics, hierarchical_conventions, hierarchical_counts"
             ),
             "label_metrics": (
-                "MacroMean",
-                "accuracy",
-                "chosen_labels",
-                "error_rate",
-                "f1",
-                "macro_f1",
-                "macro_f1_of_means",
-                "macro_precision",
-                "macro_recall",
-                "mean_defined",
-                "micro_f1",
-                "micro_precision",
-                "micro_recall",
-                "pooled_accuracy",
-                "precision",
-                "recall",
+                "MacroMean, accuracy, chosen_labels, error_rate, f1, macro_f1, macro_f1_of_means, "
+                "macro_precision, macro_recall, mean_defined, micro_f1, micro_precision, micro_recall, "
+                "pooled_accuracy, precision, recall"
             ),
             "ranking": (
-                "LabelRanks",
-                "RANKING_METRICS",
-                "RankingMetric",
-                "compute_ranking_metrics",
-                "coverage",
-                "document_ranking",
-                "label_ranking",
-                "label_ranks",
-                "metrics_of_ranks",
-                "ndcg_at",
-                "one_error",
-                "precision_at",
-                "ranking_average_precision",
-                "ranking_conventions",
-                "ranking_loss",
-                "recall_at",
+                "LabelRanks, RANKING_METRICS, RankingMetric, compute_ranking_metrics, coverage, "
+                "document_ranking, label_ranking, label_ranks, metrics_of_ranks, ndcg_at, one_error, "
+                "precision_at, ranking_average_precision, ranking_conventions, ranking_loss, recall_at"
             ),
-            "sweeps": (
-                "ThresholdSweep",
-                "decision_sweep",
-                "threshold_sweep",
-            ),
-            "table": (
-                "Counts",
-                "METRICS",
-                "Metric",
-                "compute_metrics",
-                "conventions",
-                "count_all",
-                "find_metric",
-                "metrics_of_counts",
-            ),
-            "targets": (
-                "DEFAULT_METRIC",
-                "TARGET_METRICS",
-                "TargetMetric",
-                "find_target_metric",
-            ),
+            "sweeps": "ThresholdSweep, decision_sweep, threshold_sweep",
+            "table": "Counts, METRICS, Metric, compute_metrics, conventions, count_all, find_metric, metrics_of_counts",
+            "targets": "DEFAULT_METRIC, TARGET_METRICS, TargetMetric, find_target_metric",
         },
     )
