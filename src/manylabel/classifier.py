@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD, find_method
-from manylabel.data.documents import read_documents, rows_of
-from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.documents import read_documents
+from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, check_same_length, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
@@ -27,13 +27,12 @@ from manylabel.models.base import AdditiveModel, unfitted_copy
 from manylabel.models.inputs import check_weights
 from manylabel.notebook import html_table, shortened, some_names
 from manylabel.predicting import TextPredictor
-from manylabel.progress import stage
 from manylabel.recipe import SECTIONS, Recipe, with_metric
 from manylabel.stored import Forest, Maybe, Names, Part, Plain, Sizes, Stored, Word, check_state, total, wholes
+from manylabel.training import Training
 from manylabel.wording import counted
 
 if TYPE_CHECKING:
-    from manylabel.decisions.decided import DecidedModel
     from manylabel.evaluation.expected import ExpectedQuality
 
 
@@ -191,60 +190,27 @@ class TextClassifier(TextPredictor):
         Bayes). Terms, their weights and the decision rule count every document once.
         """
         recipe = self._resolved()
-        documents, given_labels = read_documents(documents), read_labels(y, label_names)
-        names, Y, form = given_labels.names, given_labels.Y, given_labels.form
+        documents, given = read_documents(documents), read_labels(y, label_names)
+        names, Y = given.names, given.Y
         check_same_length(documents, Y)
-        rules = recipe.read_rules()
-        if rules is not None and form not in MATRIX_FORMS:
+        if (rules := recipe.read_rules()) is not None and given.form not in MATRIX_FORMS:
             from manylabel.features.keyword_rules import with_rule_labels
 
             names, Y = with_rule_labels(rules, names, Y)
         recipe = self._for_one_label(recipe, Y)
-        nodes, parents = _hierarchy_columns(hierarchy, names)
-        decided = recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
-        given, given_Y, divided = documents, Y, decided.divide(Y)
+        nodes, parents = hierarchy_columns(hierarchy, names)
         weights = None if sample_weight is None else check_weights(sample_weight, Y.shape[0], "TextClassifier")
-        if divided is not None:
-            # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
-            given, given_Y = rows_of(documents, divided[0]), Csr(Y[divided[0]])
         features = self.features if is_transformer(self.features) else recipe.vectorizer_settings
-        pipeline = FeaturePipeline(features, recipe.selection, recipe.weighting, self.n_jobs)
-        learned = pipeline.fit_transform(
-            given, given_Y, rules=rules, labels=names, terms=terms, must_select=recipe.must_select
-        )
-        if not learned.is_counts:
-            recipe = recipe.for_any_numbers()
-            decided = recipe.build_for_any_numbers(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
-        facts = dict(learned.facts)
-        if parents is not None:
-            facts["parents"] = parents
-        if learned.counts is not None:
-            of_counts = decided.counts_of_counts(learned.counts, given_Y)
-            facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
-        if weights is not None:
-            decided = decided.weighing_documents()
-            facts["sample_weight"] = weights if divided is None else weights[divided[0]]
-        held_out = None
-        if divided is not None:
-            held_out = pipeline.transform(rows_of(documents, divided[1])), Csr(Y[divided[1]])
-        unseen: list[tuple[Csr, Csr]] = []
-        report = None if form in SINGLE_FORMS else lambda *labels: unseen.append(labels)
-        with stage("Learning"):
-            decided.fit(
-                learned.X,
-                given_Y,
-                held_out=held_out,
-                fold_features=learned.in_folds,
-                report=report,
-                **decided.wanted(facts),
-            )
+        trained = Training(
+            recipe, features, self.folds, self.seed, self.n_jobs, predicts_unseen=given.form not in SINGLE_FORMS
+        ).run(documents, Y, names, terms=terms, parents=parents, sample_weight=weights)
         # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
-        self.recipe_, self.features_, self.decided_ = recipe.as_dict(), pipeline, decided
-        self.labels_, self.label_form_, self.label_kind_ = names, form, given_labels.kind
+        self.recipe_, self.features_, self.decided_ = trained.recipe.as_dict(), trained.pipeline, trained.decided
+        self.labels_, self.label_form_, self.label_kind_ = names, given.form, given.kind
         self.nodes_, self.parents_ = nodes, parents
         self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
         self.reading_ = None if reading is None else reading.as_dict()
-        self.expected_ = _expected(unseen, decided, self.seed)
+        self.expected_ = trained.expected()
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self.forget_short_way()
@@ -419,21 +385,3 @@ class TextClassifier(TextPredictor):
             "decision rule": decides,
         }
         return html_table(type(self).__name__, rows)
-
-
-def _expected(unseen: Sequence[tuple[Csr, Csr]], decided: DecidedModel, seed: int) -> ExpectedQuality | None:
-    """The expected quality by the true and predicted labels of documents that were predicted unseen, if there are."""
-    from manylabel.evaluation.expected import expected_quality
-
-    metrics = [] if decided.choice_ is None else [decided.choice_["metric"]]
-    return expected_quality(*unseen[0], metrics, seed) if unseen else None
-
-
-def _hierarchy_columns(
-    hierarchy: Hierarchy | Mapping[str, str] | None, names: Sequence[str]
-) -> tuple[list[str] | None, Ints | None]:
-    """The nodes of a hierarchy at or above the labels, and the index of each node's parent."""
-    if hierarchy is None:
-        return None, None
-    forest = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(dict(hierarchy))
-    return forest.columns(names)

@@ -11,7 +11,8 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str]
     """The `__getattr__` and the `__dir__` of a package whose public names are defined in its modules.
 
     `modules` maps each module, named relative to the package, to the names it defines, as in an import statement: "load
-    as load_corpus" is the module's `load` under another name. The package lists the names in `__all__` and imports them for type checkers:
+    as load_corpus" is the module's `load` under another name. The package lists the names in `__all__` and imports them
+    for type checkers:
 
         __all__ = ["LinearSVM"]
 

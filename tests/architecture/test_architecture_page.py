@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,6 +27,15 @@ def test_every_file_on_the_page_exists_and_paths_are_short() -> None:
         assert [name for name in sorted(named) if not (PACKAGE / name).exists()] == []
         if section.startswith("The path of one document"):
             assert 10 < len(named) <= MOST_FILES
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the package was installed without its documentation")
+def test_the_order_of_imports_is_that_of_the_checks() -> None:
+    contracts = tomllib.loads((PAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = [layer.split(" | ") for layer in contracts["contracts"][0]["layers"]]
+    listed = " ".join(PAGE.read_text(encoding="utf-8").split())
+    listed = listed[listed.index("Imports point downwards") :].partition("make check`: ")[2].partition(".")[0]
+    assert [re.findall(r"`(\w+)`", layer) for layer in listed.split("→")] == layers[1:]  # __main__ is no room
 
 
 @pytest.mark.parametrize("n_texts", [1, 40])

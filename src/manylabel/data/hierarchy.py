@@ -250,3 +250,13 @@ def hierarchy_of_file(parents: Mapping[str, Sequence[str]], path: Path) -> Hiera
         return Hierarchy.from_lists(parents)
     except DataError as error:
         raise DataError(error.problem, path=path, remedy="Remove one of the links.") from None
+
+
+def hierarchy_columns(
+    hierarchy: Hierarchy | Mapping[str, str] | None, names: Sequence[str]
+) -> tuple[list[str] | None, Ints | None]:
+    """The nodes of a hierarchy at or above the labels, and the index of each node's parent; None without one."""
+    if hierarchy is None:
+        return None, None
+    forest = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(dict(hierarchy))
+    return forest.columns(names)

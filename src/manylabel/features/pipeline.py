@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -17,32 +15,27 @@ from scipy import sparse
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import read_documents, strings
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher
 from manylabel.features.reading import GUESS
-from manylabel.features.scripts import PATTERNS, without_markup
+from manylabel.features.scripts import without_markup
 from manylabel.features.select import TermSelector
-from manylabel.features.terms import stem
+from manylabel.features.terms import CountedTerms
 from manylabel.features.transformers import DocumentTransformer, FoldRows, is_transformer
 from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting, has_negative, norm_alone
-from manylabel.kernels import text as kernels
 from manylabel.progress import stage
 from manylabel.stored import Maybe, Part, Sizes, Stored, flags, total
 
 Documents: TypeAlias = Sequence[Text] | Csr
 """Texts, or a ready-made matrix of counts."""
-CountedTerms: TypeAlias = tuple[npt.NDArray[np.int32], Floats]
-"""The columns of one document's terms, ascending, and their values."""
 FoldFeatures: TypeAlias = Callable[[Ints, Ints], tuple[Csr, Csr, Mapping[str, Any]]]
 """Rows of training and of test documents → X of both, as learned from the training documents, and facts about X."""
 
 PRUNING = ("min_df", "max_df", "max_features")
 """The settings of a `Vectorizer` that remove terms."""
-MOST_WORDS = 1 << 17
-"""Up to this many words are cached with the column of their stem."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +56,9 @@ class Learned:
 class FeaturePipeline(Estimator):
     """Count → prune → select → weigh, and hits of hand-written keyword rules as further columns.
 
-    `features` are settings of `Vectorizer`, or a transformer of scikit-learn that is used in its place.
-
-    `features` are the settings of `Vectorizer`, `selection` those of `TermSelector`, `weighting` those of `Weighting`;
-    without selection all terms are kept, without weighting X holds counts. Documents are texts, or a ready-made matrix
-    of counts, of which columns are then only selected and weighed.
+    `features` are the settings of `Vectorizer` (or a transformer of scikit-learn in its place), `selection` those of
+    `TermSelector`, `weighting` those of `Weighting`; without selection all terms are kept, without weighting X holds
+    counts. Documents are texts, or a ready-made matrix of counts, of which columns are then only selected and weighed.
 
     >>> pipeline = FeaturePipeline({"min_df": 2}, weighting={"tf": "binary", "idf": "none", "norm": None})
     >>> texts = ["late bus", "a late, late bus", "bad road"]
@@ -328,16 +319,20 @@ class FeaturePipeline(Estimator):
         return np.concatenate([names, np.array(rules, dtype=object)])
 
     def reads_as(self, other: FeaturePipeline) -> bool:
-        """Whether both give the same X for the same documents: same terms, selection and weights, no keyword rules."""
+        """Whether both give the same X for the same documents: same terms, selection and weights, no keyword rules.
+
+        Transformers of scikit-learn cannot be compared, so pipelines with one never do.
+        """
+        if any(one.keywords_ is not None or one.transformer_ is not None for one in (self, other)):
+            return False
         terms, kept, weights = zip(*(one._reading() for one in (self, other)), strict=True)
-        without_rules = self.keywords_ is None and other.keywords_ is None
-        return without_rules and terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights)
+        return terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights)
 
     def _reading(self) -> tuple[Any, Any, Any]:
         """Everything X depends on: how texts are counted, which columns are selected, and the weights of terms."""
         vectorizer, selector, weighting = self.vectorizer_, self.selector_, self.weighting_
         return (
-            self.transformer_ and id(self.transformer_.transformer)
+            None
             if vectorizer is None
             else (vectorizer.terms_, vectorizer.reading_, {**vectorizer.get_params(), "n_jobs": None}),
             None if selector is None else selector.kept_,
@@ -351,9 +346,11 @@ class FeaturePipeline(Estimator):
         document. None if terms are not single words, or their stems, looked up unchanged.
         """
         vectorizer, weighting = self.vectorizer_, self.weighting_
-        if vectorizer is None or self.selector_ is not None or self.keywords_ is not None or not _is_plain(vectorizer):
+        if vectorizer is None or self.selector_ is not None or self.keywords_ is not None:
             return None
-        count, strips_markup = _counter(vectorizer), vectorizer.strips_markup_
+        count, strips_markup = vectorizer.text_counter(), vectorizer.strips_markup_
+        if count is None:
+            return None
 
         def read(text: Text) -> CountedTerms:
             whole = text if isinstance(text, str) else "\n".join(text.values())
@@ -365,62 +362,3 @@ class FeaturePipeline(Estimator):
 
 def _rows(counts: Csr) -> FoldRows:
     return lambda train, test: (Csr(counts[train]), Csr(counts[test]))
-
-
-# ---- single documents ------------------------------------------------------------------------------------------------
-
-
-def _is_plain(vectorizer: Vectorizer) -> bool:
-    """Whether terms are single words, or their stems, looked up unchanged. Stop words are in no vocabulary."""
-    return (
-        vectorizer.analyzer == "word"
-        and tuple(vectorizer.ngram_range) == (1, 1)
-        and vectorizer.strip_accents is None
-        and (vectorizer.stemmer_ is None or vectorizer.tokens_ in ("words", "letters"))
-        and vectorizer.fields is None
-        and vectorizer.n_hashes is None
-    )
-
-
-def _counter(vectorizer: Vectorizer) -> Callable[[str], CountedTerms]:
-    """A function that counts the known terms of one text: their columns, ascending, and how often each occurs."""
-    mode, lowercase = vectorizer.tokens_, bool(vectorizer.lowercase)
-    if vectorizer.stemmer_ is not None:
-        return _stem_counter(vectorizer, vectorizer.stemmer_)
-    if mode in ("words", "letters"):
-        return kernels.WordCounter(vectorizer.terms_, mode, lowercase).count
-    find, columns = re.compile(PATTERNS.get(mode, mode)).findall, vectorizer.vocabulary_
-
-    def count(text: str) -> CountedTerms:
-        found = Counter(find(text.lower() if lowercase else text))
-        known = sorted((columns[term], times) for term, times in found.items() if term in columns)
-        return np.array([c for c, _ in known], dtype=np.int32), np.array([n for _, n in known], dtype=np.float64)
-
-    return count
-
-
-def _stem_counter(vectorizer: Vectorizer, language: str) -> Callable[[str], CountedTerms]:
-    """A function that counts the known stems of one text.
-
-    The column of a word is looked up once and cached, since the words of a language repeat.
-    """
-    mode, lowercase, columns = vectorizer.tokens_, bool(vectorizer.lowercase), vectorizer.vocabulary_
-    stopped = vectorizer.stopped_
-    column_of: dict[str, int] = {}
-
-    def count(text: str) -> CountedTerms:
-        ids, _, words = kernels.tokenize([text], mode, lowercase)
-        spelled = kernels.spelled(words)
-        new = [word for word in spelled if word not in column_of]
-        met = {
-            word: -1 if word in stopped else columns.get(stemmed, -1)
-            for word, stemmed in zip(new, stem(new, language), strict=True)
-        }
-        of_words = [met[word] if word in met else column_of[word] for word in spelled]
-        if len(column_of) < MOST_WORDS:  # entries are never removed, so threads can share the cache
-            column_of.update(met)
-        of_tokens = np.array(of_words, dtype=np.int64)[ids]
-        terms, counts = np.unique(of_tokens[of_tokens >= 0], return_counts=True)
-        return terms.astype(np.int32), counts.astype(np.float64)
-
-    return count

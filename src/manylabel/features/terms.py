@@ -7,18 +7,19 @@ or on arrays of numbers (n-grams, fields, counts).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.documents import WHOLE
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, Floats
 from manylabel.features.scripts import PATTERNS
 from manylabel.features.texts import without_accents
 from manylabel.kernels import text as kernels
@@ -27,9 +28,13 @@ from manylabel.progress import track
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+CountedTerms: TypeAlias = tuple[Int32s, Floats]
+"""The columns of one document's terms, ascending, and their values."""
 
 MAX_CHARACTERS = 1 << 25  # read by a kernel in one call; between calls the user may interrupt
 MIN_CHARACTERS = 1 << 18  # per thread: with fewer, a second thread costs more time than it saves
+MOST_WORDS = 1 << 17
+"""Up to this many words are cached with the column of their stem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,19 @@ class Analysis:
         own_pattern = self.analyzer == "word" and self.tokens not in ("words", "letters")
         characters_beside_words = self.analyzer != "word" and WHOLE in (self.fields or ())
         return own_pattern or characters_beside_words or any(":" in name for name in self.fields or ())
+
+    def text_counter(self, vocabulary: Mapping[str, int]) -> Callable[[str], CountedTerms] | None:
+        """A function that counts the known terms of one text; None unless terms are single words or their stems.
+
+        The words are looked up unchanged. `vocabulary` holds the column of each term, in the order of the columns.
+        """
+        if self.analyzer != "word" or self.ngram_range != (1, 1) or self.strip_accents is not None or self.fields:
+            return None
+        if self.tokens in ("words", "letters"):
+            if self.stemmer is not None:
+                return _stem_counter(self, self.stemmer, vocabulary)
+            return kernels.WordCounter(list(vocabulary), self.tokens, self.lowercase).count
+        return None if self.stemmer is not None else _pattern_counter(self, vocabulary)
 
     def _split(self, texts: list[str]) -> Tokens:
         lowercase = self.lowercase
@@ -288,3 +306,44 @@ def _distinct(batches: list[TermBatch], names: list[str]) -> tuple[list[TermBatc
 
 def _count(columns: Int32s, n_columns: int, batch: TermBatch) -> tuple[Int64s, Int32s, Int64s]:
     return kernels.count_terms(batch.ids, batch.indptr, batch.columns(columns), n_columns)
+
+
+# ---- one text at a time ----------------------------------------------------------------------------------------------
+# Stop words need no care where terms are words: they are in no vocabulary.
+
+
+def _pattern_counter(analysis: Analysis, vocabulary: Mapping[str, int]) -> Callable[[str], CountedTerms]:
+    """A function that counts the known matches of a regular expression in one text."""
+    find = re.compile(PATTERNS.get(analysis.tokens, analysis.tokens)).findall
+
+    def count(text: str) -> CountedTerms:
+        found = Counter(find(text.lower() if analysis.lowercase else text))
+        known = sorted((vocabulary[term], times) for term, times in found.items() if term in vocabulary)
+        return np.array([c for c, _ in known], dtype=np.int32), np.array([n for _, n in known], dtype=np.float64)
+
+    return count
+
+
+def _stem_counter(analysis: Analysis, language: str, vocabulary: Mapping[str, int]) -> Callable[[str], CountedTerms]:
+    """A function that counts the known stems of one text.
+
+    The column of a word is looked up once and cached, since the words of a language repeat.
+    """
+    column_of: dict[str, int] = {}
+
+    def count(text: str) -> CountedTerms:
+        ids, _, words = kernels.tokenize([text], analysis.tokens, analysis.lowercase)
+        spelled = kernels.spelled(words)
+        new = [word for word in spelled if word not in column_of]
+        met = {
+            word: -1 if word in analysis.stop_words else vocabulary.get(stemmed, -1)
+            for word, stemmed in zip(new, stem(new, language), strict=True)
+        }
+        of_words = [met[word] if word in met else column_of[word] for word in spelled]
+        if len(column_of) < MOST_WORDS:  # entries are never removed, so threads can share the cache
+            column_of.update(met)
+        of_tokens = np.array(of_words, dtype=np.int64)[ids]
+        terms, counts = np.unique(of_tokens[of_tokens >= 0], return_counts=True)
+        return terms.astype(np.int32), counts.astype(np.float64)
+
+    return count

@@ -7,7 +7,7 @@ import unicodedata
 
 import numpy as np
 
-from manylabel.parameters import Number
+from manylabel.parameters import AnyOf, Number, Satisfies
 
 
 def without_accents(text: str, how: str) -> str:
@@ -53,3 +53,11 @@ def is_share(value: object) -> bool:
 def is_words(value: object) -> bool:
     """Whether the value is a list of strings."""
     return isinstance(value, (list, tuple, set, frozenset, np.ndarray)) and all(isinstance(word, str) for word in value)
+
+
+TOKENS = Satisfies(
+    "'words', 'letters', 'pairs', 'marked', 'auto' or a regular expression with at most one group", is_pattern
+)
+LENGTHS = Satisfies("a pair of whole numbers (shortest, longest) from 1 up", is_range)
+DOCUMENTS = AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share))
+WORDS = Satisfies("a list of words", is_words)

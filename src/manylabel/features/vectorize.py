@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any, ClassVar, Self, cast
 
@@ -16,9 +16,9 @@ from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features.languages import LANGUAGES, stop_words
 from manylabel.features.reading import GUESS, Reading
 from manylabel.features.scripts import without_markup
-from manylabel.features.terms import Analysis, Terms, stemmer_languages
-from manylabel.features.texts import is_pattern, is_range, is_share, is_words
-from manylabel.features.vocabulary import TermTable, alphabetical, hashed_columns, select_columns
+from manylabel.features.terms import Analysis, CountedTerms, Terms, stemmer_languages
+from manylabel.features.texts import DOCUMENTS, LENGTHS, TOKENS, WORDS, is_words
+from manylabel.features.vocabulary import LearnedTerms, TermTable, alphabetical, hashed_columns, prunes, select_columns
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Flag, Maybe, Names, Sometimes, Stored, Word, total, wholes
@@ -64,22 +64,19 @@ class Vectorizer(Transformer):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "tokens": Satisfies(
-            "'words', 'letters', 'pairs', 'marked', 'auto' or a regular expression with at most one group",
-            is_pattern,
-        ),
+        "tokens": TOKENS,
         "markup": OneOf("keep", "strip", GUESS),
         "lowercase": FLAG,
         "strip_accents": OneOf(None, "unicode", "ascii"),
         "analyzer": OneOf("word", "char", "char_wb"),
-        "ngram_range": Satisfies("a pair of whole numbers (shortest, longest) from 1 up", is_range),
-        "stop_words": AnyOf(OneOf(None, *LANGUAGES), Satisfies("a list of words", is_words)),
+        "ngram_range": LENGTHS,
+        "stop_words": AnyOf(OneOf(None, *LANGUAGES), WORDS),
         "stemmer": AnyOf(
             OneOf(None, GUESS),
             Satisfies("a language of Snowball", lambda value: isinstance(value, str) and value != "none"),
         ),
-        "min_df": AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share)),
-        "max_df": AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share)),
+        "min_df": DOCUMENTS,
+        "max_df": DOCUMENTS,
         "max_features": AnyOf(OneOf(None), Number(low=1, whole=True)),
         "fields": AnyOf(OneOf(None), Satisfies("a list of field names", lambda given: is_words(given) and bool(given))),
         "n_hashes": AnyOf(OneOf(None), Number(low=1, high=2**31 - 1, whole=True)),
@@ -88,10 +85,8 @@ class Vectorizer(Transformer):
 
     _table: TermTable | None = None
     """The counts of all terms, before pruning; None after `keep` and `restore`."""
-    _learned: tuple[list[str], Ints, int] | None = None
-    """The kept terms, their document frequencies and the number of documents; None until they are asked for."""
-    _columns: dict[str, int] | None = None
-    """The column of each kept term; None until it is asked for."""
+    _learned: LearnedTerms | None = None
+    """The kept terms; None until they are asked for."""
     _narrowed: bool = False
     """Whether `keep` chose among the terms."""
     _reading: Reading = Reading()
@@ -174,8 +169,7 @@ class Vectorizer(Transformer):
         if self.n_hashes is None and X.shape[1] != len(table.names):
             raise ParameterError(
                 f"Vectorizer: the matrix to prune has {counted(X.shape[1], 'column')}, but count found "
-                f"{len(table.names)} "
-                "terms. Pass the matrix that count returned, before anything else is learned."
+                f"{len(table.names)} terms. Pass the matrix that count returned, before anything else is learned."
             )
         mask = self.finish()
         return X if mask is None else select_columns(X, mask)
@@ -187,9 +181,8 @@ class Vectorizer(Transformer):
         """
         if self.n_hashes is not None:
             raise ParameterError("Vectorizer: with n_hashes there are no terms to choose from. Leave out n_hashes.")
-        terms, frequency, n_documents = self._finished()
-        self._learned = ([terms[column] for column in columns.tolist()], frequency[columns], n_documents)
-        self._table, self._columns, self._narrowed = None, None, True
+        self._learned = self._finished().of(columns)
+        self._table, self._narrowed = None, True
         return self
 
     def partial_fit(self, texts: Iterable[Text], y: object = None) -> Self:
@@ -213,7 +206,7 @@ class Vectorizer(Transformer):
         if table.n_documents == 0:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
         if self.n_hashes is not None:
-            self._learned = ([], np.zeros(0, dtype=np.int64), table.n_documents)
+            self._learned = LearnedTerms([], np.zeros(0, dtype=np.int64), table.n_documents)
             return None
         table.sort()
         mask = table.kept(self.min_df, self.max_df, self.max_features)
@@ -224,8 +217,7 @@ class Vectorizer(Transformer):
                 remedy="Check that the documents are not empty; relax tokens, stop_words, min_df or max_df.",
             )
         names = list(compress(table.names, mask.tolist()))
-        self._learned = (names, table.document_frequency[mask], table.n_documents)
-        self._columns = None
+        self._learned = LearnedTerms(names, table.document_frequency[mask], table.n_documents)
         return mask
 
     def transform(self, texts: Iterable[Text]) -> Csr:
@@ -241,7 +233,7 @@ class Vectorizer(Transformer):
     @property
     def terms_(self) -> list[str]:
         """The term of each column, in alphabetical order; empty with hashing."""
-        return self._finished()[0]
+        return self._finished().names
 
     @property
     def stemmer_(self) -> str | None:
@@ -268,27 +260,19 @@ class Vectorizer(Transformer):
         return self._reading.phrases()
 
     @property
-    def stopped_(self) -> frozenset[str]:
-        """The stop words, which are removed before stemming."""
-        return stop_words(self.stop_words) if isinstance(self.stop_words, str) else frozenset(self.stop_words or ())
-
-    @property
     def document_frequency_(self) -> Ints:
         """The number of training documents that contain each term."""
-        return self._finished()[1]
+        return self._finished().document_frequency
 
     @property
     def n_documents_(self) -> int:
         """The number of training documents."""
-        return self._finished()[2]
+        return self._finished().n_documents
 
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The column of each term."""
-        terms = self.terms_
-        if self._columns is None:
-            self._columns = dict(zip(terms, range(len(terms))))
-        return self._columns
+        return self._finished().columns
 
     @property
     def n_features_out_(self) -> int:
@@ -310,8 +294,8 @@ class Vectorizer(Transformer):
         """The kept terms, their document frequencies and the number of documents."""
         if not self.is_fitted:
             return {}
-        terms, frequency, n_documents = self._finished()
-        state: dict[str, Any] = {"terms_": terms, "document_frequency_": frequency, "n_documents_": n_documents}
+        names = ("terms_", "document_frequency_", "n_documents_")
+        state: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self._narrowed:
             state["narrowed_"] = True
         return state | self._reading.learned_state() if GUESS in self._open_settings().values() else state
@@ -321,10 +305,10 @@ class Vectorizer(Transformer):
         names = ("terms_", "document_frequency_", "n_documents_")
         if missing := [name for name in names if name not in state]:
             raise ParameterError(f"Vectorizer: the learned attribute {missing[0]!r} is missing from the stored state.")
-        self._table, self._columns = None, None
+        self._table = None
         terms = [str(term) for term in state["terms_"]]
         frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
-        self._learned = (terms, frequency, int(state["n_documents_"]))
+        self._learned = LearnedTerms(terms, frequency, int(state["n_documents_"]))
         self._narrowed = bool(state.get("narrowed_", False))
         self._reading = Reading.restored(state, **self._open_settings())
         return self
@@ -337,21 +321,14 @@ class Vectorizer(Transformer):
 
     def _forget(self) -> TermTable:
         """Drop everything learned; return the new, empty table of terms."""
-        self._table, self._learned, self._columns, self._narrowed = TermTable(), None, None, False
+        self._table, self._learned, self._narrowed = TermTable(), None, False
         return self._table
 
-    def _finished(self) -> tuple[list[str], Ints, int]:
+    def _finished(self) -> LearnedTerms:
         if self._learned is None:
             self.check_fitted()
             self.finish()
-        return cast("tuple[list[str], Ints, int]", self._learned)
-
-    @property
-    def _prunes(self) -> bool:
-        """Whether the settings can remove terms; 1 means one document, 1.0 all documents."""
-        all_rare = self.min_df == 0 or (self.min_df == 1 and not isinstance(self.min_df, float))
-        all_common = self.max_df == 1 and isinstance(self.max_df, float)
-        return not all_rare or not all_common or self.max_features is not None
+        return cast(LearnedTerms, self._learned)
 
     def _all_terms(self) -> TermTable:
         """The table of all terms, rebuilt after `restore` if nothing was pruned."""
@@ -365,15 +342,15 @@ class Vectorizer(Transformer):
                 "learning.",
                 remedy="Fit again.",
             )
-        if self._prunes:
+        if prunes(self.min_df, self.max_df, self.max_features):
             raise DataError(
                 "This Vectorizer was restored from a file, which does not store the terms it pruned, so it cannot go "
                 "on learning.",
                 remedy="Learn the vocabulary without min_df, max_df and max_features, or fit again.",
             )
-        terms, frequency, n_documents = self._learned
+        names, frequency = list(self._learned.names), self._learned.document_frequency.copy()
         # without max_features the frequencies are never read
-        self._table = TermTable(list(terms), frequency.copy(), np.zeros_like(frequency), n_documents)
+        self._table = TermTable(names, frequency, np.zeros_like(frequency), self._learned.n_documents)
         return self._table
 
     def _terms_of(self, texts: Iterable[Text], at_least_one: bool) -> Terms:
@@ -387,17 +364,24 @@ class Vectorizer(Transformer):
             self._reading = Reading.of(documents, n_fields=len(fields or (WHOLE,)), **self._open_settings())
         if self.strips_markup_:
             documents = [without_markup(text) for text in documents]
-        analysis = Analysis(
+        return self._analysis().terms(documents, available_threads(self.n_jobs))
+
+    def _analysis(self) -> Analysis:
+        """How texts become terms, by the settings and what was chosen for the training texts."""
+        return Analysis(
             tokens=self.tokens_,
             lowercase=bool(self.lowercase),
             strip_accents=self.strip_accents,
             analyzer=self.analyzer,
             ngram_range=(int(self.ngram_range[0]), int(self.ngram_range[1])),
-            stop_words=self.stopped_,
+            stop_words=stop_words(self.stop_words),
             stemmer=self.stemmer_,
-            fields=fields,
+            fields=None if self.fields is None else tuple(self.fields),
         )
-        return analysis.terms(documents, available_threads(self.n_jobs))
+
+    def text_counter(self) -> Callable[[str], CountedTerms] | None:
+        """A function that counts the learned terms of one text, identical to `transform`; None if there is none."""
+        return None if self.n_hashes is not None else self._analysis().text_counter(self.vocabulary_)
 
     def _open_settings(self) -> dict[str, Any]:
         """The settings that may be left to the texts."""
@@ -408,7 +392,7 @@ class Vectorizer(Transformer):
         super().check_parameters()
         if self.stemmer not in (None, GUESS) and self.stemmer not in (known := stemmer_languages()):
             raise UnknownNameError("stemmer for", self.stemmer, [*known, GUESS])
-        if self.n_hashes is not None and self._prunes:
+        if self.n_hashes is not None and prunes(self.min_df, self.max_df, self.max_features):
             raise ParameterError(
                 "Vectorizer: with n_hashes there is no vocabulary to prune. Leave out min_df, max_df and "
                 "max_features, or leave out n_hashes."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,36 @@ class TermTable:
             mask = np.zeros(len(mask), dtype=np.bool_)
             mask[best] = True
         return np.asarray(mask, dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedTerms:
+    """The terms that were kept, in alphabetical order, and the number of training documents with each and in all."""
+
+    names: list[str]
+    document_frequency: Ints
+    n_documents: int
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """The column of each term, in the order of the columns."""
+        return {name: column for column, name in enumerate(self.names)}
+
+    def of(self, columns: Ints) -> LearnedTerms:
+        """The terms of some columns only."""
+        names = [self.names[column] for column in columns.tolist()]
+        return LearnedTerms(names, self.document_frequency[columns], self.n_documents)
+
+
+def prunes(min_df: float, max_df: float, max_features: int | None) -> bool:
+    """Whether these bounds can remove terms; 1 means one document, 1.0 all documents.
+
+    >>> prunes(1, 1.0, None), prunes(2, 1.0, None), prunes(1, 1, None)
+    (False, True, True)
+    """
+    all_rare = min_df == 0 or (min_df == 1 and not isinstance(min_df, float))
+    all_common = max_df == 1 and isinstance(max_df, float)
+    return not all_rare or not all_common or max_features is not None
 
 
 def alphabetical(names: Sequence[str]) -> tuple[Ints, list[str]]:

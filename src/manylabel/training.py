@@ -1,0 +1,117 @@
+"""From labelled documents to a fitted pipeline: the features, then the model with its decision rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from manylabel.data.documents import rows_of
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.features.pipeline import Documents, FeaturePipeline, Learned
+from manylabel.progress import stage
+from manylabel.recipe import Recipe
+
+if TYPE_CHECKING:
+    from manylabel.decisions.decided import DecidedModel
+    from manylabel.evaluation.expected import ExpectedQuality
+
+
+@dataclass(slots=True, eq=False)
+class Training:
+    """The settings of one training, and after `run` what was learned."""
+
+    recipe: Recipe
+    """The settings; after `run`, those for any numbers where documents have negative values."""
+    features: Any
+    """The settings of the vectoriser, or a transformer of scikit-learn."""
+    folds: int = 5
+    seed: int = 0
+    n_jobs: int | None = None
+    predicts_unseen: bool = True
+    """Whether predictions of documents that the model did not see are kept in `unseen`."""
+
+    pipeline: FeaturePipeline = field(init=False)
+    decided: DecidedModel = field(init=False)
+    unseen: tuple[Csr, Csr] | None = field(init=False, default=None)
+    """True and predicted labels of training documents, predicted by models that did not see them."""
+
+    def run(
+        self,
+        documents: Documents,
+        Y: Csr,
+        labels: Sequence[str],
+        *,
+        terms: Sequence[str] | None = None,
+        parents: Ints | None = None,
+        sample_weight: Floats | None = None,
+    ) -> Self:
+        """Learn the features, then the model with its rule.
+
+        `labels` names the columns of Y, `terms` those of ready-made counts; `parents` are the parents of the nodes of
+        the label hierarchy.
+        """
+        self.decided = self.recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        divided, held_out = self.decided.divide(Y), None
+        if divided is not None:
+            # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
+            train, rest = divided
+            held_out = rows_of(documents, rest), Csr(Y[rest])
+            documents, Y = rows_of(documents, train), Csr(Y[train])
+            sample_weight = None if sample_weight is None else sample_weight[train]
+        learned = self._learn_features(documents, Y, labels, terms)
+        facts = self._facts(learned, Y, parents)
+        if sample_weight is not None:
+            self.decided, facts["sample_weight"] = self.decided.weighing_documents(), sample_weight
+        unlearned = None if held_out is None else (self.pipeline.transform(held_out[0]), held_out[1])
+        with stage("Learning"):
+            self.decided.fit(
+                learned.X,
+                Y,
+                held_out=unlearned,
+                fold_features=learned.in_folds,
+                report=self._keep_unseen if self.predicts_unseen else None,
+                **self.decided.wanted(facts),
+            )
+        return self
+
+    def _learn_features(
+        self, documents: Documents, Y: Csr, labels: Sequence[str], terms: Sequence[str] | None
+    ) -> Learned:
+        """X and what was learned with it; for documents with negative values, recipe and model are changed."""
+        recipe = self.recipe
+        self.pipeline = FeaturePipeline(self.features, recipe.selection, recipe.weighting, self.n_jobs)
+        learned = self.pipeline.fit_transform(
+            documents,
+            Y,
+            rules=recipe.read_rules(),
+            labels=labels,
+            terms=terms,
+            must_select=recipe.must_select,
+        )
+        if not learned.is_counts:
+            self.recipe = recipe.for_any_numbers()
+            self.decided = self.recipe.build_for_any_numbers(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        return learned
+
+    def _facts(self, learned: Learned, Y: Csr, parents: Ints | None) -> dict[str, Any]:
+        """What is known about the corpus besides X and Y, see `manylabel.models.base.FACTS`."""
+        facts: dict[str, Any] = dict(learned.facts)
+        if parents is not None:
+            facts["parents"] = parents
+        if learned.counts is not None:
+            of_counts = self.decided.counts_of_counts(learned.counts, Y)
+            facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
+        return facts
+
+    def _keep_unseen(self, Y_true: Csr, Y_pred: Csr) -> None:
+        self.unseen = Y_true, Y_pred
+
+    def expected(self) -> ExpectedQuality | None:
+        """The quality to expect on new documents, by the predictions in `unseen`; None without them."""
+        from manylabel.evaluation.expected import expected_quality
+
+        if self.unseen is None:
+            return None
+        metrics = [] if self.decided.choice_ is None else [self.decided.choice_["metric"]]
+        return expected_quality(*self.unseen, metrics, self.seed)
