@@ -26,6 +26,18 @@ Csr = sparse.csr_array
 Table = TypeVar("Table")
 
 
+def as_csr(X: Any) -> Csr:
+    """X as a `csr_array`; a dense array may be one row.
+
+    >>> as_csr([0, 2]).toarray().tolist()
+    [[0, 2]]
+    """
+    if isinstance(X, Csr):
+        return X
+    table: Any = X if sparse.issparse(X) else np.atleast_2d(np.asarray(X))
+    return Csr(table)
+
+
 class Estimator:
     """A constructor that only stores, parameters that can be read and set, learned attributes that end in ``_``."""
 

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, as_csr
 from manylabel.exceptions import DataError
-from manylabel.kernels.canonical import as_csr, canonical
+from manylabel.kernels.canonical import canonical
 from manylabel.kernels.label_tables import label_term_table
 
 

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Estimator, Floats, Ints, as_csr
 from manylabel.exceptions import DataError
-from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.wording import counted
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from manylabel.exceptions import UnknownNameError
@@ -288,17 +288,16 @@ languages that join such words to others, they are rare.
 """
 
 
-def stop_words(given: str | Iterable[str] | None) -> frozenset[str]:
-    """The stop words of a language, frequent words that do not tell subjects apart; or those of a list; none for None.
+@lru_cache(maxsize=len(LANGUAGES))
+def stop_words(language: str) -> frozenset[str]:
+    """The stop words of a language: frequent words that do not tell subjects apart.
 
     >>> sorted(stop_words("english") & {"the", "grain", "of"})
     ['of', 'the']
     """
-    if not isinstance(given, str):
-        return frozenset(given or ())
-    if given not in _WORDS:
-        raise UnknownNameError("list of stop words for", given, LANGUAGES)
-    return frozenset(_WORDS[given].split())
+    if language not in _WORDS:
+        raise UnknownNameError("list of stop words for", language, LANGUAGES)
+    return frozenset(_WORDS[language].split())
 
 
 def guess_language(texts: Sequence[str]) -> str | None:

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints, Transformer
+from manylabel.estimator import Csr, Floats, Ints, Transformer, as_csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.contingency import Contingency, contingency_tables
 from manylabel.features.term_scores import COMBINE, FUNCTIONS, Options, best_terms, global_scores, label_scores
 from manylabel.features.vocabulary import select_columns
-from manylabel.kernels.canonical import as_csr
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.stored import Stored, total, wholes
 from manylabel.wording import counted

@@ -338,8 +338,7 @@ class Vectorizer(Transformer):
             return self._forget()
         if self._narrowed:
             raise DataError(
-                "The terms of this Vectorizer were selected by the labels and the others removed, so it cannot go on "
-                "learning.",
+                "The terms of this Vectorizer were selected by the labels, so it cannot go on learning.",
                 remedy="Fit again.",
             )
         if prunes(self.min_df, self.max_df, self.max_features):
@@ -368,13 +367,14 @@ class Vectorizer(Transformer):
 
     def _analysis(self) -> Analysis:
         """How texts become terms, by the settings and what was chosen for the training texts."""
+        stopped = stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words or ()
         return Analysis(
             tokens=self.tokens_,
             lowercase=bool(self.lowercase),
             strip_accents=self.strip_accents,
             analyzer=self.analyzer,
             ngram_range=(int(self.ngram_range[0]), int(self.ngram_range[1])),
-            stop_words=stop_words(self.stop_words),
+            stop_words=frozenset(stopped),
             stemmer=self.stemmer_,
             fields=None if self.fields is None else tuple(self.fields),
         )

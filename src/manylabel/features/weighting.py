@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints, Transformer
+from manylabel.estimator import Csr, Floats, Ints, Transformer, as_csr
 from manylabel.exceptions import DataError
-from manylabel.kernels.canonical import as_csr, canonical
+from manylabel.kernels.canonical import canonical
 from manylabel.parameters import Constraint, OneOf
 from manylabel.stored import Flag, Sometimes, Stored, total, wholes
 from manylabel.wording import counted

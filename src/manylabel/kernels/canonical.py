@@ -6,22 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
-
-
-def as_csr(X: Any) -> Csr:
-    """X as a `csr_array`; a dense array may be one row.
-
-    >>> as_csr([0, 2]).toarray().tolist()
-    [[0, 2]]
-    """
-    if isinstance(X, Csr):
-        return X
-    table: Any = X if sparse.issparse(X) else np.atleast_2d(np.asarray(X))
-    return Csr(table)
 
 
 def canonical(X: Any, dtype: npt.DTypeLike | None = None, *, keep_zeros: bool = True) -> Csr:
