@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo test test-processors test-oldest slow coverage sanitize check bench docs clean
+.PHONY: setup demo test test-processors test-oldest slow coverage sanitize fuzz check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -56,6 +56,12 @@ sanitize: setup
 	    --target $(CHECKED)/site $(CHECKED)/source
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 	    PYTHONPATH=$(CHECKED)/site $(BIN)/python -m pytest -q tests/kernels
+
+# Mutated inputs to everything that reads files, for SECONDS or until there were INPUTS; ONLY="csv npz" for some targets,
+# SEED=1 for other inputs. Finds are kept in build/fuzz/finds. See CONTRIBUTING.md.
+SECONDS ?= 600
+fuzz: setup
+	$(BIN)/python -m fuzz.run --seconds $(SECONDS) $(if $(INPUTS),--inputs $(INPUTS)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -17,18 +17,20 @@ CODES = {
 }  # fmt: skip
 
 
+def parts_of(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of the bytes of a model file."""
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["manylabel"].partition("\n")[2])
+    return header, {name: array.copy() for name, array in read_arrays(content).items()}
+
+
 def header_of(path: Path) -> dict[str, Any]:
     """The header of a model file."""
-    content = path.read_bytes()
-    length = int.from_bytes(content[:8], "little")
-    found: dict[str, Any] = json.loads(
-        json.loads(content[8 : 8 + length])["__metadata__"]["manylabel"].partition("\n")[2]
-    )
-    return found
+    return parts_of(path.read_bytes())[0]
 
 
-def write_model(path: Path, header: dict[str, Any], arrays: Arrays | None = None) -> Path:
-    """Write a header and arrays as a model file whose checksums are correct."""
+def model_bytes(header: dict[str, Any], arrays: Arrays | None = None) -> bytes:
+    """A header and arrays as a model file whose checksums are correct."""
     arrays = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
     declared = {
         name: [
@@ -40,12 +42,17 @@ def write_model(path: Path, header: dict[str, Any], arrays: Arrays | None = None
     }
     text = json.dumps({**header, "arrays": declared}, sort_keys=True)
     metadata = {"manylabel": f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}"}
-    path.write_bytes(serialize(arrays, metadata=metadata))
+    return serialize(arrays, metadata=metadata)
+
+
+def write_model(path: Path, header: dict[str, Any], arrays: Arrays | None = None) -> Path:
+    """Write a header and arrays as a model file whose checksums are correct."""
+    path.write_bytes(model_bytes(header, arrays))
     return path
 
 
 def forge(path: Path, to: Path, change: Callable[[dict[str, Any], Arrays], None]) -> Path:
     """Write a copy of a model file after `change` altered its header and arrays in place."""
-    header, arrays = header_of(path), {name: array.copy() for name, array in read_arrays(path.read_bytes()).items()}
+    header, arrays = parts_of(path.read_bytes())
     change(header, arrays)
     return write_model(to, header, arrays)
