@@ -179,7 +179,7 @@ def test_large_problems_stay_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     """refine_cells="auto" keeps one dense table only while it is small."""
     X, Y = random_data(3)
     assert "dense_weights_" in ValueWeightedNaiveBayes().fit(X, Y).learned_state()
-    monkeypatch.setattr("manylabel.models.value_weighted_nb.MOST_DENSE", 10)
+    monkeypatch.setattr("manylabel.models.value_refinement.MOST_DENSE", 10)
     small = ValueWeightedNaiveBayes().fit(X, Y)
     assert "dense_weights_" not in small.learned_state()
     seen = ValueWeightedNaiveBayes(refine_cells="seen").fit(X, Y)

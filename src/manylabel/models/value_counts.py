@@ -15,6 +15,7 @@ terms cost nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -25,11 +26,21 @@ from scipy import sparse
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features.discretize import FrequencyBins, Scope, bin_numbers
 from manylabel.models.linear_scores import rows_of
+from manylabel.stored import Matrix, Scalar, Sometimes, Stored, reals
 
 Event = Literal["exponent", "categorical", "multinomial"]
 Frequency = Literal["bin", "value"]
 Bools = npt.NDArray[np.bool_]
 Columns = npt.NDArray[Any]
+
+STORED_TABLE: Mapping[str, Stored] = {
+    "table_values_": Sometimes(Matrix("rows", None)),
+    "table_row_documents_": Sometimes(reals("rows")),
+    "table_label_rows_": Sometimes(Matrix("labels", "rows")),
+    "table_label_documents_": Sometimes(reals("labels")),
+    "table_n_documents_": Sometimes(Scalar()),
+}
+"""A `ValueTable` as a model stores it, see `ValueTable.as_learned`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -32,6 +33,8 @@ GROWTH = 1.2
 HALVINGS = 40
 BLOCK = 1 << 19
 """Cells × labels refined together: about 4 MB for each of the half dozen tables the ascent needs."""
+MOST_DENSE = 1 << 25
+"""The most weights, cells × labels, that ``refine_cells="auto"`` refines and so keeps one by one (256 MB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,15 @@ class LabelProblems:
             found += np.outer(self.absent, missing.sum(axis=0))
         found *= self.ratio
         return np.asarray(found)
+
+
+def refines_all(refine_cells: Literal["auto", "all", "seen"], n_weights: int) -> bool:
+    """Whether the weights of all cells are refined, and so kept, for every label, not only those seen with the label.
+
+    >>> refines_all("auto", 1000), refines_all("auto", 10**9), refines_all("all", 10**9)
+    (True, False, True)
+    """
+    return refine_cells == "all" or (refine_cells == "auto" and n_weights <= MOST_DENSE)
 
 
 def refine_label_values(

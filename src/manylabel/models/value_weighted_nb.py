@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from manylabel.models.linear_scores import DenseScores, LinearScores, linear_sco
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior, label_log_odds
 from manylabel.models.value_counts import (
+    STORED_TABLE,
     Event,
     Frequency,
     ValueCoder,
@@ -28,9 +30,8 @@ from manylabel.models.value_counts import (
     learn_coder,
     tabulate,
 )
-from manylabel.models.value_refinement import Ascent, ClassProblem, refine_classes, refine_label_values
+from manylabel.models.value_refinement import Ascent, ClassProblem, refine_classes, refine_label_values, refines_all
 from manylabel.models.value_scores import (
-    LabelValues,
     class_log_probabilities,
     class_value_weights,
     label_values,
@@ -38,11 +39,8 @@ from manylabel.models.value_scores import (
     weighted,
 )
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
-from manylabel.stored import Matrix, Maybe, Scalar, Sizes, Sometimes, Stored, reals, wholes
+from manylabel.stored import Maybe, Sizes, Sometimes, Stored, reals, wholes
 from manylabel.wording import counted
-
-MOST_DENSE = 1 << 25
-"""Cells × labels up to which ``refine_cells="auto"`` refines, and so keeps, a weight for each of them (256 MB)."""
 
 TIE = 1e-12
 """Log-odds up to here are a tie, so that rounding in the last bits never decides a label."""
@@ -70,9 +68,9 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     ``target="labels"`` is one two-class problem per label, against all other documents, with log-odds as scores and
     weights for each label; ``"classes"`` is one problem of as many classes as labels, a document with several labels
     counting once per label, with posteriors as scores. With ``"labels"``, a label without documents is never predicted
-    and one of all documents always.
-    Refining the weights of every word for every label takes a dense table; ``refine_cells="seen"`` moves only those of
-    words seen with the label and keeps the model sparse, ``"auto"`` does so where the table would exceed 256 MB.
+    and one of all documents always. Refining the weights of every term for every label takes a dense table;
+    ``refine_cells="seen"`` refines only those of terms seen with the label and keeps the model sparse, ``"auto"`` does
+    so where the table would exceed 256 MB.
 
     The last `binary_columns` columns of X may be label indicators: two-valued features whose absence counts too, in
     every reading. Their weights are normalised apart from those of words unless `norm_joint`; with `skip_own` they are
@@ -133,11 +131,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         "intercept_": reals("labels"),
         "cells_": wholes("terms", None, low=-1, below="cells", bits=32),
         "value_weights_": Sometimes(reals("cells")),
-        "table_values_": Sometimes(Matrix("rows", None)),
-        "table_row_documents_": Sometimes(reals("rows")),
-        "table_label_rows_": Sometimes(Matrix("labels", "rows")),
-        "table_label_documents_": Sometimes(reals("labels")),
-        "table_n_documents_": Sometimes(Scalar()),
+        **STORED_TABLE,
     }
 
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
@@ -226,22 +220,19 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     def learn(self, X: Csr, Y: Csr) -> None:
         """Cut the frequencies into bins, count, weigh, refine."""
         self._check_columns(X.shape[1], Y.shape[1])
-        X, Y = self._counted(X, Y)
-        table = self._tabulate(X, Y)
+        table, X, Y = self._tabulate(X, Y)
         if self.keep_counts and self.is_additive:
-            self._learn_kept(table.condensed(), X, Y)
-        else:
-            self._learn_table(table, X, Y)
+            table = table.condensed()
+            self.restore(table.as_learned())
+        self._learn_table(table, X, Y)
 
-    def _counted(self, X: Csr, Y: Csr) -> tuple[Csr, Csr]:
-        """The documents and label sets to learn from; with ``target="classes"``, only those with a label."""
+    def _tabulate(self, X: Csr, Y: Csr) -> tuple[ValueTable, Csr, Csr]:
+        """The counted values, and the documents they were counted in; for classes, only those with a label."""
         if self.target == "labels":
-            return X, Y
+            return tabulate(X, Y, np.ones(X.shape[0])), X, Y
         labelled = np.diff(Y.indptr) > 0
-        return Csr(X[labelled]), Csr(Y[labelled])
-
-    def _tabulate(self, X: Csr, Y: Csr) -> ValueTable:
-        return tabulate(X, Y, np.ones(X.shape[0]) if self.target == "labels" else np.diff(Y.indptr).astype(np.float64))
+        X, Y = Csr(X[labelled]), Csr(Y[labelled])
+        return tabulate(X, Y, np.diff(Y.indptr).astype(np.float64)), X, Y
 
     def _learn_table(self, table: ValueTable, X: Csr, Y: Csr) -> None:
         """Learn from the counted values; the documents are read again only to refine the weights."""
@@ -280,14 +271,11 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             raise DataError(f"{type(self).__name__} has kept no counts to add to. Fit it with keep_counts=True.")
         features, targets = check_piece(self, X, Y, classes, first=first)
         self._check_columns(features.shape[1], targets.Y.shape[1])
-        documents = self._counted(features, targets.Y)
-        piece = self._tabulate(*documents)
-        self._learn_kept(piece.condensed() if first else ValueTable.from_learned(self) + piece, *documents)
-        return self
-
-    def _learn_kept(self, table: ValueTable, X: Csr, Y: Csr) -> None:
+        piece, X, Y = self._tabulate(features, targets.Y)
+        table = piece.condensed() if first else ValueTable.from_learned(self) + piece
         self.restore(table.as_learned())
         self._learn_table(table, X, Y)
+        return self
 
     def merge(self, other: Self) -> Self:
         """A new model, the same as one fitted on the documents of both."""
@@ -299,10 +287,9 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             )
         table = ValueTable.from_learned(self) + ValueTable.from_learned(other)
         X, Y = (Csr(np.zeros((0, width))) for width in (self.n_features_in_, self.n_labels_))
-        merged._learn_kept(table, X, Y)
+        merged.restore(table.as_learned())
+        merged._learn_table(table, X, Y)
         return merged
-
-    # --- the formula ------------------------------------------------------------------------------------------
 
     def _check_columns(self, n_columns: int, n_labels: int) -> None:
         if self.binary_columns > n_columns:
@@ -327,35 +314,23 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             return self.norm
         return "none" if self.target == "labels" or n_classes <= 2 else "global"
 
-    @property
-    def _ascent(self) -> Ascent:
-        return Ascent(self.steps, self.eta, self.l2, self.tolerance)
-
     def _learn_labels(self, X: Csr, Y: Csr, coder: ValueCoder, counts: ValueCounts) -> LinearScores | DenseScores:
         values = label_values(counts, self.weight, self.m, self._norm(2), self.norm_joint, self._skips, self.skip_later)
         N_k, N = counts.label_documents, counts.n_documents
-        added = 1.0 if self.prior == "add-one" else 0.0
-        with np.errstate(divide="ignore"):
-            log_odds = np.log(N_k + added) - np.log(N - N_k + added)
         constant = np.where(N_k == 0, -np.inf, np.where(N_k == N, np.inf, 0.0))
-        log_odds = np.where(constant == 0, log_odds, 0.0)
+        log_odds = np.where(constant == 0, self.prior_log_odds(N_k, N), 0.0)
         self.bin_weights_ = mean_bin_weights(counts, values.cell_totals(counts) / max(len(N_k), 1))
         if self.is_additive or not coder.n_cells:
             return values.scores(counts, log_odds + constant)
-        everything = coder.n_cells * len(N_k) <= MOST_DENSE
-        all_cells = self.refine_cells == "all" or (self.refine_cells == "auto" and everything)
+        all_cells = refines_all(self.refine_cells, coder.n_cells * len(N_k))
         refined, totals = refine_label_values(
-            coder.code(X), Y, counts, values, log_odds, self._ascent,
+            coder.code(X), Y, counts, values, log_odds, Ascent(self.steps, self.eta, self.l2, self.tolerance),
             all_cells=all_cells, own_columns=self._skips, later=self.skip_later,
         )  # fmt: skip
         self.bin_weights_ = mean_bin_weights(counts, totals / len(N_k))
         if all_cells:
-            base = counts.absent @ refined
-            return DenseScores(log_odds + base + constant, refined)
-        return LabelValues(
-            values.group, values.group_weight, values.group_ratio, values.cell_ratio,
-            entry_weight=refined, entry_ratio=values.entry_ratio,
-        ).scores(counts, log_odds + constant)  # fmt: skip
+            return DenseScores(log_odds + counts.absent @ refined + constant, refined)
+        return replace(values, entry_weight=refined).scores(counts, log_odds + constant)
 
     def _learn_classes(self, X: Csr, Y: Csr, coder: ValueCoder, counts: ValueCounts) -> LinearScores:
         N_c = counts.label_documents
@@ -365,7 +340,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         log_p, absent = class_log_probabilities(counts), counts.absent.astype(np.float64)
         if not self.is_additive and seen.sum() > 1:
             problem = ClassProblem(coder.code(X), absent, Y, log_p, log_prior)
-            weights = refine_classes(problem, weights, self._ascent)
+            weights = refine_classes(problem, weights, Ascent(self.steps, self.eta, self.l2, self.tolerance))
         self.value_weights_, self.bin_weights_ = weights, mean_bin_weights(counts, weights)
         return weighted(log_p, weights, absent, log_prior)
 
@@ -403,8 +378,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
             cells, amounts = coder.cells_of(terms, values)
             kept = cells >= 0
-            finished: Floats = self._finished(linear.of_document(cells[kept], amounts[kept])[np.newaxis])[0]
-            return finished
+            return np.asarray(self._finished(linear.of_document(cells[kept], amounts[kept])[np.newaxis])[0])
 
         return score
 
