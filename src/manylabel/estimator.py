@@ -1,9 +1,9 @@
-"""scikit-learn's estimator contract, kept to the letter without importing scikit-learn.
+"""scikit-learn's estimator interface, implemented without importing scikit-learn.
 
-Importing scikit-learn takes over a second, and a deployed model needs none of it to answer. So the contract
-(`get_params`, `set_params`, `clone`, tags) is implemented here, and scikit-learn is imported only where it is asked
-for: when it inspects our tags, or when dense arrays must be validated the way it validates them.
-docs/decisions/0003-estimators-without-scikit-learn.md has the reasons.
+Importing scikit-learn takes over a second, and predicting with a stored model does not need it. So the interface
+(`get_params`, `set_params`, `clone`, tags) is implemented here, and scikit-learn is imported only where it is needed:
+when it inspects our tags, or when dense arrays must be validated as scikit-learn validates them. The reasons are in
+docs/decisions/0003-estimators-without-scikit-learn.md.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def as_csr(X: Any) -> Csr:
 
 
 class Estimator:
-    """A constructor that only stores, parameters that can be read and set, learned attributes that end in ``_``."""
+    """The base class of estimators: parameters are stored by the constructor, learned attributes end in ``_``."""
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {}
     learned: ClassVar[Mapping[str, Stored]] = {}
@@ -128,11 +128,11 @@ class Estimator:
         return check_state(type(self).__name__, declared, state)
 
     def learned_state(self) -> dict[str, Any]:
-        """What `fit` learned: every public attribute that ends in an underscore."""
+        """The learned attributes by name: every public attribute that ends in an underscore."""
         return {name: value for name, value in vars(self).items() if name.endswith("_") and not name.startswith("_")}
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Put back what `learned_state` gave."""
+        """Set the learned attributes to what `learned_state` returned."""
         for name, value in state.items():
             if not name.endswith("_") or name.startswith("_"):
                 raise ParameterError(f"{type(self).__name__}: {name!r} is not a learned attribute.")

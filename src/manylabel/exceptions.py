@@ -26,11 +26,11 @@ from pathlib import Path
 
 
 class ManylabelError(Exception):
-    """The root of the tree."""
+    """The base class of all errors that manylabel raises on purpose."""
 
 
 class DataError(ManylabelError, ValueError):
-    """Data that cannot be read as what it claims to be; names the file and the line where they are known."""
+    """Data that cannot be read; the message names the file and the line where they are known."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class MissingDataError(ManylabelError, FileNotFoundError):
 
 
 class ParameterError(ManylabelError, ValueError):
-    """A setting outside what is allowed."""
+    """A parameter has a value that is not allowed."""
 
 
 class UnknownNameError(ParameterError):
-    """A name that is not in a table; the message offers the nearest known one."""
+    """An unknown name; the message suggests the nearest known one."""
 
     def __init__(self, what: str, given: str, known: Iterable[str]) -> None:
         self.what, self.given, self.known = what, given, sorted(known)
@@ -75,7 +75,7 @@ class UnknownNameError(ParameterError):
 
 
 class UnsupportedError(ParameterError, AttributeError):
-    """Something that other methods can do and this one cannot; `hasattr` is then False."""
+    """The method does not support what was asked for; `hasattr` is then False."""
 
 
 class DecisionError(ManylabelError, ValueError):
@@ -87,11 +87,11 @@ class ModelFileError(ManylabelError, ValueError):
 
 
 class ComparisonError(ManylabelError, ValueError):
-    """Results that were not measured alike were to stand in one table."""
+    """Results that were measured differently cannot be compared."""
 
 
 class MissingExtraError(ManylabelError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed but not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional package. Install it with: pip install 'manylabel[{extra}]'")

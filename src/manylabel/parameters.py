@@ -1,4 +1,4 @@
-"""What a parameter may be, declared beside the class and checked in `fit`.
+"""Constraints on parameters: declared in the class, checked in `fit`.
 
 >>> check_parameter("Threshold", "value", 3, Number(low=0, high=1))
 Traceback (most recent call last):

@@ -352,7 +352,7 @@ class TextPredictor(Transformer):
         return label_columns
 
     def forget_short_way(self) -> None:
-        """Build the short way anew when it is asked for next: something else was learned."""
+        """Drop the function of `short_way`, because something else was learned."""
         self._short_way, self._short_way_is_known = None, False
 
     def __getstate__(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ Item = TypeVar("Item")
 
 
 class ProgressSink(Protocol):
-    """What a display of progress must understand. Stages may nest; `what` names the stage."""
+    """The interface of a progress display. Stages may nest; `what` names the stage."""
 
     def started(self, what: str, total: int | None) -> None:
         """A stage of `total` steps (None: unknown) begins."""

@@ -1,4 +1,4 @@
-"""The one list of methods: name, class, preset, source; one file of rows for each family.
+"""The table of methods: name, class, preset and source of each; one file of rows for each family.
 
 Command line, Python, contract suite and documentation all read this table; a method exists when it has a row here.
 A row of a method named after a paper is the paper's method, to the equation; what we found to work better has rows of
@@ -37,7 +37,7 @@ OWN_RULE = "own"
 
 
 def find_method(name: str) -> Method:
-    """The row of a method; an unknown name is answered with the nearest one."""
+    """The row of a method; the error about an unknown name suggests the nearest one."""
     if name not in METHODS:
         raise UnknownNameError("method", name, METHODS)
     return METHODS[name]
@@ -87,7 +87,7 @@ def find_class(path: str) -> type:
 
 
 def storable_classes() -> dict[str, str]:
-    """Every class a model file may name, by class name: the only ones that loading a file can ever construct."""
+    """The import path of every class that a model file may name, by class name; loading a file constructs no others."""
     paths = [
         "manylabel.classifier:TextClassifier",
         "manylabel.features.pipeline:FeaturePipeline",

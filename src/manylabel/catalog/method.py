@@ -24,7 +24,7 @@ READ = "Read, Pfahringer, Holmes & Frank 2011"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """How long a trial of a method takes, in nominal seconds of one thread: something to plan with.
+    """Estimated seconds of one trial of a method on one thread, by which `compare` and `tune` plan.
 
         seconds = start + words · z/10⁵ + cells · n L/10⁵ + work · z L/10⁷
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class OnErrorChoice(StrEnum):
-    """What to do with a line that cannot be read."""
+    """The values of ``--on-error``: what to do with a line that cannot be read."""
 
     RAISE = "raise"
     SKIP = "skip"

@@ -1,4 +1,4 @@
-"""What a reader does with a line it cannot read: raise an error, or skip the line and record it."""
+"""Lines that a reader cannot read: either an error, or skipped and recorded."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class DecisionRule(Estimator):
         return chosen
 
     def check_kind(self, kind: ScoreKind) -> None:
-        """Refuse scores of a kind the rule cannot read."""
+        """Raise `DecisionError` for scores of a kind that the rule cannot read."""
         if kind not in self.accepts:
             raise DecisionError(
                 f"{type(self).__name__} cannot read scores of kind '{kind}'. It reads "

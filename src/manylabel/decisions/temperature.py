@@ -35,7 +35,7 @@ class Temperature(Estimator):
     learned: ClassVar[Mapping[str, Stored]] = {"factor_": Scalar()}
 
     def __init__(self) -> None:
-        """There is nothing to set."""
+        """Takes no parameters."""
 
     def fit(self, scores: Any, Y: Any) -> Self:
         """Learn from scores, documents × labels, and the one true label of each document."""

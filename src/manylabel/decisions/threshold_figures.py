@@ -61,7 +61,7 @@ class ThresholdFigures(Estimator):
     }
 
     def __init__(self) -> None:
-        """There is nothing to set."""
+        """Takes no parameters."""
 
     def fit(self, scores: Any, Y: Any, kind: ScoreKind, thresholds: Floats | None = None) -> Self:
         """Learn from scores, documents × labels, and the true labels; `thresholds` are points of the curves too."""

@@ -1,4 +1,4 @@
-"""How far a figure would move with other test documents: percentile intervals by resampling documents.
+"""Bootstrap intervals: how much a metric would vary with other test documents, by resampling documents.
 
 Each of B resamples draws n documents with replacement; the interval reaches from the (1 − level)/2 to the
 (1 + level)/2 quantile of the B values (Efron & Tibshirani 1993, section 13.3, the percentile interval). Two systems are
@@ -33,7 +33,7 @@ CELLS_A_BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure and the percentile interval around it."""
+    """The value of a metric with its percentile interval."""
 
     value: float
     low: float
@@ -42,7 +42,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first system's figure less the second's, with its interval.
+    """The first method's value minus the second's, with its interval.
 
     `better` is the share of resamples in which the first is the better one, ties counted half. For a loss that is where
     the difference lies below 0.
@@ -66,7 +66,7 @@ def interval(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """The metric's figure and its percentile interval.
+    """The value of the metric with its percentile interval.
 
     >>> truth, given = [[1, 0], [1, 1], [0, 1], [1, 0]], [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> found = interval(document_statistics(truth, given), "exact-match", seed=0)
@@ -85,7 +85,7 @@ def paired_difference(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Difference:
-    """The difference of two methods on the same documents, both resampled alike.
+    """The difference of two methods on the same documents, with an interval over resamples that both share.
 
     >>> truth = [[1, 0], [1, 1], [0, 1], [1, 0]] * 5
     >>> other = document_statistics(truth, [[1, 0], [1, 0], [0, 1], [0, 1]] * 5)
@@ -104,7 +104,7 @@ def paired_difference(
 def resampled_values(
     systems: Sequence[DocumentStatistics], metric: TargetMetric | str, seed: int = 0, resamples: int = RESAMPLES
 ) -> Floats:
-    """The metric's values, systems × resamples; all systems get the same resamples of their (as many) documents.
+    """The metric's values, methods × resamples; all methods share the resamples, and so have equally many documents.
 
     A resample in which the metric is undefined (recall@k without one labelled document) has nan.
     """

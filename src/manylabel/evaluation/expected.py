@@ -1,4 +1,4 @@
-"""The quality to expect on new documents, from decisions about training documents that nothing in them has seen."""
+"""The quality to expect on new documents, measured on predictions for training documents that were held out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measure a classifier on labelled documents: every metric, every label, and how a stored guarantee held."""
+"""Evaluate a classifier on labelled documents: all metrics, each label, and whether a stored guarantee held."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from manylabel.metrics.counts import document_counts
 
 
 class Labeller(Protocol):
-    """What an evaluation needs of a fitted classifier."""
+    """The interface that `evaluate` needs of a fitted classifier."""
 
     method: str
     seed: int
@@ -49,11 +49,11 @@ class Labeller(Protocol):
         """Predicted label sets, batch by batch, each with a function that gives the scores."""
 
     def remarks(self, documents: Any) -> dict[str, Any]:
-        """What the method reports on its predictions."""
+        """The method's remarks on how it made its predictions."""
 
 
 class Analyst(Protocol):
-    """What reads predictions and scores along with an evaluation."""
+    """The interface of analyses that `evaluate` passes predictions and scores to."""
 
     def begin(self, label_names: Sequence[str], Y_true: Csr) -> None:
         """The labels, those that training never saw last, and the true labels of all documents."""
@@ -76,7 +76,7 @@ def evaluate(
     train_sha256: str | None = None,
     analyst: Analyst | None = None,
 ) -> Result:
-    """Predict, compare with the true labels and measure.
+    """The metrics of a classifier's predictions for labelled documents.
 
     Labels that the documents carry and training never saw cannot be predicted: they are counted as misses and named
     in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical metrics are taken too. An `analyst` gets
@@ -118,7 +118,7 @@ def evaluate(
 def _answers(
     classifier: Labeller, documents: Any, T: Csr, analyst: Analyst | None
 ) -> tuple[Csr, LabelRanks, dict[str, float]]:
-    """The label sets, the ranks of the true labels, and the seconds that predicting took (without measuring)."""
+    """The predicted label sets, the ranks of the true labels, and the seconds that predicting took."""
     batches: list[Csr] = []
     ranks = [label_ranks(T[:0], np.zeros((0, T.shape[1])))]
     seconds, start = 0.0, 0
@@ -186,7 +186,7 @@ def _label_rows(classifier: Labeller, names: Sequence[str], T: Csr, S: Csr) -> l
 
 
 def with_measured_guarantee(remarks: Mapping[str, Any], T: Csr, S: Csr) -> dict[str, Any]:
-    """The remarks, a guarantee among them with what was measured: the mean, and over how many documents.
+    """The remarks, with the measured mean of a guarantee and the number of documents it was measured on added.
 
     ``recall``: the mean of |S∩T|/|T| over documents with a label. ``fdr``: the mean of |S∖T|/max(|S|, 1) over all. nan
     over no documents. Labels that training never saw count as missed.

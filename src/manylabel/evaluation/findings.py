@@ -1,4 +1,4 @@
-"""What a reproduction finds: tables and curves with the paper's numbers beside ours, and a verdict on each claim.
+"""The records of a reproduction: tables and curves with the paper's numbers beside ours, and a verdict per claim.
 
 Everything here is plain data that becomes JSON and back; whoever shows it (text, Markdown, a page) computes nothing.
 """
@@ -38,7 +38,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One figure: ours (a mean over repeats where `sd` is there) and the paper's, in the same unit.
+    """One value: ours (a mean over repeats if `sd` is set) and the paper's, in the same unit.
 
     `low` and `high` are a 95 % interval of ours where one was computed.
     """
@@ -52,7 +52,7 @@ class Entry:
 
     @classmethod
     def over(cls, values: Sequence[float], paper: float | None = None, paper_sd: float | None = None) -> Entry:
-        """The mean of repeats, and their standard deviation where there are several.
+        """The entry for the mean of repeats, with their standard deviation if there are several.
 
         >>> Entry.over([1.0, 3.0], paper=2.5)
         Entry(ours=2.0, sd=1.4142135623730951, paper=2.5, paper_sd=None, low=None, high=None)
@@ -62,13 +62,13 @@ class Entry:
 
     @property
     def deviation(self) -> float | None:
-        """Ours less the paper's."""
+        """Our value minus the paper's."""
         return None if self.ours is None or self.paper is None else self.ours - self.paper
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table: a name for each row, an entry for each column. `source` says where the paper prints it."""
+    """A table: a name per row and an entry per column. `source` is where the paper prints it."""
 
     title: str
     columns: Sequence[str]
@@ -97,7 +97,7 @@ IN_VIEW = "Reading found with test figures in view"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A way to read the paper under which a claim may hold, chosen after the figures on test documents were seen."""
+    """An interpretation of the paper under which a claim may hold, chosen after seeing results on test documents."""
 
     setting: str
     verdict: Verdict
@@ -111,7 +111,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper, what we found, a note, and other readings of the paper under which it may hold."""
+    """A statement of the paper, what we found, a note, and other interpretations under which it may hold."""
 
     text: str
     verdict: Verdict
@@ -126,7 +126,7 @@ class Claim:
         return " ".join(filter(None, [self.found, self.reason, *(reading.text for reading in self.readings)]))
 
     def without_verdict(self) -> Claim:
-        """The claim with its figures but no verdict, as a quick run shows it; untested claims stay untested."""
+        """The claim without its verdict, for a quick run; untested claims stay untested."""
         if self.verdict is Verdict.NOT_TESTED:
             return self
         readings = [replace(reading, verdict=Verdict.QUICK) for reading in self.readings]
@@ -135,7 +135,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One experiment: the setting spelled out, what the paper leaves open and what was chosen, and what came out."""
+    """One experiment: its settings, what the paper leaves open and what was chosen, and the results."""
 
     key: str
     title: str
@@ -146,7 +146,7 @@ class Experiment:
     claims: Sequence[Claim] = ()
 
     def without_verdicts(self) -> Experiment:
-        """The experiment with its figures but no verdicts: its settings are not the paper's."""
+        """The experiment without verdicts, for a quick run, whose settings are not the paper's."""
         return replace(self, claims=[claim.without_verdict() for claim in self.claims])
 
 

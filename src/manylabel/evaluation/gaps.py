@@ -1,4 +1,4 @@
-"""Differences with intervals, and the one rule by which they decide a claim.
+"""Differences with confidence intervals, and the rule by which they decide whether a claim holds.
 
 A difference comes with a 95 % percentile interval of a paired bootstrap: both sides are computed on the same resamples
 of whatever the figure is a mean over, be it test documents, splits, draws, folds or data sets. A statement about it
@@ -37,7 +37,7 @@ CLEAR = 5.0
 
 
 def near(ours: float, paper: float) -> bool:
-    """Whether a figure is the paper's.
+    """Whether our value agrees with the paper's.
 
     >>> near(8.6, 8.56), near(84.6, 92.4)
     (True, False)
@@ -84,7 +84,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratios:
-    """A figure as Σ above / Σ below over documents: a mean where `below` is 1, a micro average where it is a count."""
+    """A metric as Σ above / Σ below over documents: a mean if `below` is 1, a micro average if it is a count."""
 
     above: Floats
     below: Floats
@@ -96,14 +96,14 @@ class Ratios:
         return cls(values, np.ones(len(values)))
 
     def resampled(self, weights: Floats) -> Floats:
-        """The figure for each row of weights; nan where nothing is left to divide by."""
+        """The value for each row of weights; nan where the denominator is 0."""
         below = weights @ self.below
         found: Floats = np.divide(weights @ self.above, below, out=np.full(len(below), np.nan), where=below > 0)
         return found
 
 
 def paired_gap(first: Ratios, second: Ratios, scale: float = 1.0, seed: int = 0) -> Gap:
-    """The first figure less the second, times `scale`, both resampled alike.
+    """The first value minus the second, times `scale`, with an interval over shared resamples.
 
     >>> paired_gap(Ratios.mean([1.0, 1.0, 1.0]), Ratios.mean([0.0, 0.0, 0.0]), scale=100.0)
     Gap(value=100.0, low=100.0, high=100.0)
@@ -114,7 +114,7 @@ def paired_gap(first: Ratios, second: Ratios, scale: float = 1.0, seed: int = 0)
 
 
 def repeat_gap(first: Sequence[float], second: Sequence[float], seed: int = 0) -> Gap:
-    """The mean of the first less that of the second over the repeats both have: splits, draws, folds or data sets.
+    """The mean of the first minus that of the second over the repeats that both have (splits, draws, folds, data sets).
 
     >>> repeat_gap([3.0, 5.0], [2.0, 4.0])
     Gap(value=1.0, low=1.0, high=1.0)
@@ -124,7 +124,7 @@ def repeat_gap(first: Sequence[float], second: Sequence[float], seed: int = 0) -
 
 
 def resampled_gap(statistic: Callable[[Floats], Floats], n: int, seed: int = 0) -> Gap:
-    """Any figure of n documents or repeats: `statistic` returns one value per row of weights.
+    """Any statistic of n documents or repeats with its interval; `statistic` returns one value per row of weights.
 
     >>> resampled_gap(lambda weights: weights @ np.array([1.0, 1.0]) / 2, 2)
     Gap(value=1.0, low=1.0, high=1.0)

@@ -20,14 +20,14 @@ RATES = np.geomspace(0.05, 2.0, 80)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PowerLaws:
-    """One or more curves a − b · n^(−c): `a` is what no number of documents exceeds, `c` how fast it is neared."""
+    """One or more curves a − b · n^(−c): `a` is the limit for many documents, `c` how fast it is approached."""
 
     a: Floats
     b: Floats
     c: Floats
 
     def at(self, documents: float) -> Floats:
-        """The value of each curve at so many documents.
+        """The value of each curve at a number of documents.
 
         >>> PowerLaws(np.array([0.9]), np.array([2.0]), np.array([0.5])).at(100).round(3).tolist()
         [0.7]

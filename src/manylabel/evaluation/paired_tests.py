@@ -1,4 +1,4 @@
-"""Paired tests: is the difference between two methods on the same documents or runs larger than chance explains?
+"""Paired significance tests of two methods on the same documents, labels or runs.
 
 | question                                                    | test                                       |
 | ----------------------------------------------------------- | ------------------------------------------ |
@@ -37,7 +37,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
-    """The difference of two systems' figures, and how likely one at least as great is if the systems are alike."""
+    """The difference of two methods, and the p-value of the permutation test that both are equally good."""
 
     difference: float
     p: float
@@ -79,7 +79,7 @@ def permutation_test(
     seed: int = 0,
     permutations: int = PERMUTATIONS,
 ) -> PermutationTest:
-    """Approximate randomisation: the predictions of two methods for a document are swapped or not, by a coin for each.
+    """The permutation test (approximate randomisation): the predictions of two methods are swapped at random.
 
         p = (1 + number of swaps with |difference| ≥ the observed one) / (1 + permutations)
 
@@ -136,14 +136,14 @@ def mcnemar(first_only: int, second_only: int) -> McNemar:
 
 
 def mcnemar_exact_match(first: DocumentStatistics, second: DocumentStatistics) -> McNemar:
-    """McNemar's test over documents: is the whole label set right?"""
+    """McNemar's test over documents whose whole label set is right or wrong."""
     check_paired(first, second)
     one, two = (np.diff(system.wrong.indptr) == 0 for system in (first, second))
     return mcnemar(int((one & ~two).sum()), int((two & ~one).sum()))
 
 
 def mcnemar_labels(first: DocumentStatistics, second: DocumentStatistics) -> list[McNemar]:
-    """McNemar's test for each label over documents: is the yes or no right? Correct p with `holm` over the labels."""
+    """McNemar's test per label over documents; correct p with `holm` over the labels."""
     check_paired(first, second)
     one, two = first.wrong, second.wrong
     both = _per_label(Csr(one.multiply(two)))
@@ -170,7 +170,7 @@ def sign_test(first: npt.ArrayLike, second: npt.ArrayLike, *, greater_is_better:
 
 
 def sign_test_labels(first: DocumentStatistics, second: DocumentStatistics) -> SignTest:
-    """The sign test over labels of their F1: each label one vote, however rare it is.
+    """The sign test over the F1 of labels; every label counts the same, however rare it is.
 
     Source: the macro sign test (S-test) of Yang & Liu 1999, section 4.2. It takes labels for independent; where one
     system is better on some documents it is so on all their labels, and the test is then too sure of itself.
@@ -180,7 +180,7 @@ def sign_test_labels(first: DocumentStatistics, second: DocumentStatistics) -> S
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:
-    """Holm's adjusted p of m tests: below α where all m questions together err with a chance of α at most.
+    """Holm's adjusted p-values of m tests, which control the family-wise error rate.
 
         p'_(i) = max over j ≤ i of min(1, (m − j + 1) p_(j)),   p_(1) ≤ … ≤ p_(m)
 
@@ -204,7 +204,7 @@ def all_swaps(n: int) -> Iterator[Floats]:
 
 
 def random_swaps(n: int, seed: int, permutations: int, width: int) -> Iterator[Floats]:
-    """A coin for each of n documents or labels, permutations × n, a block of bounded size at a time."""
+    """Random swaps of n documents or labels, permutations × n, a block of bounded size at a time."""
     rng = np.random.default_rng(seed)
     most = max(1, CELLS_A_BLOCK // max(width, 1))
     row = 4 * -(-n // 32)  # bytes are drawn four at a time: with whole fours a row, blocks do not change the coins
@@ -215,7 +215,7 @@ def random_swaps(n: int, seed: int, permutations: int, width: int) -> Iterator[F
 
 
 def _over_documents(one: Fractions, two: Fractions, observed: float, seed: int, tries: int) -> tuple[float, bool]:
-    """The p of documents swapped, and whether all swaps were tried; what the first loses by a swap the second gains."""
+    """The p-value over swaps of documents, and whether all swaps were tried."""
     changes = Csr(one.above - two.above), Csr(one.below - two.below)
     rows = np.flatnonzero(sum(abs(change).sum(axis=1) for change in changes))
     above, below = (Csr(change[rows]) for change in changes)
@@ -230,7 +230,7 @@ def _over_documents(one: Fractions, two: Fractions, observed: float, seed: int, 
 
 
 def _over_labels(one: Fractions, two: Fractions, observed: float, seed: int, tries: int) -> tuple[float, bool]:
-    """The p of labels swapped, and whether all swaps were tried: each swap turns the sign of a label's difference."""
+    """The p-value over swaps of labels, and whether all were tried; a swap turns the sign of a difference."""
     of_labels = (one.shares(*one.totals) - two.shares(*two.totals))[0]
     moved = of_labels[np.abs(of_labels) > ROUNDING]
 
@@ -244,7 +244,7 @@ def _over_labels(one: Fractions, two: Fractions, observed: float, seed: int, tri
 def _share_at_least(
     observed: float, differences: Callable[[Floats], Floats], n: int, columns: int, seed: int, tries: int
 ) -> tuple[float, bool]:
-    """The share of swaps of n things whose difference is as great as the observed one, and whether all were tried."""
+    """The share of swaps whose difference is at least the observed one, and whether all swaps were tried."""
     exact = n < tries.bit_length()  # 2 ** n ≤ tries
     at_least, tried = 0, 0
     for swapped in all_swaps(n) if exact else random_swaps(n, seed, tries, max(n, columns)):
@@ -254,7 +254,7 @@ def _share_at_least(
 
 
 def _binomial(one: Ints, two: Ints) -> Floats:
-    """The two-sided p of a fair coin that fell `one` times on one side and `two` times on the other."""
+    """The two-sided p-value of a binomial test of `one` against `two` with probability ½."""
     tail = np.asarray(special.bdtr(np.minimum(one, two).astype(np.float64), one + two, 0.5), dtype=np.float64)
     return np.minimum(1.0, 2 * tail)
 
@@ -266,7 +266,7 @@ def _per_label(matrix: Csr) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class TTest:
-    """What a t-test of "the first is greater than the second" found."""
+    """The result of a one-sided t-test that the first is greater than the second."""
 
     t: float
     """nan where there is neither a difference nor any spread; ±inf where there is a difference without spread."""

@@ -1,4 +1,4 @@
-"""Tests of methods over several data sets: ranks on each, and whether the average ranks differ by more than luck.
+"""Tests of methods over several data sets: average ranks, and whether they differ significantly.
 
 Source: Demšar 2006, "Statistical comparisons of classifiers over multiple data sets".
 """
@@ -23,7 +23,7 @@ MOST_EXACT = 50
 
 @dataclass(frozen=True, slots=True)
 class Friedman:
-    """Friedman's test of "all methods are alike", over data sets."""
+    """The result of Friedman's test that all methods are equally good, over data sets."""
 
     average_ranks: tuple[float, ...]
     """1 is best."""
@@ -115,7 +115,7 @@ def friedman(values: npt.ArrayLike, *, greater_is_better: bool = True) -> Friedm
 
 
 def critical_difference(methods: int, n_sets: int, level: float = LEVEL) -> float:
-    """Nemenyi's: average ranks that differ by less show no difference between two of k methods.
+    """Nemenyi's critical difference: average ranks of k methods that differ by less are not significantly different.
 
         CD = q √(k (k + 1) / (6 N)),    q = the (1 − level) quantile of the studentised range of k, ∞ df, over √2
 

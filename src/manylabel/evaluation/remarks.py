@@ -1,4 +1,4 @@
-"""What a method has to say of how it came to its answers, beside the answers."""
+"""Remarks of a method on how it made its predictions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def plain_bin_weights(weights: Floats) -> dict[str, list[float]]:
 
 
 def all_negative_share(decided: DecidedModel, batches: Iterable[Csr]) -> float:
-    """The share of documents to which the rule, without its fallback, gives no label.
+    """The share of documents for which the rule, without its fallback, predicts no label.
 
     Source: Godbole & Sarawagi 2004, section 5.5, count the documents with nothing but negative scores.
     """
@@ -71,7 +71,7 @@ def all_negative_share(decided: DecidedModel, batches: Iterable[Csr]) -> float:
 
 
 def supports(coefficients: Floats, labels: Sequence[str], most: int = SUPPORTS) -> dict[str, dict[str, float]]:
-    """For each label the other labels that speak most for it (above 0) and against it (below), with their weights.
+    """For each label, the other labels with the largest positive and the largest negative weights for it.
 
     >>> supports(np.array([[9.0, 1.0, -2.0], [0.5, 9.0, 0.0], [0.0, -1.0, 9.0]]), ["grain", "wheat", "sugar"])
     {'grain': {'wheat': 1.0, 'sugar': -2.0}, 'wheat': {'grain': 0.5}, 'sugar': {'wheat': -1.0}}

@@ -1,4 +1,4 @@
-"""The result of an evaluation as a record, and when two results may be compared."""
+"""The record of an evaluation, and checks that two of them can be compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from manylabel.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """How one label fared: its documents in training and test, the counts, and what they give."""
+    """The results for one label: its documents in training and test, its counts, and the metrics of these."""
 
     label: str
     trained: int
@@ -124,7 +124,7 @@ def fingerprint(ids: Sequence[str], label_sets: Sequence[Sequence[str]]) -> str:
 
 
 def check_comparable(results: Sequence[Result], names: Sequence[str] | None = None) -> None:
-    """Refuse results of one data set that were not measured alike, in a sentence that names what differs.
+    """Raise `ComparisonError` for results of one data set that were measured differently, naming what differs.
 
     Alike are: the split measured, the true labels (`true_labels_sha256`), the labels counted (the denominator of macro
     averages and Hamming loss), and the convention of every metric both have. Methods, recipes, seeds, versions and the
@@ -142,7 +142,7 @@ def check_comparable(results: Sequence[Result], names: Sequence[str] | None = No
 
 
 def check_same_conventions(results: Sequence[Result]) -> None:
-    """Refuse results of several data sets whose metrics do not mean the same on each."""
+    """Raise `ComparisonError` for results of several data sets whose metrics follow different conventions."""
     for result in results[1:]:
         if differing := "; ".join(_other_conventions(results[0].conventions, result.conventions)):
             raise ComparisonError(

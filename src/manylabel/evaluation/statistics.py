@@ -1,4 +1,4 @@
-"""What a metric is made of, document by document: kept once, weighed as often as a test asks."""
+"""The sums behind each metric per document, so that bootstrap and tests can reweight documents cheaply."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def document_statistics(
 
 
 def check_paired(first: DocumentStatistics, second: DocumentStatistics) -> None:
-    """Refuse predictions of two methods that are not for the same documents with the same true labels."""
+    """Raise an error unless both predictions are for the same documents with the same true labels."""
     one, two = first.Y_true, second.Y_true
     if one.shape != two.shape:
         raise DataError(

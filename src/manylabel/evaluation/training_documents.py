@@ -1,4 +1,4 @@
-"""Which documents a model was trained on, as short hashes: to notice when it is measured on them again."""
+"""Short hashes of the documents a model was trained on, to warn when it is evaluated on them."""
 
 from __future__ import annotations
 

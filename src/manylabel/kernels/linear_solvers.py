@@ -230,7 +230,7 @@ def _one_class(Y: Csr, excluded: Csr | None, weights: Floats) -> Floats:
 
 
 def _ones(table: Csr) -> Csr:
-    """1 where the table is not 0."""
+    """The table with 1 in place of every value that is not 0."""
     kept = canonical(table, keep_zeros=False)
     return Csr((np.ones(kept.nnz), kept.indices, kept.indptr), shape=kept.shape)
 

@@ -1,7 +1,7 @@
-"""What every model is: (X, Y) in, scores of a declared kind out.
+"""The base class of models: X and Y in, scores of a declared kind out.
 
-A method inherits `MultiLabelModel` and writes two functions, `learn` and `score_batch`; checking the input,
-the single-label case, batches and scikit-learn's contract are done here once.
+A method inherits `MultiLabelModel` and implements `learn` and `score_batch`. Input checks, the single-label case,
+batches and scikit-learn's interface are implemented here once.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ FACTS = {
     "parents": "for each label the column of its parent in the label hierarchy, -1 for a root; groups that are no "
     "labels themselves follow behind the labels",
 }
-"""What a model may want to know besides X and Y."""
+"""Facts about the corpus, besides X and Y, that a model can ask for in `wants`."""
 
 AnyEstimator = TypeVar("AnyEstimator")
 DocumentScorer: TypeAlias = Callable[[npt.NDArray[np.int32], Floats], Floats]
@@ -92,23 +92,23 @@ def _copied(value: Any) -> Any:
 
 
 class AdditiveModel(Protocol):
-    """What a model offers whose `is_additive` is true."""
+    """The methods of a model whose `is_additive` is true."""
 
     def partial_fit(self, X: object, Y: object, classes: npt.ArrayLike | None = None) -> Self:
         """Learn from more documents."""
 
     def merge(self, other: Any) -> Self:
-        """A new model that knows what both know."""
+        """A new model, the same as one fitted on the documents of both."""
 
 
 class MultiLabelModel(Estimator):
-    """A method that scores labels.
+    """The base class of methods that score labels.
 
-    Subclasses say what their scores are (`score_kind`), whether they need non-negative input
-    (`needs_counts`), and write `learn(X, Y)` and `score_batch(X)`, both on checked CSR matrices.
+    Subclasses declare the kind of their scores (`score_kind`) and whether they need non-negative input
+    (`needs_counts`), and implement `learn(X, Y)` and `score_batch(X)`, both on checked CSR matrices.
 
-    Y is a documents × labels matrix of 0 and 1, sparse or dense; predictions come back in the same form. A
-    1-D `y` is the single-label case: one column a class value, and `predict` answers with class values.
+    Y is a documents × labels matrix of 0 and 1, sparse or dense; predictions have the same form. A 1-D `y` is the
+    single-label case: one column per class value, and `predict` returns class values.
     """
 
     score_kind: ScoreKind = ScoreKind.POSTERIOR
@@ -159,7 +159,7 @@ class MultiLabelModel(Estimator):
     }
 
     def learn(self, X: Csr, Y: Csr) -> None:
-        """Learn from checked data; X is non-negative where `needs_counts` says so, Y holds 0 and 1."""
+        """Learn from checked data; X is non-negative if `needs_counts`, Y holds 0 and 1."""
         raise NotImplementedError
 
     def score_batch(self, X: Csr) -> Floats:
@@ -190,7 +190,7 @@ class MultiLabelModel(Estimator):
 
     @property
     def chosen(self) -> Mapping[str, Any]:
-        """Settings that the method tuned by itself, by name; mostly none."""
+        """The settings that the method tuned by itself, by name; empty for most methods."""
         return {}
 
     def log_joint(self, X: object) -> Floats:
@@ -202,7 +202,7 @@ class MultiLabelModel(Estimator):
         return None
 
     def remarks(self, X: Csr) -> dict[str, Any]:
-        """What the method reports about how it reached its predictions for checked documents; mostly nothing."""
+        """The method's remarks on how it made its predictions for checked documents; empty for most methods."""
         return {}
 
     def for_two_classes(self, binary_columns: int = 0) -> Self:
@@ -221,7 +221,7 @@ class MultiLabelModel(Estimator):
         raise NotImplementedError
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
-        """Learn from documents that count as often as their weight says. Only where `weighs_documents`."""
+        """Learn from documents with weights: weight 2 counts a document twice. Only if `weighs_documents`."""
         raise UnsupportedError(f"{type(self).__name__} does not weigh documents (sample_weight).")
 
     def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
@@ -229,14 +229,14 @@ class MultiLabelModel(Estimator):
         return label_log_odds(label_documents, n_documents)
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """The labels given when no decision rule was learned; see `natural_decisions`."""
+        """The labels predicted when no decision rule was learned; see `natural_decisions`."""
         return natural_decisions(scores, self.score_kind)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word of one document adds to the scores of some labels (default: all), labels × terms.
+        """What each term of one document adds to the scores of some labels (default: all), labels × terms.
 
-        Here: what a score loses when the word is taken out of the document, posteriors being compared as log-odds. A
-        method whose scores are sums over words gives their terms, and says what they add up to.
+        By default, what a score loses when the term is removed from the document; posteriors are compared as log-odds.
+        A method whose scores are sums over terms overrides this with the summands.
         """
         document, wanted = asked_for(self, x, labels)
 
@@ -276,7 +276,7 @@ class MultiLabelModel(Estimator):
         return {name: fact for name, fact in facts.items() if name in self.wants or name not in FACTS}
 
     def note_targets(self, targets: Targets) -> None:
-        """Keep what `Y` looked like."""
+        """Store the classes, the form and the number of labels of `Y`."""
         self.classes_, self.label_form_ = targets.classes, targets.form
         self.n_labels_ = len(targets.classes)
 

@@ -47,7 +47,7 @@ class NeighbourModel(MultiLabelModel):
         self._index = nearest_index(self.documents_)
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Put back what `learned_state` gave; an index over other documents is dropped."""
+        """Set the learned attributes to what `learned_state` returned; an index over other documents is dropped."""
         self._index = None
         return super().restore(state)
 

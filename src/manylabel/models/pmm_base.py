@@ -210,7 +210,7 @@ class ParametricMixture(MultiLabelModel):
         return self._words
 
     def restore(self, state: Mapping[str, Any]) -> Self:
-        """Put back what `learned_state` gave; a table of another mixture is dropped."""
+        """Set the learned attributes to what `learned_state` returned; a table of another mixture is dropped."""
         self._words = None
         return super().restore(state)
 

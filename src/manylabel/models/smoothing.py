@@ -43,7 +43,7 @@ def class_log_prior(documents: npt.ArrayLike, prior: Prior = "documents") -> Flo
         return np.asarray(np.log(weights / max(weights.sum(), 1.0)), dtype=np.float64)
 
 
-def label_log_odds(label_documents: npt.ArrayLike, n_documents: int, prior: Prior = "documents") -> Floats:
+def label_log_odds(label_documents: npt.ArrayLike, n_documents: float, prior: Prior = "documents") -> Floats:
     """The log-odds of each label from the number of documents that have it, n of N.
 
     documents   log n / (N − n)

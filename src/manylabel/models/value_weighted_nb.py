@@ -318,7 +318,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         values = label_values(counts, self.weight, self.m, self._norm(2), self.norm_joint, self._skips, self.skip_later)
         N_k, N = counts.label_documents, counts.n_documents
         constant = np.where(N_k == 0, -np.inf, np.where(N_k == N, np.inf, 0.0))
-        log_odds = np.where(constant == 0, self.prior_log_odds(N_k, N), 0.0)
+        log_odds = np.where(constant == 0, label_log_odds(N_k, N, self.prior), 0.0)
         self.bin_weights_ = mean_bin_weights(counts, values.cell_totals(counts) / max(len(N_k), 1))
         if self.is_additive or not coder.n_cells:
             return values.scores(counts, log_odds + constant)

@@ -25,17 +25,17 @@ PAPERS = {
 
 
 class Paper(Protocol):
-    """What the module of a paper offers."""
+    """The interface of a paper's module."""
 
     def jobs(self, plan: Plan) -> Sequence[Job]:
-        """The work, cheapest first where the order is free."""
+        """The jobs of the reproduction, the cheapest first where the order does not matter."""
 
     def read(self, plan: Plan, outcomes: Mapping[str, Any]) -> Sequence[Experiment]:
-        """The experiments, given the outcome of every job."""
+        """The experiments, from the outcomes of all jobs."""
 
 
 def find_paper(name: str) -> Any:
-    """The module of a paper; an unknown name is answered with the nearest one."""
+    """The module of a paper; the error about an unknown name suggests the nearest one."""
     if name not in PAPERS:
         raise UnknownNameError("paper", name, PAPERS)
     return import_module(f"manylabel.papers.{name}")

@@ -1,4 +1,4 @@
-"""Beyond the papers: the best recipe manylabel has for their data and metrics, chosen on training data only.
+"""Results beyond the papers: the best recipe for their data and metrics, chosen on training data only.
 
 On Reuters the test split is later than the training split, so documents are held out by time: the training split is
 divided into time-ordered folds, and each fold is predicted by a model trained on the others. A label whose documents
@@ -60,7 +60,7 @@ def jobs(plan: Plan) -> list[Job]:
 
 
 def _readings(plan: Plan) -> list[str]:
-    """A quick run tries one reading of the documents."""
+    """The ways to read the documents; a quick run tries only one."""
     return list(READINGS)[-1:] if plan.quick else list(READINGS)
 
 
@@ -99,7 +99,7 @@ def _recipes(plan: Plan, outcomes: Mapping[str, Any]) -> list[Tried]:
 
 
 def chosen(tried: Sequence[Tried], column: int) -> Tried:
-    """The recipe of the greatest figure on training documents; the first of equals. Test figures have no say."""
+    """The recipe with the best value on training documents, the first of equals; test documents play no part."""
     return max(tried, key=lambda one: one.validated[column])
 
 
@@ -154,7 +154,7 @@ def _listed(values: Iterable[object]) -> str:
 
 
 def _against_aims(aims: Mapping[str, float], rows: Mapping[str, Sequence[Entry]]) -> str:
-    """Where each aim lies: below, within or above the 95 % interval of the figure."""
+    """Whether each target value lies below, within or above the 95 % interval of our value."""
     told = []
     for metric, (_, test) in rows.items():
         low, high = test.low or 0.0, test.high or 0.0
@@ -296,7 +296,7 @@ def intervals(truth: Csr, given: Csr, seed: int) -> list[list[float]]:
 
 
 def answers(reading: str, train: Corpus, asked: Corpus, plan: Plan) -> dict[str, Csr]:
-    """The label sets that each rule gives, learned on the training documents alone."""
+    """The label sets that each rule predicts, learned on the training documents alone."""
     V, W = side_by_side(READINGS[reading], train, asked, plan.n_jobs)
     Y = label_matrix(train.label_sets, train.label_names)
     model = LinearSVM(seed=plan.seed, n_jobs=plan.n_jobs)
@@ -306,7 +306,7 @@ def answers(reading: str, train: Corpus, asked: Corpus, plan: Plan) -> dict[str,
 
 
 def side_by_side(readings: Sequence[Mapping[str, Any]], train: Corpus, asked: Corpus, n_jobs: int | None) -> list[Csr]:
-    """Weighted features of training and asked documents, one reading beside the other, each document of length 1."""
+    """Weighted features of training and test documents, the columns of all readings side by side, rows of length 1."""
     columns: tuple[list[Csr], list[Csr]] = [], []
     for reading in readings:
         vectorizer = Vectorizer(n_jobs=n_jobs, **reading)
@@ -332,7 +332,7 @@ def decided(rule: DecisionRule, divisions: Sequence[Floats], Y: Csr, scores: Flo
 
 
 def counted(truth: Csr, given: Csr) -> dict[str, Any]:
-    """Right, given and true labels, and how many documents are wholly right."""
+    """The numbers of right, predicted and true labels, and of documents with exactly the right labels."""
     labels, documents = label_counts(truth, given), document_counts(truth, given)
     return {
         "right": labels.tp.tolist(),

@@ -78,7 +78,7 @@ def _packages(plan: Plan) -> int:
 
 
 def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """X-5 to X-9."""
+    """The experiments X-5 to X-9."""
     whole = {name: outcomes[f"godbole2004/135/{name}"] for name in (*METHODS, LOW_BETA, MIXED)}
     thirty = {name: [outcomes[f"godbole2004/30/{name}/{split}"] for split in range(_splits(plan))] for name in TRIED}
     packages = {

@@ -102,7 +102,7 @@ def _only(corpus: Corpus, names: Sequence[str]) -> Csr:
 
 @lru_cache(maxsize=1)
 def reuters_splits() -> tuple[Corpus, Corpus]:
-    """Both parts of ModApte."""
+    """The training and the test split of ModApte."""
     corpus = load("reuters21578").corpus
     return corpus.split("train"), corpus.split("test")
 
@@ -198,7 +198,7 @@ def tuned_settings(model: Any) -> dict[str, Any]:
 
 
 def per_document(Y: Csr, scores: Floats) -> dict[str, Any]:
-    """The numbers of true, right and predicted labels of each document, forced to one label at least and not."""
+    """The numbers of true, right and predicted labels per document, with and without forcing at least one label."""
     found: dict[str, Any] = {}
     for name, predicted in (("forced", forced_labels(scores)), ("plain", Csr((scores > 0).astype(np.int8)))):
         counts = document_counts(Y, predicted)

@@ -42,12 +42,12 @@ FEATURES = (
 
 
 def printed_row(name: str) -> str:
-    """The row of the paper's table that a method belongs beside: its name without the fixed setting."""
+    """The row of the paper's table that a method is compared with: its name without the fixed setting."""
     return name.partition(",")[0]
 
 
 def listed(values: Mapping[str, float]) -> str:
-    """Figures by name, as a sentence."""
+    """Values by name, as a phrase."""
     return ", ".join(f"{name} {value:.2f}" for name, value in values.items()) + "."
 
 
@@ -88,7 +88,7 @@ def _document_leads(found: Mapping[str, Any], first: str, column: int, rule: str
 
 
 def all_classes(found: Mapping[str, Any], labelled: Mapping[str, Any]) -> Experiment:
-    """X-5a; `labelled` are the rows of the reading trained on labelled documents."""
+    """Experiment X-5a; `labelled` are the rows for models trained on labelled documents only."""
     printed = numbers("godbole2004")["reuters135"]
     rows = {
         f"{name}, {convention}": [
@@ -175,7 +175,7 @@ def _row(values: Sequence[float]) -> str:
 def _best(
     text: str, found: Mapping[str, Any], labelled: Mapping[str, Any], method: str, column: int, source: str
 ) -> Claim:
-    """A claim that one method is the best of the four in one metric."""
+    """The claim that one method is the best of the four in one metric."""
     gaps = _document_leads(found, method, column)
     shown = {name: labelled[name] for name in LABELLED_ROWS}
     row = next(name for name in shown if printed_row(name) == method)
@@ -205,7 +205,7 @@ def split_leads(found: Mapping[str, Sequence[Any]], value: Any, first: str, riva
 
 
 def thirty_classes(found: Mapping[str, list[Any]]) -> Experiment:
-    """X-5b."""
+    """Experiment X-5b."""
     printed = numbers("godbole2004")["reuters30"]
     rows = {
         f"{name}, {convention}": [

@@ -1,4 +1,4 @@
-"""Work in pieces that can be interrupted: each job's outcome is kept, and a second run computes only what is missing.
+"""Jobs that can be interrupted: outcomes are stored, and the next run computes only the missing ones.
 
 What a job computes depends on the code and the seed alone, so outcomes are kept in a folder named after both: change a
 line of what a paper's experiments rest on, and they are computed anew. What only shows outcomes (pages, commands) and
@@ -30,7 +30,7 @@ Outcome = Any
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much to do: `quick` takes fewer repeats and smaller grids; every figure says how many repeats it rests on."""
+    """The extent of a reproduction: `quick` takes fewer repeats and smaller grids."""
 
     seed: int = 0
     quick: bool = False
@@ -43,7 +43,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of work: a name unique within its paper, about how many seconds it takes, and what to do."""
+    """One job: a name unique within its paper, its approximate seconds, and the function to call."""
 
     key: str
     seconds: float
@@ -51,13 +51,13 @@ class Job:
 
 
 class Ledger:
-    """Outcomes of jobs, one JSON file each; a file is wholly there or not at all."""
+    """The stored outcomes of jobs, one JSON file each, written atomically."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def find(self, key: str) -> tuple[Outcome, float] | None:
-        """The outcome of a job and how long it took, or None where it was not done."""
+        """The outcome of a job and the seconds it took; None if it has not run."""
         path = self._path(key)
         if not path.exists():
             return None
@@ -65,14 +65,14 @@ class Ledger:
         return kept["outcome"], kept["seconds"]
 
     def keep(self, key: str, outcome: Outcome, seconds: float) -> None:
-        """Write down the outcome of a job."""
+        """Store the outcome of a job."""
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_text(path) as stream:
             json.dump({"key": key, "seconds": seconds, "outcome": outcome}, stream)
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Strike out the outcomes of some jobs."""
+        """Delete the outcomes of some jobs."""
         for key in keys:
             self._path(key).unlink(missing_ok=True)
 
@@ -82,7 +82,7 @@ class Ledger:
 
 
 def run_jobs(jobs: Sequence[Job], ledger: Ledger, what: str) -> tuple[dict[str, Outcome], float]:
-    """Do every job that is not in the ledger; all outcomes by key, and the seconds they took whenever they were done.
+    """Run every job that is not in the ledger; return all outcomes by key, and the seconds they took.
 
     Outcomes pass through JSON whether they are new or kept, so that both are the same to the last bit.
     """
@@ -105,7 +105,7 @@ def run_jobs(jobs: Sequence[Job], ledger: Ledger, what: str) -> tuple[dict[str, 
 
 
 def fingerprint(plan: Plan, paper: str) -> str:
-    """A name for everything a paper's outcomes depend on: code, the kernels at work, the seed, and how much is done."""
+    """A hash of everything a paper's outcomes depend on: code, kernels in use, seed, and extent."""
     settings = f"{active()} {plan.seed} {plan.quick}"
     return hashlib.sha256(f"{_source_hash(paper)} {settings}".encode()).hexdigest()[:16]
 
@@ -123,7 +123,7 @@ def _source_hash(paper: str) -> str:
 
 
 def bears_on(path: Path, paper: str) -> bool:
-    """Whether a file of the package may change what a paper's jobs compute. Beyond the papers looks into them all.
+    """Whether a file of the package may change what a paper's jobs compute; `beyond` depends on all papers.
 
     >>> [bears_on(Path(name), "ueda2002") for name in ("models/pmm1.py", "papers/ueda2002_runs.py", "papers/jobs.py")]
     [True, True, True]
@@ -140,7 +140,7 @@ def _sorted_files(paths: Iterable[Path], suffixes: set[str]) -> list[Path]:
 
 
 def by_prefix(outcomes: Mapping[str, Outcome], prefix: str) -> list[Outcome]:
-    """The outcomes of all jobs whose key starts so, in the order of the jobs.
+    """The outcomes of all jobs whose key starts with the prefix, in the order of the jobs.
 
     >>> by_prefix({"svm/0": 1, "svm/1": 2, "knn/0": 3}, "svm/")
     [1, 2]

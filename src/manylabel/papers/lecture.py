@@ -37,7 +37,7 @@ RANKED = ("NB", "Rocchio", "kNN", "SVM")
 
 
 def jobs(plan: Plan) -> list[Job]:
-    """One run a method, and the worked examples."""
+    """One job per method, and the worked examples."""
     return [
         Job("lecture/examples", 0.1, _examples),
         *(Job(f"lecture/{name}", SECONDS[name], partial(_run, name, plan.seed, plan.n_jobs)) for name in RECIPES),
@@ -45,7 +45,7 @@ def jobs(plan: Plan) -> list[Job]:
 
 
 def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """X-12 and the examples."""
+    """Experiment X-12 and the worked examples."""
     found = {name: outcomes[f"lecture/{name}"] for name in RECIPES}
     return [_all_classes(found), _largest(found), _worked(outcomes["lecture/examples"])]
 
@@ -60,7 +60,7 @@ def _parts() -> tuple[Corpus, Corpus]:
 
 
 def _run(name: str, seed: int, n_jobs: int | None) -> dict[str, Any]:
-    """Train on all 9,603 training documents, measure on all 3,299 test documents."""
+    """The results of one method: trained on all 9,603 training documents, measured on all 3,299 test documents."""
     train, test = _parts()
     method, changes = RECIPES[name]
     labels = list(train.label_names)

@@ -79,7 +79,7 @@ def jobs(plan: Plan) -> list[Job]:
 
 
 def n_folds(plan: Plan) -> int:
-    """Folds of the single-label comparison."""
+    """The number of folds of the single-label comparison."""
     return 3 if plan.quick else 10
 
 

@@ -1,4 +1,4 @@
-"""What Lee 2018 claims, and whether it holds."""
+"""The claims of Lee 2018, and whether they hold."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _svm_claim(folds: Folds) -> Claim:
 
 
 def _converges(steps: Mapping[str, Mapping[str, float]]) -> Claim:
-    """Flat from ten steps on: near where forty lead."""
+    """The claim that accuracy is flat from ten steps on: close to that after forty."""
     flat = [near(found["10"], found["40"]) and near(found["20"], found["40"]) for found in steps.values()]
     told = "; ".join(f"{data} {', '.join(f'{value:.1f}' for value in found.values())}" for data, found in steps.items())
     return Claim(
@@ -117,7 +117,7 @@ def _converges(steps: Mapping[str, Mapping[str, float]]) -> Claim:
 
 
 def weight_claims(found: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) -> list[Claim]:
-    """Fig. 2, of the plain divergence and of kl_split, over bins that occur."""
+    """The claims beside Fig. 2: weights by plain divergence and by kl_split, over bins that occur."""
     others = [data for data in UNILABEL if data != "cnae9"]
 
     def second_highest(weight: str, data: str) -> bool:
@@ -292,7 +292,7 @@ def _relative(runs: Runs, data: Sequence[str], told: Callable[..., str]) -> Clai
 
 
 def _significance(table: Ranks, n_sets: int) -> Claim:
-    """The paper tests nothing; what its table could show at best."""
+    """The claim of a significant difference: the paper has no test; what its table could show at best."""
     tests = {pair: friedman(list(found.values()), n_sets) for pair, found in table.items()}
 
     def told(reading: str) -> str:

@@ -34,7 +34,7 @@ TABLES = {2000: "table1", 500: "table2"}
 
 
 def jobs(plan: Plan) -> list[Job]:
-    """One job a method and draw, problem by problem; a quick plan draws twice, once for the slow methods."""
+    """One job per method and draw, problem by problem; a quick plan draws twice, once for the slow methods."""
     listed = [
         Job(key(problem, size, method, draw), _seconds(problem, size, method, plan), partial(run, *what, plan))
         for problem in (*PROBLEMS, REUTERS)
@@ -52,20 +52,20 @@ def key(problem: str, size: int, method: str, draw: int) -> str:
 
 
 def draws(method: str, problem: str, plan: Plan) -> int:
-    """How often a method is run."""
+    """The number of draws on which a method is run."""
     if not plan.quick:
         return DRAWS
     return 1 if method in SLOW or problem == REUTERS else 2
 
 
 def _seconds(problem: str, size: int, method: str, plan: Plan) -> float:
-    """About how long a run takes: Reuters has three times the labels and test documents."""
+    """The approximate seconds of a run; Reuters has three times the labels and test documents."""
     known = (QUICK_SECONDS if plan.quick else SECONDS)[method]
     return known * (2.0 if problem == REUTERS else 1.0) * (1.0 if size == SIZES[0] else FEWER[method])
 
 
 def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """Both tables on Yahoo's pages, and Reuters."""
+    """The experiments: both tables on the Yahoo problems, and Reuters."""
     found = {
         (problem, size, method): [
             outcomes[key(problem, size, method, draw)] for draw in range(draws(method, problem, plan))

@@ -1,4 +1,4 @@
-"""What Ueda & Saito 2002 claim, and whether it holds."""
+"""The claims of Ueda & Saito 2002, and whether they hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RULE_NAMES = ("unforced", "forced")
 
 
 def table_claims(results: Results, times: Mapping[str, bool]) -> list[Claim]:
-    """Section 4.2 and the abstract, and the tables themselves."""
+    """The claims of section 4.2, of the abstract, and of the tables themselves."""
     return [
         *_figures(results),
         _best(results),
@@ -35,7 +35,7 @@ def table_claims(results: Results, times: Mapping[str, bool]) -> list[Claim]:
 
 
 def _figures(results: Results) -> list[Claim]:
-    """The printed figures: the mixtures problem by problem, the others in the mean."""
+    """Whether our values agree with the printed ones: the mixtures problem by problem, the others in the mean."""
 
     def each(method: str, sizes: tuple[int, ...]) -> Claim:
         off = {(size, problem): off for size in sizes for problem, off in results.off(size, method).items()}
@@ -92,7 +92,7 @@ def _listed(gaps: Sequence[Gap]) -> str:
 
 
 def _forcing(results: Results) -> str:
-    """What a label for every document adds to SVM and NB, which the mixtures give anyway."""
+    """What forcing at least one label per document, as the mixtures do, adds to SVM and NB."""
     gains = {
         method: [results.mean(size, method, "forced") - results.mean(size, method, "unforced") for size in SIZES]
         for method in ("NB", "SVM")
@@ -162,7 +162,7 @@ def _mixtures_over_svm(results: Results) -> Claim:
 
 
 def _binary(results: Results) -> Claim:
-    """The abstract: the mixtures significantly outperform the binary methods, NB and SVM."""
+    """The claim of the abstract that the mixtures significantly outperform the binary methods, NB and SVM."""
     told, holds = [], []
     for rule, name in (("unforced", "by the paper's rules"), ("forced", "forced")):
         for method in ("NB", "SVM"):
@@ -259,7 +259,7 @@ def _first_over_second(results: Results) -> Claim:
 
 
 def _level_with_few(results: Results) -> Claim:
-    """Table 2, where each of both mixtures is best on five problems."""
+    """The claim of Table 2 that PMM1 and PMM2 are each best on five problems."""
     gap = results.gap(SMALL, "PMM2", "PMM1", "unforced")
     ahead = results.better(SMALL, "PMM2", "PMM1", "unforced")
     return Claim(
@@ -271,7 +271,7 @@ def _level_with_few(results: Results) -> Claim:
 
 
 def _few_documents(results: Results) -> Claim:
-    """Not a sentence of the paper but what its two tables say together."""
+    """A claim that follows from both tables together, though the paper does not state it."""
 
     def lead(size: int, rule: str) -> list[float]:
         pairs = zip(*(results.mean_by_draw(size, method, rule) for method in ("PMM1", "SVM")), strict=False)
@@ -303,7 +303,7 @@ def _times(times: Mapping[str, bool]) -> Claim:
 
 
 def reuters_claims(results: Results) -> list[Claim]:
-    """Whether the main claim carries over."""
+    """The main claim, tested on Reuters-21578."""
     holds, told = [], []
     for rule, name in (("unforced", "by the paper's rules"), ("forced", "forced")):
         for size in SIZES:

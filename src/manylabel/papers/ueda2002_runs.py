@@ -121,7 +121,7 @@ def _neighbours(X: Csr, Y: Csr, X_test: Csr, Y_test: Csr, plan: Plan) -> dict[st
 
 
 def compare_times(plan: Plan) -> dict[str, bool]:
-    """Whether learning and answering take neighbours and the network longer than PMM1; which way, not how long.
+    """Whether the neighbours and the network take longer than PMM1 to learn and to predict.
 
     Seconds differ from run to run, and what is printed must not; so only clear differences are told.
     """
@@ -198,7 +198,7 @@ class Results:
     printed: Mapping[str, Any]
 
     def values(self, problem: str, size: int, method: str, what: str) -> list[float]:
-        """One figure of every draw."""
+        """One value per draw."""
         return [float(outcome[what]) for outcome in self.found[problem, size, method]]
 
     def score(self, problem: str, size: int, method: str, rule: str) -> float:
@@ -247,7 +247,7 @@ class Results:
         return _wins(lambda problem, method: self.score(problem, size, method, rule))
 
     def paper_wins(self, size: int) -> dict[str, int]:
-        """The same in the paper's table."""
+        """On how many problems each method is best in the paper's table."""
         return _wins(lambda problem, method: self.paper_score(problem, size, method))
 
     def better(self, size: int, first: str, second: str, rule: str) -> int:
@@ -280,14 +280,14 @@ class Results:
         return resampled_gap(lead, runs)
 
     def off(self, size: int, method: str) -> dict[str, float]:
-        """How far ours is from the paper's on each problem."""
+        """Our value minus the paper's on each problem."""
         return {
             problem: self.score(problem, size, method, "unforced") - self.paper_score(problem, size, method)
             for problem in PROBLEMS
         }
 
     def mean_off(self, size: int, method: str) -> float:
-        """How far our mean is from the paper's."""
+        """Our mean minus the paper's."""
         return self.mean(size, method, "unforced") - self.paper_mean(size, method)
 
     def test(self, problem: str, size: int, first: str, second: str, rule: str) -> TTest | None:

@@ -45,7 +45,7 @@ UNLABELLED = "upper bound, unlabelled documents in the smoothing"
 
 
 def jobs(plan: Plan) -> list[Job]:
-    """Counting the tags, one unilabel run for each smoothing, both sweeps."""
+    """The jobs: counts of the labels, one single-label run per smoothing, and both sweeps."""
     return [
         Job("vilar2004/table1", 4, _count_tags),
         *(Job(f"vilar2004/unilabel/{name}", 0.3, partial(_unilabel_error, name)) for name in SMOOTHINGS),
@@ -70,7 +70,7 @@ def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
 
 @cache
 def _reuters() -> tuple[Csr, Csr, Csr, Csr]:
-    """Counts and labels of both parts of ModApte: runs of letters, title and body, every word."""
+    """Counts and labels of both splits of ModApte: runs of letters of title and body, no term removed."""
     corpus = load("reuters21578").corpus
     train, test = corpus.split("train"), corpus.split("test")
     vectorizer = Vectorizer(tokens="letters")

@@ -1,4 +1,4 @@
-"""A page: headings, notes, tables and charts, described by their content, not by their looks.
+"""A page of headings, notes, tables and charts, independent of how it is rendered.
 
 The command line draws a page in colour on a terminal and as plain text in a pipe; `page_html` writes it as one
 self-contained HTML file.
@@ -71,7 +71,7 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
 
 
 def cell_text(cell: Cell, kind: Kind) -> str:
-    """A cell as it is written.
+    """The text of a cell.
 
     >>> cell_text(0.5, "share"), cell_text(12345, "count"), cell_text(None, "share")
     ('50.0 %', '12,345', '')
@@ -92,7 +92,7 @@ def cell_text(cell: Cell, kind: Kind) -> str:
 
 
 def p_text(p: float) -> str:
-    """The p of a test as it is written: a chance is never 0.
+    """A p-value as text; it is never shown as 0.
 
     >>> p_text(0.03456), p_text(0.0002)
     ('0.035', '< 0.001')

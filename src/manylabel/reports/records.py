@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # importing decisions takes longer than printing a page
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Plain data with names."""
+    """The base class of records: frozen data classes with `as_dict`."""
 
     def as_dict(self) -> dict[str, Any]:
         """The record as dictionaries, lists, strings and numbers."""
@@ -114,7 +114,7 @@ class ThresholdRow(Record):
 
 @dataclass(frozen=True, slots=True)
 class ThresholdsRecord(Record):
-    """The thresholds of a model, perhaps changed."""
+    """The thresholds of a model, before and after a change if there was one."""
 
     model: str
     written: str | None

@@ -27,7 +27,7 @@ def shown_verdicts(found: Sequence[Reproduction]) -> list[Verdict]:
 
 
 def summary_rows(found: Sequence[Reproduction]) -> list[tuple[str, *tuple[int, ...]]]:
-    """Of each paper how many claims hold, hold in part, do not hold, could not be tested."""
+    """The number of claims of each paper that hold, hold in part, do not hold, or could not be tested."""
     tallies = {one.paper: Counter(claim.verdict for claim in one.claims) for one in found}
     shown = shown_verdicts(found)
     return [(paper, *(tally[verdict] for verdict in shown)) for paper, tally in tallies.items()]
@@ -54,7 +54,7 @@ def entry_text(entry: Entry, digits: int) -> str:
 
 
 def sheet_rows(sheet: Sheet) -> list[list[str]]:
-    """The rows of a sheet as they are written."""
+    """The rows of a sheet as text."""
     return [[name, *(entry_text(entry, sheet.digits) for entry in entries)] for name, entries in sheet.rows.items()]
 
 
@@ -213,7 +213,7 @@ class _Charts:
         self.drawings: list[dict[str, object]] = []
 
     def place(self, curves: Curves) -> str:
-        """Remember a drawing; the element that will hold it."""
+        """Store a drawing; return the HTML element that will hold it."""
         name = f"chart{len(self.drawings)}"
         lines = [
             {"name": line, "x": [x for x, _ in points], "y": [y for _, y in points], "mode": "lines+markers"}
@@ -298,7 +298,7 @@ def _cell(entry: Entry, sheet: Sheet) -> str:
 
 
 def _colour(entry: Entry) -> str:
-    """Blue above the paper, red below, stronger the farther away."""
+    """The colour of a cell: blue above the paper's value, red below, stronger the larger the difference."""
     if entry.deviation is None:
         return ""
     strength = min(abs(entry.deviation) / FULL_COLOUR, 1.0) * 0.45

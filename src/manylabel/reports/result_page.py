@@ -24,7 +24,7 @@ UNSEEN_SHOWN = 8
 
 
 def result_page(results: Sequence[Result], split: str, *, labels: int | None = 30) -> list[Block]:
-    """All that was measured; `labels` limits the table of labels (None: all of them, 0: no table).
+    """The page of one or several results; `labels` limits the table of labels (None: all of them, 0: no table).
 
     Results that were not measured alike are refused.
     """
@@ -131,7 +131,7 @@ def labels_blocks(result: Result, limit: int | None) -> list[Block]:
 
 
 def rounds_text(result: Result) -> str:
-    """How co-training went."""
+    """A sentence on the rounds of co-training."""
     remarks = result.remarks
     periods = ", ".join(f"{count} of period {period}" for period, count in remarks["cycle_periods"].items())
     cycles = f" ({periods})" if periods else ""
@@ -190,7 +190,7 @@ def times(results: Sequence[Result]) -> str:
 
 
 def conventions_text(result: Result) -> str:
-    """The conventions behind the figures, so that nobody has to guess."""
+    """The conventions of the metrics in words."""
     counts = _counts(result)
     present = int(chosen_labels(counts, "present").sum())
     return (

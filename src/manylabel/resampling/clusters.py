@@ -122,7 +122,7 @@ def k_means(X: Csr, first: Csr, max_rounds: int = MAX_ROUNDS) -> Clusters:
 
 
 def few_clusters(X: Csr, first: Csr, max_rounds: int) -> Clusters:
-    """With dense centroids, and x·c − |c|²/2 of all documents kept: only the columns of moved centroids are new."""
+    """k-means with dense centroids; only distances to centroids that moved are computed again."""
     k, documents = first.shape[0], np.arange(X.shape[0])
     centroids = first.toarray()
     closeness = np.empty((k, X.shape[0]))
@@ -149,7 +149,7 @@ def few_clusters(X: Csr, first: Csr, max_rounds: int) -> Clusters:
 
 
 def many_clusters(X: Csr, first: Csr, max_rounds: int) -> Clusters:
-    """With sparse centroids in an index."""
+    """k-means with sparse centroids, searched by an index."""
     centroids, k = first, first.shape[0]
     found = nearest_points(centroids, X, 1)
     assigned, own = found.ids[:, 0].astype(np.int64), found.closeness[:, 0]

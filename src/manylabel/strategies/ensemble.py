@@ -1,4 +1,4 @@
-"""Several methods decide together: by votes, by averaged scores, or by a judge that learned whom to trust."""
+"""Ensembles: several methods combined by votes, by averaged scores, or by a learned combination."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MEMBERS = Satisfies(
 
 
 class Ensemble(MultiLabelModel):
-    """Labels given by several models together, each of which sees the same counts (`WeightedMember` weighs its own).
+    """Labels predicted by several models together, all from the same counts (`WeightedMember` weights its own).
 
     combine  votes     share of members that give the label, more than half of them, or at least `votes_needed`
              average   mean of the members' log-odds, each calibrated by itself on out-of-fold scores (Platt 1999)
@@ -157,7 +157,7 @@ class Ensemble(MultiLabelModel):
         return self._fit_members(features, Y if targets.form == "single" else targets.Y, facts)
 
     def fit_from_scores(self, X: Csr, Y: Csr, scores: Floats, rows: Ints, facts: Mapping[str, Any]) -> Self:
-        """Do what `fit` does with out-of-fold scores of the members at hand, for documents `rows` of X.
+        """Learn as `fit` does, from given out-of-fold scores of the members for the documents `rows` of X.
 
         `scores` are members × documents × labels, as `of_unseen_documents` gives them.
         """
@@ -238,7 +238,7 @@ class Ensemble(MultiLabelModel):
         return with_constants(combined, self.constant_)
 
     def document_scorer(self) -> DocumentScorer | None:
-        """The members' put together; none for votes, a judge of all labels, or where a member has none."""
+        """The members' scorers combined; None for votes, for a judge of all labels, or if a member has none."""
         scorers = [member.document_scorer() for member in self.members_]
         known = [score for score in scorers if score is not None]
         if self.combine == "votes" or self.judge_ is not None or len(known) < len(scorers):
@@ -266,7 +266,7 @@ class Ensemble(MultiLabelModel):
         return (votes - needed + 0.5) / size
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each word adds to the combined log-odds: the members' evidence, weighted as their scores are.
+        """What each term adds to the combined log-odds: the members' evidence, weighted like their scores.
 
         Adds up to the score where each member's does. For votes and a judge of all labels, what the score loses without
         the word.

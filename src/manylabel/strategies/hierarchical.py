@@ -131,7 +131,7 @@ class HierarchicalStrategy(MultiLabelModel):
         return self
 
     def _learn_out_of_fold(self, X: Csr, Z: Csr, options: Mapping[str, Any]) -> None:
-        """The same folds, and so the same rows, for every model."""
+        """Learn the thresholds from out-of-fold scores; all models use the same folds, and so the same rows."""
         scores, rows = [], np.arange(0)
         for model in self.node_models():
             found, rows = out_of_fold_scores(

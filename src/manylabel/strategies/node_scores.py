@@ -1,4 +1,4 @@
-"""What the scores of the nodes of a label forest say together: closed upwards, blocked, or added along the path.
+"""Scores of the nodes of a label forest combined: closed upwards, blocked, or added along the path.
 
 All functions take documents × nodes and the parent of each node (−1 for a root) and give documents × nodes. Scores are
 signed: a node is given where its score is above 0.
@@ -99,7 +99,7 @@ def sibling_leads(scores: Floats, parents: Ints) -> Floats:
 
 
 def node_thresholds(scores: Floats, Y: Csr, shrinkage: float, floor: float) -> Floats:
-    """A threshold for each node from out-of-fold scores, such that a node is given where its score is above it.
+    """A threshold for each node from out-of-fold scores; a node is predicted if its score is above it.
 
     The formula is that of the rule per-label (`manylabel.decisions.per_label`), the common threshold being the mean of
     all nodes' own ones, each counted by its documents. Scores of −∞ are never given, but their positives count as true.

@@ -1,4 +1,4 @@
-"""A classifier of scikit-learn as a model of ours: the one place that looks at what a foreign object offers."""
+"""An adapter that makes a classifier of scikit-learn one of our models."""
 
 from __future__ import annotations
 

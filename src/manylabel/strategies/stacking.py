@@ -1,4 +1,4 @@
-"""Scores of several models made comparable, or combined, by logistic regression on scores of documents unseen."""
+"""Scores of several models, calibrated or combined by logistic regression on out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _rising(found: LinearCombination, Y: Csr) -> LinearCombination:
 
 
 def _targets(carried: np.ndarray) -> Floats:
-    """Platt's: a little less than 1 for documents with the label, a little more than 0 for the others."""
+    """Platt's targets: a little below 1 for documents with the label, a little above 0 for the others."""
     positives = carried.sum(axis=0)
     found: Floats = np.where(carried, (positives + 1) / (positives + 2), 1 / (len(carried) - positives + 2))
     return found

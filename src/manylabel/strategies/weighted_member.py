@@ -1,4 +1,4 @@
-"""A model with a weighting of its own, so that it can learn beside others from the same counts."""
+"""A model with its own weighting, so that members of an ensemble can share the same counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from manylabel.stored import Maybe, Part, Stored
 
 
 class WeightedMember(MultiLabelModel):
-    """A model that weighs the counts it is given before it looks at them.
+    """A model that reads weighted counts: `weighting` is applied before the model.
 
     Without a weighting it is the model itself. Document frequencies are learned in `fit`, from the documents the model
     learns from, and so anew in every fold.
@@ -47,7 +47,7 @@ class WeightedMember(MultiLabelModel):
 
     @property
     def score_kind(self) -> ScoreKind:  # type: ignore[override]
-        """What the model's scores are."""
+        """The kind of the model's scores."""
         return self.model.score_kind
 
     @property
@@ -92,11 +92,11 @@ class WeightedMember(MultiLabelModel):
         return weighed
 
     def score_batch(self, X: Csr) -> Floats:
-        """The model's scores of the weighed documents."""
+        """The model's scores of the weighted documents."""
         return self.model_.score_batch(self._weighed(X))
 
     def document_scorer(self) -> DocumentScorer | None:
-        """The model's, of weighed terms."""
+        """The model's function that scores one document, applied to weighted terms; None if it has none."""
         score, weighting = self.model_.document_scorer(), self.weighting_
         if score is None or weighting is None or self.model.needs_counts:
             return score if weighting is None else None
@@ -107,14 +107,14 @@ class WeightedMember(MultiLabelModel):
         return scored
 
     def natural_decision(self, scores: Floats) -> Bools:
-        """The model's."""
+        """The model's natural decision."""
         return self.model_.natural_decision(scores)
 
     def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
-        """What the model answers by itself."""
+        """The labels that the model predicts by its own rule."""
         answer = self.model_.predict(self._weighed(self.features(X)), working_memory=working_memory)
         return self.in_fitted_form([Csr(answer)]) if self.label_form_ == "dense" else answer
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What the model says of the words of the weighed document."""
+        """What each term of one document, weighted, adds to the model's scores, labels × terms."""
         return self.model_.evidence(self._weighed(self.features(x)), labels)

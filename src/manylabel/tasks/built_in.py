@@ -1,4 +1,4 @@
-"""What comes with manylabel ready to run: the demonstration and the experiments of the papers."""
+"""The tasks behind ``manylabel demo`` and ``manylabel reproduce``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LETTERS: tuple[dict[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the demonstration found."""
+    """The result of the demonstration."""
 
     result: Result
     split: str
@@ -82,7 +82,7 @@ def reproduce(
     n_jobs: int | None = None,
     fresh: bool = False,
 ) -> list[Reproduction]:
-    """Every experiment of some papers; work done before an interruption is not done again unless `fresh`."""
+    """All experiments of some papers; outcomes stored by an earlier run are used again unless `fresh`."""
     names = list(PAPERS) if ALL in papers else list(dict.fromkeys(papers))
     modules = {name: find_paper(name) for name in names}
     plan = Plan(seed, quick, n_jobs)

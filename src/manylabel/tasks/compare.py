@@ -243,7 +243,7 @@ def compare_splits(
 
 
 def _checked(metric: str, folds: int, repeats: int, methods: Sequence[str] | None) -> TargetMetric:
-    """The metric by its name; before anything is read, refuse what cannot be meant."""
+    """The metric by its name, after checking the arguments before any data is read."""
     if repeats < 1:
         raise ParameterError(f"The cross-validation is made at least once, not {repeats} times.")
     if folds < 2:

@@ -324,7 +324,7 @@ def in_order_of_time(train: Corpus, test: Corpus | None) -> Corpus:
 
 
 def find_straddling(train: Corpus, test: Corpus) -> Straddle:
-    """The test documents that training has seen, or nearly: see `manylabel.data.duplicates`."""
+    """The test documents with a near-duplicate in training; see `manylabel.data.duplicates`."""
     with stage("Looking for near-duplicates"):
         found = straddling(documents_of(train), documents_of(test))
     first = (test.ids[found.test[0]], train.ids[found.train[0]]) if found.test.size else None

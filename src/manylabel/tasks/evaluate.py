@@ -109,7 +109,7 @@ def evaluate_methods(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Evaluated:
-    """Train each method on the training split and measure it on the test split.
+    """The results of methods trained on the training split and measured on the test split.
 
     Only labels that occur in training can be predicted; a test label without a training document counts as missed.
     With `analyse`, curves, rankings, set sizes and sweeps are computed too.
@@ -166,19 +166,19 @@ def _measure(
 
 @dataclass(frozen=True, slots=True)
 class SavedResults:
-    """Results on one data set, measured alike, and how its documents were divided."""
+    """Results on one data set that can be compared, and how its documents were split."""
 
     data: str
     split: str
     results: list[Result]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain data, in the form that ``manylabel evaluate --json`` has."""
+        """The results as plain data, in the form of ``manylabel evaluate --json``."""
         return {"split": self.split, "results": [result.as_dict() for result in self.results]}
 
 
 def saved_results(paths: Sequence[Path]) -> list[SavedResults]:
-    """The results of some files, data set by data set; what was not measured alike is refused.
+    """The results of some files, by data set; an error if those of one data set were measured differently.
 
     Files with one data set each are taken to be about the same one, whatever they call it: the hash of the true labels
     decides. Files with several must have the same ones. A method that occurs twice is named after its file.
@@ -201,7 +201,7 @@ def saved_results(paths: Sequence[Path]) -> list[SavedResults]:
 
 
 def _side_by_side(groups: Mapping[str, SavedResults]) -> SavedResults:
-    """One group of results of each file, put together."""
+    """The results of all files on one data set."""
     pairs = [(path, result) for path, group in groups.items() for result in group.results]
     results = [result for _, result in pairs]
     check_comparable(results, [f"{path} ({result.method})" for path, result in pairs])

@@ -28,7 +28,7 @@ HEAD = """\
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """A rule for one label, and how it does on the documents it was found in."""
+    """A suggested rule for one label, with its quality on the documents it was found in."""
 
     label: str
     query: str | None
@@ -79,7 +79,7 @@ def suggest_rules(
 
 
 def rules_file(suggestions: Sequence[Suggested], data: str) -> str:
-    """The suggestions as a file that can be read again; labels without documents stand there as remarks."""
+    """The suggestions as the text of a rules file; labels without documents become comments."""
     lines = [HEAD.format(data=data)]
     for one in suggestions:
         measured = f"{counted(one.documents, 'document')}, precision {one.precision:.2f}, recall {one.recall:.2f}"

@@ -88,7 +88,7 @@ def learning_curve(
 
 
 def step_sizes(documents: int, steps: int) -> list[int]:
-    """So many sizes up to all documents, each the same multiple of the one before, at most the double.
+    """The sizes of the steps up to all documents, each the same multiple of the one before, at most twice.
 
     >>> step_sizes(9603, 6), step_sizes(415, 4)
     ([300, 600, 1200, 2401, 4802, 9603], [52, 104, 208, 415])
@@ -198,7 +198,7 @@ def _outlook(
 
 
 def _foretold(sizes: Sequence[int], gains: Floats, best: float, sign: float) -> float | None:
-    """The value of the last step that the steps before it predict."""
+    """The value of the last step as extrapolated from the steps before it."""
     if len(sizes) < 4:
         return None
     law = fit_power_laws(sizes[:-1], gains[:-1], best)

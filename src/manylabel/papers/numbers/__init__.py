@@ -1,4 +1,4 @@
-"""The papers' own numbers, as data files that name their source."""
+"""The numbers printed in the papers, as data files that name their source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @cache
 def numbers(paper: str) -> dict[str, Any]:
-    """The numbers a paper prints, by table.
+    """The numbers printed in a paper, by table.
 
     >>> numbers("vilar2004")["unilabel"]["error"]
     8.56
