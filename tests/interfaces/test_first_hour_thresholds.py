@@ -174,6 +174,25 @@ def test_point_17_figures_of_the_thresholds_are_those_of_out_of_fold_decisions()
         assert recall[label] == pytest.approx((predicted & true).sum() / true.sum())
 
 
+def test_point_17_a_target_lies_within_reach_where_labels_are_told_apart() -> None:
+    """The wide gap below the documents with the label holds no score: precision there is that of its upper end."""
+    scores = np.array([[0.9], [0.8], [0.7], [-1.0], [-1.2], [-1.4]])
+    quality = ThresholdFigures().fit(scores, Csr([[1], [1], [1], [0], [0], [0]]), ScoreKind.MARGIN, np.array([0.0]))
+    found = quality.thresholds_for("precision", 0.9)
+    assert found == pytest.approx([-0.15])
+    assert [figure.tolist() for figure in quality.at(found)] == [[1.0], [1.0]]
+    assert quality.at(np.array([-1.1]))[0] == pytest.approx([3 / 4.5], abs=0.2)
+
+
+def test_point_17_a_target_out_of_reach_writes_nothing(path: Path, tmp_path: Path, printed: Printed) -> None:
+    data, new = tmp_path / "new.jsonl", tmp_path / "new.manylabel"
+    data.write_text(json.dumps({"text": "Nothing here.", "labels": ["streets/roads"]}), encoding="utf-8")
+    text = printed("thresholds", path, "--precision", "1", "--only", LABEL, "--data", data, "--output", new)
+    assert "1 label does not reach precision 1" in text
+    assert "no model file was written" in text
+    assert not new.exists()
+
+
 @pytest.mark.parametrize("curve", ["logistic", "isotonic"])
 def test_point_17_a_shown_threshold_leads_back_to_the_score(curve: Any) -> None:
     random = np.random.default_rng(1)

@@ -95,13 +95,18 @@ class ThresholdFigures(Estimator):
     def _counts(self, label: int, threshold: float) -> tuple[float, float]:
         """How many documents with the label, and how many in all, score at least a threshold."""
         part = slice(int(self.corner_starts_[label]), int(self.corner_starts_[label + 1]))
-        points, true, predicted = (
-            values[part] for values in (self.corner_thresholds_, self.corner_true_, self.corner_predicted_)
+        points, middles, true, predicted = (
+            values[part]
+            for values in (self.corner_thresholds_, self.corner_middles_, self.corner_true_, self.corner_predicted_)
         )
         if not len(points) or threshold > points[-1]:
             return 0.0, 0.0
+        # No score lies between a middle and its point, so `predicted` is the same at both; it rises below the middle.
+        middles = np.maximum(middles, np.append(middles[:1], points[:-1]))
+        steps = np.stack([middles, points], axis=1).ravel()
         # No document with the label scores between two points, where all its scores are kept.
-        return float(true[np.searchsorted(points, threshold)]), float(np.interp(threshold, points, predicted))
+        true_count = float(true[np.searchsorted(points, threshold)])
+        return true_count, float(np.interp(threshold, steps, np.repeat(predicted, 2)))
 
     def thresholds_for(self, figure: Literal["precision", "recall"], least: float) -> Floats:
         """The threshold at which each label reaches a precision, with the greatest recall, or a recall, with the

@@ -192,6 +192,8 @@ def _changed_notes(found: ThresholdsRecord) -> list[Block]:
     elif found.target is None:
         change = f"manylabel thresholds {found.model} --set 'LABEL=0.6' --output NEW.manylabel"
         notes.append(Note(f"Change them: {change}   or --all, --precision, --recall.", "quiet"))
+    else:
+        notes.append(Note("No threshold was changed, so no model file was written.", "warning"))
     return notes
 
 
