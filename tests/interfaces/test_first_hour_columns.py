@@ -45,6 +45,79 @@ def test_point_1_a_comma_in_doubt_asks(tmp_path):
     assert read(path, label_separator=",").corpus.labels == [["John", "Smith"], ["Ann", "Miller"]]
 
 
+def test_point_1_a_blank_in_doubt_asks(tmp_path):
+    """Point 1: "Hardware request" is not two labels where "request" is never a label of its own."""
+    names = ["Hardware request", "Software request", "Hardware issue", "Software issue", "Hardware", "Account"]
+    path = tmp_path / "tickets.csv"
+    path.write_text("text,category\n" + "".join(f"One,{name}\n" for name in names))
+    with pytest.raises(DataError, match=r"'category' holds blanks. Is 'Hardware issue' one.*--label-separator none"):
+        read(path)
+    assert read(path, label_separator="none").corpus.labels == [[name] for name in names]
+    path.write_text("text,category\nOne,acq earn\nTwo,earn\nThree,acq\n")
+    assert read(path).corpus.labels == [["acq", "earn"], ["earn"], ["acq"]]
+
+
+def test_point_1_labels_are_never_texts(tmp_path):
+    """Point 1: a column that is given as labels is not read as a title too, whatever its name."""
+    path = tmp_path / "books.csv"
+    path.write_text("text,subject\nOn whales,sea\nOn trees,forest\n")
+    corpus = read(path, label_column="subject").corpus
+    assert (corpus.texts, corpus.labels) == (["On whales", "On trees"], [["sea"], ["forest"]])
+    with pytest.raises(DataError, match=r"'subject' is given both as text and as labels"):
+        read(path, text_column=["subject", "text"], label_column="subject")
+
+
+def test_point_3_a_pattern_leaves_out_the_text(tmp_path):
+    """Point 3: the pattern * stands for all columns but the text, the title and the id."""
+    path = tmp_path / "marks.csv"
+    path.write_text("id,title,text,vpn,mail\n7,Help,It is slow,1,0\n8,Help,It is full,0,1\n")
+    corpus = read(path, label_column="*").corpus
+    assert (corpus.ids, corpus.labels) == (["7", "8"], [["vpn"], ["mail"]])
+
+
+def test_point_1_a_first_row_in_doubt_asks(tmp_path):
+    """Point 1: a header with unusual names is not a document."""
+    path = tmp_path / "tickets.tsv"
+    rows = "".join(f"the {word} is down again and we need it\t{word}\n" for word in ("vpn", "mail") * 4)
+    path.write_text(f"Anfrage\tBereich\n{rows}")
+    with pytest.raises(DataError, match=r"header or a document: 'Anfrage', 'Bereich'.*--text-column Anfrage"):
+        read(path)
+    assert len(read(path, text_column="Anfrage", label_column="Bereich").corpus) == 8
+    assert len(read(path, format="tsv", header=False).corpus) == 9
+    path.write_text(rows)
+    assert len(read(path).corpus) == 8
+
+
+def test_point_1_tables_with_commas_may_have_no_header(tmp_path):
+    """Point 1: the message about a missing column of texts names the option, and with it the columns have places."""
+    path = tmp_path / "tickets.csv"
+    path.write_text("the vpn is down,network\nno mail today,mail\n")
+    with pytest.raises(DataError, match=r"or -o header=false if the first row is a document"):
+        read(path)
+    corpus = read(path, header=False).corpus
+    assert (corpus.texts, corpus.labels) == (["the vpn is down", "no mail today"], [["network"], ["mail"]])
+
+
+def test_point_1_labels_before_texts_are_separated_as_the_format_says_or_refused(tmp_path):
+    """Point 1: semicolons between the labels of LibMultiLabel lines do not make one label of two."""
+    path = tmp_path / "tickets.tsv"
+    path.write_text("vpn;mail\tthe vpn and the mail are down and we need them\nmail\tthe mail is down today again\n")
+    remedy = r"--format tsv -o header=false --text-column 2 --label-column 1"
+    with pytest.raises(DataError, match=rf"'vpn;mail' hold ';'.*{remedy}"):
+        read(path)
+    found = read(path, format="tsv", header=False, text_column="2", label_column="1").corpus
+    assert found.labels == [["mail", "vpn"], ["mail"]]
+
+
+def test_point_1_ids_have_many_names(tmp_path):
+    """Point 1: a column such as Ticket-ID holds the ids where every row has its own."""
+    path = tmp_path / "tickets.csv"
+    path.write_text("Customer-ID,Ticket-ID,text\nC1,T1,one\nC1,T2,two\n")
+    assert read(path).corpus.ids == ["T1", "T2"]
+    path.write_text("Customer-ID,text\nC1,one\nC1,two\n")
+    assert read(path).corpus.ids == ["2", "3"]
+
+
 def test_point_1_several_possible_label_columns_ask(tmp_path):
     """Point 1: with two candidates for the labels, the message lists both and the option."""
     path = tmp_path / "a.csv"

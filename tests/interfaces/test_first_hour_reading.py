@@ -239,3 +239,16 @@ def test_point_2_another_main_text_keeps_the_fields_of_the_training(tmp_path):
         data = write_table(tmp_path / "a.csv", header, "About {word};the {word} is down;{word}")
         like = load(data).corpus.reading
         assert load(new, like=like, text_column="message").corpus.texts == expected
+
+
+def test_point_2_columns_given_by_number_are_remembered(tmp_path, capfd):
+    """Point 2: in a table without a header, columns that were given by number are read by `predict` too."""
+    data, path = tmp_path / "tickets.tsv", tmp_path / "tickets.manylabel"
+    data.write_text("".join(f"{word};{second}\tthe {word} is down and the {second} fails\n" for word, second in WORDS))
+    options = ["--format", "tsv", "-o", "header=false", "--text-column", "2", "--label-column", "1"]
+    assert run(["train", str(data), "--model", str(path), *options, "--method", "nb-binary"]) == 0
+    capfd.readouterr()
+    assert run(["predict", str(path), str(data)]) == 0
+    labels, err = predicted(capfd)
+    assert labels[:2] == [["network", "vpn"], ["paper", "printer"]]
+    assert "text from '2', as in training" in err

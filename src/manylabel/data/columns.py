@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from manylabel.data.corpus import Corpus, split_name
-from manylabel.data.label_columns import LABELS, read_label_columns
+from manylabel.data.label_columns import LABELS, named_label_columns, read_label_columns
 from manylabel.data.layout import Layout, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
+from manylabel.exceptions import DataError
 
 TITLES = ("title", "headline", "subject")
 TEXTS = (
@@ -16,6 +20,8 @@ TEXTS = (
     "sentence", "review", "tweet", "summary",
 )  # fmt: skip
 IDS = ("id", "document_id", "doc_id", "_id", "docid")
+_OTHER_ID = re.compile(r"(?i:[\w ]+[ _-]id)|\w*[a-z]I[Dd]")
+"""Names such as ``Ticket-ID``, ``case_id`` and ``orderId``: ids where no two rows share one."""
 SPLITS = ("split", "part", "fold")
 KNOWN = frozenset(TITLES + TEXTS + LABELS + IDS + SPLITS)
 # Only these become fields beside the main text; another column, such as `comment`, stays metadata.
@@ -25,6 +31,27 @@ SIDE_FIELDS = ("title", "headline", "abstract", "body", "description", "summary"
 def has_header(cells: Sequence[str]) -> bool:
     """Whether a first row is a header: one of its cells is a usual column name such as ``text``."""
     return any(cell.strip().strip('"').lower() in KNOWN for cell in cells)
+
+
+def check_first_row(path: Path, texts: Sequence[str], labels: Sequence[str]) -> None:
+    """Raise `DataError` where the first row of a table without a usual column name may be a header all the same.
+
+    Its text has at most two words where half of the others have four or more, and its label occurs nowhere else.
+    """
+    if len(texts) < 5 or not labels[0].strip() or labels[0].strip().startswith("<"):
+        return
+    lengths = sorted(len(text.split()) for text in texts[1:])
+    rest = {name for cell in labels[1:] for name in re.split(r"[;|,\s]+", cell)} | {cell.strip() for cell in labels[1:]}
+    is_short = len(texts[0].split()) <= 2 and lengths[len(lengths) // 2] >= 4
+    if is_short and labels[0].strip() not in rest and len(labels[0].split()) == 1:
+        text, label = shlex.quote(texts[0].strip()), shlex.quote(labels[0].strip())
+        raise DataError(
+            f"The first row may be a header or a document: {texts[0]!r}, {labels[0]!r}.",
+            path=path,
+            remedy=f"If it is a header, use --format tsv --text-column {text} --label-column {label}; if it is a "
+            "document, use --format tsv -o header=false (texts, then labels) or --format libmultilabel (labels, then "
+            "texts).",
+        )
 
 
 def corpus_of_table(
@@ -38,11 +65,12 @@ def corpus_of_table(
     """
     if not table.lines:
         return Corpus(ids=[], source=str(table.path))  # `read` reports why nothing is left
-    texts = _text_columns(table, options)
+    hint = ", or -o header=false if the first row is a document" if header and delimiter is not None else ""
+    texts = _text_columns(table, options, _columns_of_labels(table, options), hint)
     table = _only_texts(table, texts.text)
     fields = _fields(table, texts)
     split = table.find(_of_training(table, options, "split_column"), SPLITS, "-o split_column=NAME")
-    identity = table.find(_of_training(table, options, "id_column"), IDS, "-o id_column=NAME")
+    identity = table.find(_of_training(table, options, "id_column"), IDS, "-o id_column=NAME") or _other_id(table)
     table, labels = read_label_columns(table, options, {texts.text, split, identity, *texts.sides})
     if labels.sets is not None and len(table.lines) != len(next(iter(fields.values()))):
         fields = _fields(table, texts)
@@ -99,8 +127,32 @@ class _Texts:
         return self.columns[:-1]
 
 
-def _text_columns(table: Table, options: ColumnOptions) -> _Texts:
-    """The columns of texts: those given, those of the training, or those with usual names."""
+def _columns_of_labels(table: Table, options: ColumnOptions) -> frozenset[str]:
+    """The columns that are named as labels: a label that were text too would be learned from itself.
+
+    A column that is given both as text and as labels is an error.
+    """
+    labels, given = named_label_columns(table, options), options.text_column
+    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
+    if both := [name for name in (*texts, options.title_column) if name in labels]:
+        raise DataError(
+            f"Column {both[0]!r} is given both as text and as labels.",
+            path=table.path,
+            remedy="Give it as one of the two.",
+        )
+    return labels
+
+
+def _other_id(table: Table) -> str | None:
+    """A column whose name ends in ID and in which every row has a value of its own; None if there is none."""
+    for name, values in table.columns.items():
+        if _OTHER_ID.fullmatch(name.strip()) and len({str(value) for value in values} - {"", "None"}) == len(values):
+            return name
+    return None
+
+
+def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], hint: str) -> _Texts:
+    """The columns of texts: those given, those of the training, or those with usual names that are not `labels`."""
     given, like = options.text_column, options.like
     if given is not None and not isinstance(given, str):
         columns = tuple(str(table.find(name, (), "--text-column NAME")) for name in given)
@@ -118,15 +170,16 @@ def _text_columns(table: Table, options: ColumnOptions) -> _Texts:
         if found:
             names = tuple(like.fields[like.texts.index(name)] for name in found)
             return _Texts(tuple(found.values()), names, exact=True, as_trained=True)
-    text = table.find(given, TEXTS, "--text-column NAME")
-    title = table.find(options.title_column, TITLES, "-o title_column=NAME")
+    text = table.find(given, TEXTS, "--text-column NAME", labels)
+    title = table.find(options.title_column, TITLES, "-o title_column=NAME", labels)
     if text is None and title is not None:
         text, title = title, None
     if text is None:
-        raise table.missing("There is no column of texts", "--text-column NAME")
+        raise table.missing("There is no column of texts", f"--text-column NAME{hint}")
     sides = [] if title is None else [title]
     if given is None:
-        sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in (text, title)]
+        not_sides = {text, title, *labels}
+        sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in not_sides]
     columns = (*sides, text)
     return _Texts(columns, _field_names(columns), reason="" if given is not None else _text_reason(table, text))
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from manylabel.data.atomic import atomic_text
-from manylabel.data.columns import corpus_of_table, has_header
+from manylabel.data.columns import check_first_row, corpus_of_table, has_header
 from manylabel.data.corpus import Corpus
 from manylabel.data.label_cells import is_addresses
 from manylabel.data.label_files import with_named_labels
@@ -62,8 +62,9 @@ def read(
 
     The delimiter is a tab for ``.tsv``, otherwise whichever of ``,`` ``;`` tab ``|`` occurs most often in the first
     line. A first row with a usual column name, or with one that an option names, is the header. Without a header, rows
-    of numbers are a table of counts whose last column is the class (see `read_counts`), and two or three tab-separated
-    columns are text, labels and id, without quoting. Columns of other headerless tables are named 1, 2, 3 …
+    of numbers are a table of counts whose last column is the class (see `read_counts`), and two or three columns are
+    text, labels and id (those separated by tabs without quoting), unless an option names a column. Columns of other
+    headerless tables are named 1, 2, 3 …
 
     Labels are in one column (the separator is given, or found by `label_separator`), or in one column of 0 and 1 per
     label: those given, or all such columns if there is no column of labels and there are at least two. Label ids are
@@ -77,13 +78,16 @@ def read(
         top = next(csv.reader([first], delimiter=delimiter), [])
     if header is None and is_numeric_row(top):
         return read_counts(path, problems, None if delimiter == " " else delimiter, encoding)
+    guessed = header is None
     header = _is_header(top, delimiter, options) if header is None else header
     quoting = quoting if quoting is not None else header or delimiter != "\t"
     rows = _rows(path, problems, delimiter, quoting, encoding)
-    bare = not header and delimiter == "\t"
+    bare = not header and not _names_column(options)
     table = _table(path, problems, rows, header, bare)
     if not header and is_addresses(table.columns.get("text", [])):
         table = replace(table, columns=_labels_first(table.columns))
+    if guessed and bare and "text" in table.columns and table.lines and options.like is None and options.labels:
+        check_first_row(path, table.columns["text"], table.columns["labels"])
     corpus = corpus_of_table(table, options, delimiter=delimiter, header=header)
     if bare and corpus.layout is not None and "text" in table.columns:
         corpus = replace(corpus, layout=_by_position(corpus.layout, list(table.columns)))
@@ -100,11 +104,17 @@ def _by_position(layout: Layout, columns: Sequence[str]) -> Layout:
 
 def _is_header(top: Sequence[str], delimiter: str, options: ColumnOptions) -> bool:
     """Whether the first row is the header; only tables of two or three tab-separated columns may have none."""
-    given = [options.text_column, options.title_column, options.id_column, options.split_column, options.label_column]
-    named = any(one is not None for one in given)
     trained = set() if options.like is None else {*options.like.texts} & {cell.strip() for cell in top}
-    bare = delimiter == "\t" and len(top) in (2, 3) and not named and not trained
+    bare = delimiter == "\t" and len(top) in (2, 3) and not _names_column(options) and not trained
     return has_header(top) or not bare
+
+
+def _names_column(options: ColumnOptions) -> bool:
+    """Whether an option names a column, or one of the training its number in a table without a header."""
+    if options.like is not None and any(name.isdigit() for name in options.like.texts):
+        return True
+    given = [options.text_column, options.title_column, options.id_column, options.split_column, options.label_column]
+    return any(one is not None for one in given)
 
 
 def _delimiter(path: Path, first: str) -> str:

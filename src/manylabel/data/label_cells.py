@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,11 @@ NUMBERS_AND_TRUTH = frozenset({"1", "1.0", "true", "0", "0.0", "false"})
 
 
 class AmbiguousSeparatorError(DataError):
-    """Cells with commas or blanks that may hold one label or several."""
+    """Cells with commas or blanks (`sign`) that may hold one label or several."""
+
+    def __init__(self, sign: str, cells: Iterable[str]) -> None:
+        self.sign = sign
+        super().__init__(f"Is {min(cell for cell in cells if sign in cell)!r} one label or several?")
 
 
 def is_addresses(cells: Iterable[str]) -> bool:
@@ -41,9 +46,10 @@ def label_separator(cells: Iterable[str]) -> str | None:
 
     It is ``;`` or ``|`` if one occurs in any cell. It is a comma if most cells with commas share a name with a cell
     that has another number of names, or if no comma is followed by a blank. Other commas may belong to a name such as
-    "Smith, John" and raise `AmbiguousSeparatorError`. It is a blank if none of these occurs and splitting at blanks
-    leaves fewer distinct names than there are distinct cells, so that "real estate" stays one label while "acq earn",
-    "earn", "acq" become two.
+    "Smith, John" and raise `AmbiguousSeparatorError`. Where none of these occurs, it is a blank if splitting at blanks
+    leaves fewer distinct names than there are distinct cells and every name of most cells with blanks also occurs in a
+    cell with another number of names: "real estate" stays one label while "acq earn", "earn", "acq" become two. With
+    fewer names alone, as of "new request", "new issue", "old request", "old issue" and "new", it is ambiguous too.
 
     >>> label_separator(["sport; politics", "art, music"])
     ';'
@@ -60,8 +66,28 @@ def label_separator(cells: Iterable[str]) -> str | None:
             return candidate
     if any("," in cell for cell in distinct):
         return _comma(distinct)
-    names = {name for cell in distinct for name in cell.split()}
-    return " " if len(names) < len(distinct) else None
+    return _blank(distinct)
+
+
+def _blank(distinct: set[str]) -> str | None:
+    """The blank, where it separates labels beyond doubt; None where every cell is one label."""
+    pieces = {cell: cell.split() for cell in distinct}
+    if len({name for names in pieces.values() for name in names}) >= len(distinct):
+        return None
+    sizes = _sizes(pieces.values())
+    several = [names for names in pieces.values() if len(names) > 1]
+    if 2 * sum(all(len(sizes[name]) > 1 for name in names) for names in several) > len(several):
+        return " "
+    raise AmbiguousSeparatorError(" ", distinct)
+
+
+def _sizes(cells: Iterable[list[str]]) -> dict[str, set[int]]:
+    """The numbers of names of the cells that each name occurs in."""
+    sizes: dict[str, set[int]] = {}
+    for names in cells:
+        for name in names:
+            sizes.setdefault(name, set()).add(len(names))
+    return sizes
 
 
 def _comma(distinct: set[str]) -> str:
@@ -69,15 +95,12 @@ def _comma(distinct: set[str]) -> str:
     if not any(re.search(r",\s", cell) for cell in distinct):
         return ","
     pieces = {cell: [piece.strip() for piece in cell.split(",") if piece.strip()] for cell in distinct}
-    sizes: dict[str, set[int]] = {}
-    for names in pieces.values():
-        for name in names:
-            sizes.setdefault(name, set()).add(len(names))
+    sizes = _sizes(pieces.values())
     several = [names for names in pieces.values() if len(names) > 1]
     shared = sum(any(len(sizes[name]) > 1 for name in names) for names in several)
     if 2 * shared > len(several):
         return ","
-    raise AmbiguousSeparatorError(f"Is {min(cell for cell in distinct if ',' in cell)!r} one label or several?")
+    raise AmbiguousSeparatorError(",", distinct)
 
 
 def split_cell(cell: str, separator: str | None) -> list[str]:
@@ -121,11 +144,13 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
     try:
         separator = label_separator(texts)
     except AmbiguousSeparatorError as error:
+        what = "blanks" if error.sign == " " else "commas"
+        hold = "Column {} holds" if len(columns) == 1 else "Columns {} hold"
         raise DataError(
-            f"Column {', '.join(map(repr, columns))} holds commas. {error.problem}",
+            f"{hold.format(', '.join(map(repr, columns)))} {what}. {error.problem}",
             path=table.path,
-            remedy=f"Use --label-separator , to split at commas, or --label-separator {NO_SEPARATOR} to read every "
-            "cell as one label.",
+            remedy=f"Use --label-separator {shlex.quote(error.sign)} to split at {what}, or --label-separator "
+            f"{NO_SEPARATOR} to read every cell as one label.",
         ) from None
     if separator is None:
         return None, "No label cell holds a separator, so every cell is one label."

@@ -59,7 +59,7 @@ class LabelColumns:
 
 def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | None]) -> tuple[Table, LabelColumns]:
     """The table without the rows whose labels cannot be read, and the labels of the others."""
-    chosen, reason = _trained_label_columns(table, options), ""
+    chosen, reason = _trained_label_columns(table, options, taken), ""
     like = options.like if chosen else None
     if not chosen:
         chosen, reason = _label_columns(table, options, taken)
@@ -91,7 +91,17 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
     return table, LabelColumns(found, tuple(chosen), tuple(marks), separator, kind, reason, why)
 
 
-def _trained_label_columns(table: Table, options: ColumnOptions) -> list[str]:
+def named_label_columns(table: Table, options: ColumnOptions) -> frozenset[str]:
+    """The columns that an option or the training names as labels, patterns left out: none of them holds texts."""
+    given = options.label_column
+    if given is None:
+        given = () if options.like is None else options.like.labels
+    wanted = [given] if isinstance(given, str) else list(given)
+    lists = [[name] if name in table.columns else [piece.strip() for piece in name.split(",")] for name in wanted]
+    return frozenset(name for names in lists for name in names) & set(table.columns)
+
+
+def _trained_label_columns(table: Table, options: ColumnOptions, taken: set[str | None]) -> list[str]:
     """The columns of labels that a model was trained on; empty without a model, or where they are chosen anew."""
     like = options.like
     if like is None or not like.labels or not options.labels or options.label_column is not None:
@@ -100,7 +110,7 @@ def _trained_label_columns(table: Table, options: ColumnOptions) -> list[str]:
         given = like.given["label_column"]
         wanted = [given] if isinstance(given, str) else list(given)
         because = ", from which labels were read in training"
-        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one, because)))
+        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one, taken, because)))
     found = columns_of_training(table, like.labels, False, "--label-column")
     numbered = [names for names in _label_families(table, set()).values() if set(names) > set(found.values())]
     return numbered[0] if numbered and found else list(found.values())
@@ -113,7 +123,7 @@ def _label_columns(table: Table, options: ColumnOptions, taken: set[str | None])
     if options.label_column is not None:
         given = options.label_column
         wanted = [given] if isinstance(given, str) else list(given)
-        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one))), ""
+        return list(dict.fromkeys(name for one in wanted for name in _matching(table, one, taken))), ""
     families = _label_families(table, taken)
     if len(families) > 1 and LABELS[0] not in families:
         columns = [name for names in families.values() for name in names]
@@ -150,11 +160,15 @@ def _label_families(table: Table, taken: set[str | None]) -> dict[str, list[str]
     return families
 
 
-def _matching(table: Table, wanted: str, because: str = "") -> list[str]:
-    """The columns that a name, a pattern such as ``label_*``, or a list with commas stands for."""
+def _matching(table: Table, wanted: str, taken: set[str | None], because: str = "") -> list[str]:
+    """The columns that a name, a pattern such as ``label_*``, or a list with commas stands for.
+
+    A pattern leaves out the columns of texts, ids and splits (`taken`).
+    """
     if wanted in table.columns:
         return [wanted]
-    if set("*?[") & set(wanted) and (found := [name for name in table.columns if fnmatchcase(name, wanted)]):
+    free = [name for name in table.columns if name not in taken]
+    if set("*?[") & set(wanted) and (found := [name for name in free if fnmatchcase(name, wanted)]):
         return found
     pieces = [piece.strip() for piece in wanted.split(",")]
     if len(pieces) > 1 and all(piece in table.columns for piece in pieces):

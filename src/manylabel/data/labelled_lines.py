@@ -137,6 +137,16 @@ def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8
         ids.append(cells[0].strip() if len(cells) == 3 else str(number))
         labels.append(sorted(set(cells[-2].split())))
         texts.append(cells[-1])
+        if other := next((sign for sign in ";|" if sign in cells[-2]), None):
+            place = len(cells) - 1
+            raise DataError(
+                f"The labels {cells[-2].strip()!r} hold {other!r}; labels of the format libmultilabel are separated by "
+                "blanks.",
+                path=path,
+                line=number,
+                remedy=f"To separate them by {other!r}, use --format tsv -o header=false --text-column {place + 1} "
+                f"--label-column {place}; otherwise replace the {other!r}.",
+            )
     return Corpus(ids=ids, fields={"text": texts}, labels=labels, name=path.name.split(".")[0], source=str(path))
 
 

@@ -48,7 +48,7 @@ class ReadingOptions:
         if layout is None:
             return cls(format, suffix, plain)
         separator = plain.get("label_separator", layout.separator)
-        if not layout.header:  # its columns have no names of their own
+        if layout.positions:  # its columns have no names, and the user gave none by number
             return cls(format, suffix, plain, separator=separator)
         return cls(
             format,

@@ -40,13 +40,15 @@ class Table:
     path: Path
     problems: Problems = field(repr=False)
 
-    def find(self, given: str | None, usual: Sequence[str], option: str) -> str | None:
-        """The column given by an option (an error if it is missing), else the first of the usual names."""
+    def find(
+        self, given: str | None, usual: Sequence[str], option: str, taken: frozenset[str] = frozenset()
+    ) -> str | None:
+        """The column given by an option (an error if missing), else the first of the usual names that is not taken."""
         if given is not None:
             if given not in self.columns:
                 raise self.missing(f"There is no column {given!r}", option)
             return given
-        by_name = {name.strip().lower(): name for name in reversed(list(self.columns))}
+        by_name = {name.strip().lower(): name for name in reversed(list(self.columns)) if name not in taken}
         return next((by_name[name] for name in usual if name in by_name), None)
 
     def missing(self, problem: str, option: str) -> DataError:
