@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo test test-processors test-oldest slow coverage sanitize fuzz check bench docs clean
+.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -23,6 +23,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -q -n auto
+
+# Chromium from Debian's packages, for the tests of pages in a browser; they are skipped where there is none.
+browser:
+	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)
 
 # The contract, kernel and classifier tests as other x86-64 processors would run them; see docs/decisions/0016.
 test-processors: setup

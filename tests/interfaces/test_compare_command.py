@@ -29,8 +29,7 @@ def test_page_report_and_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     Path("best.toml").write_text(recipe[1] + recipe[2].partition("The model, trained")[0])
     html = Path("out.html").read_text()
     assert "Methods compared" in html
-    assert html.count("Plotly.newPlot(drawing") == 1
-    assert html.count('class="chart"') == 3
+    assert html.count("<ml-chart><script") == 3
     assert run(["train", "townhall", "--recipe", "best.toml", "--model", "again.manylabel", "--jobs", "1"]) == 0
     assert run(["predict", "best.manylabel", "townhall", "--json"]) == 0
     capsys.readouterr()

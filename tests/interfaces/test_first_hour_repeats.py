@@ -61,14 +61,13 @@ def test_point_20_repeats_in_numbers(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_point_20_repeats_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("plotly")
     page = tmp_path / "page.html"
     assert run([*REPEATED, "--report", str(page)]) == 0
     shown = capsys.readouterr().out
     assert "3 random splits, 25 % for testing, seed 0 (the data's own split is not used)" in shown
     assert "nb-binary less nb-app" in shown
     assert "corrected t" in shown
-    assert "Plotly.newPlot" in page.read_text(encoding="utf-8")
+    assert "<ml-chart><script" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

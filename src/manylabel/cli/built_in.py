@@ -52,15 +52,12 @@ def reproduce(
     Finished work is cached: after an interruption the same command continues where it stopped.
     """
     from manylabel.data.atomic import check_target
-    from manylabel.reports.page import check_charts
     from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
     from manylabel.tasks.built_in import reproduce as task
 
     for target in (report, markdown):
         if target is not None:
             check_target(target)
-    if report is not None:
-        check_charts()
     with progress():
         found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
     command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])

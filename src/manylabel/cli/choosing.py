@@ -73,7 +73,6 @@ def compare(
     from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_page import compare_html, compare_page, over_data_sets_page
     from manylabel.reports.compare_tables import compare_csv, compare_latex
-    from manylabel.reports.page import check_charts
     from manylabel.reports.rank_diagram import diagram_of
     from manylabel.tasks.compare import compare as task
     from manylabel.tasks.models import check_own_model
@@ -95,8 +94,6 @@ def compare(
         check_target(target, [*data, test])
     for target in targets:
         check_own_model(target, "compare")
-    if report is not None:
-        check_charts()
     found = []
     for name, target in zip(data, targets, strict=True):
         with progress():

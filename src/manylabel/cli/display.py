@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table as RichTable
 
-TONES = {"plain": "", "quiet": "dim", "warning": "yellow"}
+TONES = {"plain": "", "quiet": "dim", "warning": "yellow", "code": ""}
 
 
 def show(blocks: Sequence[Block]) -> None:

@@ -260,13 +260,11 @@ def learning_curve(
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
     from manylabel.reports.learning_curve_page import learning_curve_html, learning_curve_page
-    from manylabel.reports.page import check_charts
     from manylabel.tasks.learning_curve import learning_curve as task
 
     limit = o.label_limit(labels)
     if report is not None:
         check_target(report, [data])
-        check_charts()
     with progress():
         found = task(
             reading.source(data),

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
 from manylabel.evaluation.analyses import Analysis, LabelRanking
 from manylabel.evaluation.result import LabelRow, Result
 from manylabel.metrics.curves import CurveRecord
 from manylabel.metrics.label_metrics import accuracy
 from manylabel.reports.analysis_tables import size_names
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, page_html
+from manylabel.reports.charts import Axis, Chart, Series
+from manylabel.reports.html_page import HtmlBlock, Shaded, page_html
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 from manylabel.wording import counted
 
 Analysed = Sequence[tuple[Result, Analysis]]
 
-COLOURS = (
-    "#1f5fa8", "#c4342c", "#1b7f4d", "#a96a00", "#6b4fa0", "#0f7c8a", "#a3456f", "#5c6b7a", "#7a8b00", "#3d3d8f",
-    "#b0562b", "#2f8f6b",
-)  # fmt: skip
-DRAWN_LABELS, HIDDEN_LABELS = 8, 24
-"""How many labels have visible curves, and how many more can be shown by a click on the legend."""
-LONGEST_NAME = 26
+Dash = Literal["solid", "dashed", "dotted"]
+
+DRAWN_LABELS, HIDDEN_LABELS = 4, 20
+"""How many labels have visible curves, and how many more can be shown by a press on the legend."""
 LISTED_LABELS = 200
 FIRST_DOCUMENTS = 5
 VIEWS = {"all": "all documents", "labelled": "documents with a label"}
-DASHES = {"all": "solid", "labelled": "dot"}
+DASHES: dict[str, Dash] = {"all": "solid", "labelled": "dotted"}
 
 
 def evaluation_html(pages: Sequence[tuple[Sequence[Block], Analysed]]) -> str:
@@ -34,7 +33,7 @@ def evaluation_html(pages: Sequence[tuple[Sequence[Block], Analysed]]) -> str:
 
     Each data set comes with the blocks of its text page and with its results and analyses.
     """
-    blocks: list[Block | Chart] = []
+    blocks: list[HtmlBlock] = []
     for page, found in pages:
         blocks += page
         blocks += analysis_blocks(found)
@@ -43,7 +42,7 @@ def evaluation_html(pages: Sequence[tuple[Sequence[Block], Analysed]]) -> str:
     return page_html(f"{', '.join(methods)} on {', '.join(data)}", blocks)
 
 
-def analysis_blocks(found: Analysed) -> list[Block | Chart]:
+def analysis_blocks(found: Analysed) -> list[HtmlBlock]:
     """The analyses of the methods on one data set."""
     several = len(found) > 1
     blocks = [*_curves_section(found), *_sweep_section(found), *_sizes_section(found, several)]
@@ -56,7 +55,7 @@ def analysis_blocks(found: Analysed) -> list[Block | Chart]:
 # ---- precision–recall and ROC curves ---------------------------------------------------------------------------------
 
 
-def _curves_section(found: Analysed) -> list[Block | Chart]:
+def _curves_section(found: Analysed) -> list[HtmlBlock]:
     rows: list[list[Cell]] = []
     for result, analysis in found:
         micro, macro = analysis.curves.micro, analysis.curves.macro
@@ -68,88 +67,72 @@ def _curves_section(found: Analysed) -> list[Block | Chart]:
     meaning = (
         "Micro pools all pairs of a document and a label; macro is the mean over labels that have both documents with "
         "and without them. The area under the precision–recall curve is the average precision. The decision rule plays "
-        "no part here: only the order of the scores does. A click on the legend shows or hides a curve."
+        "no part here: only the order of the scores does. A press on a name shows or hides its curve."
     )
     if left_out:
         rare = counted(left_out, "label with the fewest documents is", "labels with the fewest documents are")
         meaning += f" {rare} left out, to save memory."
-    drawn = _label_lines(analysis) if len(found) == 1 else _method_lines(found)
+    drawn = _labels_curves(analysis) if len(found) == 1 else _methods_curves(found)
+    share = Axis(percent=True, low=0, high=1)
     return [
         Heading("Precision–recall and ROC curves"),
         Table([Column("area under the curve"), *(Column(title, "number") for title in titles)], rows),
-        Chart(drawn, _CURVE_LAYOUT),
+        Chart(
+            "Precision by recall",
+            replace(share, title="recall"),
+            replace(share, title="precision"),
+            [replace(line, x=curve.recall, y=curve.precision) for line, curve in drawn],
+        ),
+        Chart(
+            "ROC: true by false positive rate",
+            replace(share, title="false positive rate"),
+            replace(share, title="true positive rate"),
+            [replace(line, x=curve.false_positive_rate, y=curve.true_positive_rate) for line, curve in drawn],
+        ),
         Note(meaning, "quiet"),
     ]
 
 
-_CURVE_LAYOUT: Mapping[str, Any] = {
-    "xaxis": {"title": {"text": "recall"}, "range": [-0.01, 1.01], "domain": [0, 0.45], "zeroline": False},
-    "yaxis": {"title": {"text": "precision"}, "range": [0, 1.02]},
-    "xaxis2": {
-        "title": {"text": "false positive rate"}, "range": [-0.01, 1.01], "domain": [0.57, 1], "anchor": "y2",
-        "zeroline": False,
-    },
-    "yaxis2": {"title": {"text": "true positive rate"}, "range": [0, 1.02], "anchor": "x2"},
-    "legend": {"font": {"size": 11}},
-    "margin": {"t": 16, "r": 10, "b": 56},
-}  # fmt: skip
-_BELOW: Mapping[str, Any] = {"legend": {"orientation": "h", "y": -0.18}, "margin": {"t": 16, "r": 20}}
+Curves = list[tuple[Series, CurveRecord]]
+"""Series without points, and the curve each of them shows."""
 
 
-def _method_lines(found: Analysed) -> list[dict[str, Any]]:
-    lines = []
-    for number, (result, analysis) in enumerate(found):
-        for curve, dash in ((analysis.curves.micro, "solid"), (analysis.curves.macro, "dash")):
-            lines += _pair(curve, f"{result.method}, {curve.name}", number, dash=dash)
-    return lines
-
-
-def _label_lines(analysis: Analysis) -> list[dict[str, Any]]:
-    lines = _pair(analysis.curves.micro, "all labels, micro", 0, width=3.5)
-    lines += _pair(analysis.curves.macro, "all labels, macro", 1, width=3.5, dash="dash")
-    for number, curve in enumerate(analysis.curves.labels[: DRAWN_LABELS + HIDDEN_LABELS]):
-        lines += _pair(curve, curve.name, number + 2, width=1.2, shown=number < DRAWN_LABELS)
-    return lines
-
-
-def _pair(
-    curve: CurveRecord, name: str, number: int, *, width: float = 2, dash: str = "solid", shown: bool = True
-) -> list[dict[str, Any]]:
-    """The two curves under one entry of the legend; precision–recall curves have no line between points left out."""
-    line = {"color": COLOURS[number % len(COLOURS)], "width": width, "dash": dash}
-    shared = {"mode": "lines", "line": line, "legendgroup": name, "visible": True if shown else "legendonly"}
-    title = escape(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+def _methods_curves(found: Analysed) -> Curves:
+    kinds: tuple[tuple[str, Dash], ...] = (("micro", "solid"), ("macro", "dashed"))
     return [
-        {**shared, "name": title, "x": curve.recall, "y": curve.precision},
-        {
-            **shared,
-            "name": title,
-            "x": curve.false_positive_rate,
-            "y": curve.true_positive_rate,
-            "xaxis": "x2",
-            "yaxis": "y2",
-            "showlegend": False,
-        },
+        (Series(f"{result.method}, {kind}", (), (), colour=number, dash=dash), getattr(analysis.curves, kind))
+        for number, (result, analysis) in enumerate(found)
+        for kind, dash in kinds
+    ]
+
+
+def _labels_curves(analysis: Analysis) -> Curves:
+    curves = analysis.curves
+    averages: Curves = [
+        (Series("all labels, micro", (), (), colour=0, width=3.5), curves.micro),
+        (Series("all labels, macro", (), (), colour=1, width=3.5, dash="dashed"), curves.macro),
+    ]
+    return averages + [
+        (Series(curve.name, (), (), colour=number + 2, width=1.3, hidden=number >= DRAWN_LABELS), curve)
+        for number, curve in enumerate(curves.labels[: DRAWN_LABELS + HIDDEN_LABELS])
     ]
 
 
 # ---- threshold sweep -------------------------------------------------------------------------------------------------
 
 
-def _sweep_section(found: Analysed) -> list[Block | Chart]:
-    blocks: list[Block | Chart] = [
+def _sweep_section(found: Analysed) -> list[HtmlBlock]:
+    blocks: list[HtmlBlock] = [
         Heading("Threshold sweep: precision and recall"),
         Chart(
+            "",
+            Axis("micro recall", percent=True),
+            Axis("micro precision", percent=True),
             [line for number, one in enumerate(found) for line in _precision_recall_lines(*one, number)],
-            {
-                "xaxis": {"title": {"text": "micro recall"}, "tickformat": ".0%", "zeroline": False},
-                "yaxis": {"title": {"text": "micro precision"}, "tickformat": ".0%", "zeroline": False},
-                **_BELOW,
-            },
         ),
         Note(
-            "One threshold for all labels, raised step by step; hover over a point to read it. The star is what the "
-            "method's own decision rule reaches. The threshold is compared with the "
+            "One threshold for all labels, raised step by step; hover over a point to read it. The large dot is what "
+            "the method's own decision rule reaches. The threshold is compared with the "
             + "; ".join(f"{analysis.swept} ({result.method})" for result, analysis in found)
             + ". It was swept over these very documents: choose no threshold by it and then report the figures found "
             "here. Source: Vilar, Castro & Sanchis 2004, Fig. 1.",
@@ -163,12 +146,10 @@ def _sweep_section(found: Analysed) -> list[Block | Chart]:
             title = "threshold" if probabilities else "threshold (score)"
             blocks.append(
                 Chart(
+                    "",
+                    Axis(title),
+                    Axis("0/1 loss", percent=True),
                     [line for number, one in alike for line in _error_lines(*one, number)],
-                    {
-                        "xaxis": {"title": {"text": title}, "zeroline": False},
-                        "yaxis": {"title": {"text": "0/1 loss"}, "tickformat": ".0%", "zeroline": False},
-                        **_BELOW,
-                    },
                 )
             )
     source = "A document is wrong unless all its labels and no others are predicted. Source: the same, Fig. 2."
@@ -184,107 +165,67 @@ def _title(result: Result, analysis: Analysis, view: str) -> str:
     return result.method if len(analysis.sweeps) == 1 else f"{result.method}, {VIEWS[view]}"
 
 
-def _precision_recall_lines(result: Result, analysis: Analysis, number: int) -> list[dict[str, Any]]:
-    lines: list[dict[str, Any]] = []
-    colour = COLOURS[number % len(COLOURS)]
+def _precision_recall_lines(result: Result, analysis: Analysis, number: int) -> list[Series]:
+    lines: list[Series] = []
     for view, sweep in analysis.sweeps.items():
         some = sweep.predicted > 0  # without a prediction there is no precision
-        group = f"{number}{view}"
-        lines.append(
-            {
-                "name": escape(_title(result, analysis, view)),
-                "legendgroup": group,
-                "x": sweep.recall[some].tolist(),
-                "y": sweep.precision[some].tolist(),
-                "text": [f"threshold {threshold:g}" for threshold in sweep.thresholds[some].tolist()],
-                "mode": "lines+markers",
-                "marker": {"size": 5},
-                "line": {"color": colour, "dash": DASHES[view]},
-            }
-        )
-        metrics = result.metrics[view]
-        lines.append(
-            {
-                "name": "its own decision rule",
-                "legendgroup": group,
-                "showlegend": False,
-                "x": [metrics["micro-recall"]],
-                "y": [metrics["micro-precision"]],
-                "mode": "markers",
-                "marker": {"size": 14, "symbol": "star" if view == "all" else "star-open", "color": colour},
-            }
-        )
+        title, metrics = _title(result, analysis, view), result.metrics[view]
+        lines += [
+            Series(
+                title,
+                sweep.recall[some].tolist(),
+                sweep.precision[some].tolist(),
+                colour=number,
+                dash=DASHES[view],
+                text=[f"threshold {threshold:g}" for threshold in sweep.thresholds[some].tolist()],
+            ),
+            Series(
+                f"{title}: its own decision rule",
+                [metrics["micro-recall"]],
+                [metrics["micro-precision"]],
+                mark="dots",
+                colour=number,
+                size=[8],
+            ),
+        ]
     return lines
 
 
-def _error_lines(result: Result, analysis: Analysis, number: int) -> list[dict[str, Any]]:
-    lines: list[dict[str, Any]] = []
-    colour = COLOURS[number % len(COLOURS)]
+def _error_lines(result: Result, analysis: Analysis, number: int) -> list[Series]:
+    lines: list[Series] = []
     for view, sweep in analysis.sweeps.items():
-        thresholds = sweep.thresholds.tolist()
-        shared = {"legendgroup": f"{number}{view}"}
-        lines.append(
-            {
-                **shared,
-                "name": escape(_title(result, analysis, view)),
-                "x": thresholds,
-                "y": sweep.zero_one_loss.tolist(),
-                "mode": "lines+markers",
-                "marker": {"size": 5},
-                "line": {"color": colour, "dash": DASHES[view]},
-            }
-        )
-        lines.append(
-            {
-                **shared,
-                "name": "its own decision rule",
-                "showlegend": False,
-                "x": [thresholds[0], thresholds[-1]],
-                "y": [result.metrics[view]["zero-one-loss"]] * 2,
-                "mode": "lines",
-                "opacity": 0.45,
-                "line": {"color": colour, "width": 1, "dash": DASHES[view]},
-            }
-        )
+        thresholds, title = sweep.thresholds.tolist(), _title(result, analysis, view)
+        own = [result.metrics[view]["zero-one-loss"]] * 2
+        ends = [thresholds[0], thresholds[-1]]
+        lines += [
+            Series(title, thresholds, sweep.zero_one_loss.tolist(), colour=number, dash=DASHES[view]),
+            Series(f"{title}: its own decision rule", ends, own, colour=number, dash=DASHES[view], width=1),
+        ]
     return lines
 
 
 # ---- set sizes, labels, rankings, weights ----------------------------------------------------------------------------
 
 
-def _sizes_section(found: Analysed, several: bool) -> list[Block | Chart]:
-    blocks: list[Block | Chart] = [Heading("Predicted against true number of labels")]
+def _sizes_section(found: Analysed, several: bool) -> list[HtmlBlock]:
+    blocks: list[HtmlBlock] = [Heading("Predicted against true number of labels")]
     for result, analysis in found:
         names = size_names(analysis)
         table = analysis.set_sizes[: len(names), : len(names)]
         totals = table.sum(axis=1)
         shares = [
-            [count / total if total else None for count in row]
+            [count / total if total else 0.0 for count in row]
             for row, total in zip(table.tolist(), totals.tolist(), strict=True)
         ]
         texts = [
-            [f"{count:,}<br>{100 * count / total:.0f} %" if count else "" for count in row]
+            [f"{count:,} ({100 * count / total:.0f} %)" if count else "" for count in row]
             for row, total in zip(table.tolist(), totals.tolist(), strict=True)
         ]
         documents = [
-            f"{name} ({counted(total, 'document')})" for name, total in zip(names, totals.tolist(), strict=True)
+            f"{name} true ({counted(total, 'document')})" for name, total in zip(names, totals.tolist(), strict=True)
         ]
-        heat = {
-            "type": "heatmap", "x": names, "y": documents, "z": shares, "text": texts, "texttemplate": "%{text}",
-            "hoverinfo": "skip", "zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2, "showscale": False,
-            "colorscale": [[0, "#f2f5f8"], [1, "#8db7e3"]], "textfont": {"color": "#1d2733"},
-        }  # fmt: skip
-        layout = {
-            "xaxis": {"title": {"text": "predicted labels |S|"}, "type": "category", "side": "bottom"},
-            "yaxis": {
-                "title": {"text": "true labels |T|", "standoff": 12}, "type": "category", "autorange": "reversed",
-                "automargin": True,
-            },
-            "margin": {"t": 40 if several else 16, "r": 20},
-        }  # fmt: skip
-        if several:
-            layout["title"] = {"text": escape(result.method), "font": {"size": 15}}
-        blocks.append(Chart([heat], layout))
+        title = result.method if several else ""
+        blocks.append(Shaded(title, "predicted labels", names, documents, texts, shares))
     blocks.append(
         Note(
             "Documents, and their share of those with that number of true labels. On the diagonal the number of "
@@ -295,7 +236,7 @@ def _sizes_section(found: Analysed, several: bool) -> list[Block | Chart]:
     return blocks
 
 
-def _labels_section(result: Result, analysis: Analysis, several: bool) -> list[Block | Chart]:
+def _labels_section(result: Result, analysis: Analysis, several: bool) -> list[HtmlBlock]:
     counts, areas = analysis.counts, analysis.areas
     right = accuracy(counts).tolist()
     order = sorted(range(len(result.labels)), key=lambda label: _frequent_first(result.labels[label]))
@@ -314,7 +255,7 @@ def _labels_section(result: Result, analysis: Analysis, several: bool) -> list[B
     titles = ("tp", "fp", "fn", "tn")
     shares = ("accuracy", "precision", "recall", "F1", "avg. precision", "ROC area")
     columns = [Column("label"), *(Column(t, "count") for t in titles), *(Column(t, "share") for t in shares)]
-    blocks: list[Block | Chart] = [Heading(_of("Contingency table of each label", result, several))]
+    blocks: list[HtmlBlock] = [Heading(_of("Contingency table of each label", result, several))]
     blocks.append(Table(columns, rows))
     meaning = (
         "Documents by label: rightly predicted (tp), wrongly predicted (fp), missed (fn), rightly not predicted (tn). "
@@ -324,7 +265,7 @@ def _labels_section(result: Result, analysis: Analysis, several: bool) -> list[B
     return [*blocks, Note(meaning + _more(len(order)), "quiet")]
 
 
-def _ranking_section(result: Result, analysis: Analysis, several: bool) -> list[Block | Chart]:
+def _ranking_section(result: Result, analysis: Analysis, several: bool) -> list[HtmlBlock]:
     rows: list[list[Cell]] = [
         [ranking.label, curve.positives, ranking.precision_at_10, ranking.r_precision, _first(ranking)]
         for ranking, curve in zip(analysis.rankings, analysis.curves.labels, strict=True)
@@ -348,7 +289,7 @@ def _first(ranking: LabelRanking) -> str:
     )
 
 
-def _weights_section(found: Analysed) -> list[Block | Chart]:
+def _weights_section(found: Analysed) -> list[HtmlBlock]:
     """A drawing of the mean weight of each frequency bin, scaled so that the highest is 1."""
     lines = []
     for number, (result, _) in enumerate(found):
@@ -361,19 +302,11 @@ def _weights_section(found: Analysed) -> list[Block | Chart]:
             for n, (w, t) in enumerate(zip(weights["occurring"], weights["terms"], strict=True), 1)
             if t
         ]
-        lines.append(
-            {
-                "type": "bar", "name": escape(result.method), "x": [n for n, _ in bins], "y": [w for _, w in bins],
-                "marker": {"color": COLOURS[number % len(COLOURS)]}, "showlegend": len(found) > 1,
-            }
-        )  # fmt: skip
+        lines.append(Series(result.method, [n for n, _ in bins], [w for _, w in bins], mark="both", colour=number))
     if not lines:
         return []
-    layout = {
-        "xaxis": {"title": {"text": "frequency bin (1: absent)"}, "dtick": 1},
-        "yaxis": {"title": {"text": "mean weight, highest = 1"}, "range": [0, 1.05]},
-    }
-    return [Heading("Mean weight per frequency bin, drawn"), Chart(lines, layout)]
+    absent_first, highest_first = Axis("frequency bin (1: absent)"), Axis("mean weight, highest = 1", low=0, high=1)
+    return [Heading("Mean weight per frequency bin, drawn"), Chart("", absent_first, highest_first, lines)]
 
 
 def _frequent_first(row: LabelRow) -> tuple[int, int, str]:

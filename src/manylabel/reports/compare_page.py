@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from manylabel.evaluation.bootstrap import Difference
+from manylabel.reports.charts import Axis, Chart, Series
 from manylabel.reports.choosing_records import ComparisonRecord, LeaderboardRow, RunnerUp, TestFigure
-from manylabel.reports.page import (
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Drawing,
-    Heading,
-    Note,
-    Table,
-    p_text,
-    page_html,
-)
+from manylabel.reports.html_page import Drawing, HtmlBlock, page_html
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
 from manylabel.reports.rank_diagram import diagram_of, ranking_over_data_sets
 from manylabel.wording import counted
 
@@ -53,7 +43,7 @@ def compare_page(facts: ComparisonRecord) -> list[Block]:
         Note(expected_text(facts)),
         *([Note(measured_text(facts.test, facts), "plain" if facts.test.within else "warning")] if facts.test else []),
         Heading("The recipe"),
-        Note(facts.toml.rstrip()),
+        Note(facts.toml.rstrip(), "code"),
         *_model(facts),
     ]
 
@@ -253,12 +243,13 @@ def between(one: LeaderboardRow | Difference, facts: ComparisonRecord, sign: str
 
 MOST_ROWS = 14
 MOST_LABELS = 40
-COLOURS = ("#1f5fa8", "#c4342c", "#1b7f4d")
+LEADERS = 3
+"""How many pipelines are drawn label by label."""
 
 
 def compare_html(comparisons: Sequence[ComparisonRecord]) -> str:
     """One page of one or several comparisons that needs nothing but a browser."""
-    blocks: list[Block | Chart | Drawing] = []
+    blocks: list[HtmlBlock] = []
     for facts in comparisons:
         blocks += _with_charts(compare_page(facts), facts)
     if len(comparisons) > 1:
@@ -268,9 +259,9 @@ def compare_html(comparisons: Sequence[ComparisonRecord]) -> str:
     return page_html("Methods compared", blocks)
 
 
-def _with_charts(page: Sequence[Block], facts: ComparisonRecord) -> list[Block | Chart]:
+def _with_charts(page: Sequence[Block], facts: ComparisonRecord) -> list[HtmlBlock]:
     """The page with the leaderboard and the costs drawn above their tables, and the labels at the end."""
-    blocks: list[Block | Chart] = []
+    blocks: list[HtmlBlock] = []
     drawn = False
     for block in page:
         if isinstance(block, Table) and not drawn:
@@ -284,79 +275,74 @@ def _with_charts(page: Sequence[Block], facts: ComparisonRecord) -> list[Block |
 
 def _intervals(facts: ComparisonRecord) -> Chart:
     """The leaderboard drawn: figures with their intervals, the winner on top."""
-    rows = list(reversed(facts.leaderboard[:MOST_ROWS]))
-    names = [escape(f"{row.method} · {row.features} · {row.rule}") for row in rows]
-    data = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [100 * row.value for row in rows],
-        "y": names,
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [100 * (row.high - row.value) for row in rows],
-            "arrayminus": [100 * (row.value - row.low) for row in rows],
-        },
-        "marker": {"size": 9, "color": [COLOURS[0] if row.no_difference_shown else "#8a97a5" for row in rows]},
-    }
-    layout = {
-        "xaxis": {"title": {"text": f"{escape(facts.metric.title)}, percent; 95 % intervals over documents"}},
-        "yaxis": {"automargin": True},
-        "title": {"text": "Blue: no difference from the winner shown", "font": {"size": 14}},
-    }
-    return Chart([data], layout)
+    rows = facts.leaderboard[:MOST_ROWS]
+    series = [
+        Series(
+            name,
+            [row.value for row in shown],
+            [_pipeline(row) for row in shown],
+            mark="dots",
+            colour=colour,
+            low=[row.low for row in shown],
+            high=[row.high for row in shown],
+        )
+        for name, colour, alike in (
+            ("no difference from the winner shown", 0, True),
+            ("a difference from the winner is shown", None, False),
+        )
+        if (shown := [row for row in rows if row.no_difference_shown is alike])
+    ]
+    figures = Axis(f"{facts.metric.title}; 95 % intervals over documents", percent=True)
+    return Chart("Leaderboard", figures, Axis(kind="category", categories=[_pipeline(row) for row in rows]), series)
+
+
+def _pipeline(row: LeaderboardRow) -> str:
+    return f"{row.method} · {row.features} · {row.rule}"
 
 
 def _front(facts: ComparisonRecord) -> Chart:
     """Quality against training time; the size of a mark is the size of the model."""
-    costs = facts.costs
-    largest = max(max(one.bytes for one in costs), 1)
-    data = {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": [one.train_seconds for one in costs],
-        "y": [100 * one.value for one in costs],
-        "text": [escape(one.name.partition(" · ")[0]) if one.on_front else "" for one in costs],
-        "textposition": "top center",
-        "hovertext": [
-            f"{escape(one.name)}<br>{1000 * one.seconds_per_document:.3f} ms per document<br>{one.bytes / 1e6:.2f} MB"
-            for one in costs
-        ],
-        "marker": {
-            "size": [10 + 24 * (one.bytes / largest) ** 0.5 for one in costs],
-            "color": [COLOURS[0] if one.on_front else "#c3ccd5" for one in costs],
-        },
-    }
-    layout = {
-        "xaxis": {"type": "log", "title": {"text": "seconds to train in a fold (logarithmic)"}},
-        "yaxis": {"title": {"text": f"{escape(facts.metric.title)}, percent"}},
-        "title": {"text": "Blue: on the front; larger marks are larger models", "font": {"size": 14}},
-    }
-    return Chart([data], layout)
+    largest = max(max(one.bytes for one in facts.costs), 1)
+    series = [
+        Series(
+            name,
+            [one.train_seconds for one in shown],
+            [one.value for one in shown],
+            mark="dots",
+            colour=colour,
+            text=[one.name.partition(" · ")[0] for one in shown],
+            labelled=front,
+            size=[5 + 12 * (one.bytes / largest) ** 0.5 for one in shown],
+        )
+        for name, colour, front in (
+            ("none is better and faster", 0, True),
+            ("another is better and faster", None, False),
+        )
+        if (shown := [one for one in facts.costs if one.on_front is front])
+    ]
+    seconds = Axis("seconds to train in a fold (logarithmic)", kind="log")
+    return Chart(
+        "Quality by training time; larger marks are larger models",
+        seconds,
+        Axis(facts.metric.title, percent=True),
+        series,
+    )
 
 
 def _labels(facts: ComparisonRecord) -> Chart:
     """The F1 of the labels with most documents by the leaders."""
     found = facts.by_label
     order = sorted(range(len(found.labels)), key=lambda place: -found.documents[place])[:MOST_LABELS]
-    names = [escape(f"{found.labels[place]} ({found.documents[place]})") for place in order]
-    data = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": escape(name),
-            "x": names,
-            "y": [values[place] for place in order],
-            "marker": {"color": colour, "size": 9, "opacity": 0.8},
-        }
-        for (name, values), colour in zip(found.f1.items(), COLOURS, strict=False)
+    names = [f"{found.labels[place]} ({found.documents[place]})" for place in order]
+    series = [
+        Series(name, names, [values[place] for place in order], mark="dots", colour=number)
+        for number, (name, values) in enumerate(list(found.f1.items())[:LEADERS])
     ]
     rest = len(found.labels) - len(order)
     more = f"; {counted(rest, 'more label is', 'more labels are')} not drawn" if rest > 0 else ""
-    layout = {
-        "xaxis": {"automargin": True, "tickangle": -50},
-        "yaxis": {"title": {"text": "F1"}, "range": [0, 1.02]},
-        "legend": {"orientation": "h", "y": 1.12},
-        "title": {"text": f"F1 by label (documents in brackets){more}", "font": {"size": 14}, "y": 0.99},
-    }
-    return Chart(data, layout)
+    return Chart(
+        f"F1 by label (documents in brackets){more}",
+        Axis(kind="category", categories=names),
+        Axis("F1", percent=True, low=0, high=1),
+        series,
+    )

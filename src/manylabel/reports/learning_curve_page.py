@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import Any
 
 import numpy as np
 
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, page_html
+from manylabel.reports.charts import Axis, Chart, Series
+from manylabel.reports.html_page import HtmlBlock, page_html
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 from manylabel.reports.records import LabelCurve, LearningCurve, Outlook
 from manylabel.wording import counted
 
@@ -200,7 +200,7 @@ def learning_curve_html(facts: LearningCurve) -> str:
     """The page, with all labels in its tables."""
     page = learning_curve_page(facts, None)
     heading, where, table, _, *rest = page  # the drawing in characters gives way to the chart
-    blocks: list[Block | Chart] = [where, _curve(facts), table, *rest]
+    blocks: list[HtmlBlock] = [where, _curve(facts), table, *rest]
     rising = labels_of(facts.labels, "rising")[:MOST_LINES]
     if rising:
         blocks += [Heading("The labels that rise most"), _label_curves(facts, rising)]
@@ -211,53 +211,37 @@ def learning_curve_html(facts: LearningCurve) -> str:
 def _curve(facts: LearningCurve) -> Chart:
     steps, ahead = facts.steps, facts.outlook
     sizes = [step.documents for step in steps]
-    means = [step.mean for step in steps]
-    measured = {
-        "name": "measured (least and most of the repeats)",
-        "x": sizes,
-        "y": means,
-        "mode": "markers",
-        "marker": {"size": 9},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [step.high - step.mean for step in steps],
-            "arrayminus": [step.mean - step.low for step in steps],
-        },
-    }
     grid = np.geomspace(sizes[0], ahead.documents, 60)
-    fitted = {
-        "name": "fitted curve",
-        "x": grid.tolist(),
-        "y": (ahead.a - ahead.b * grid**-ahead.c).tolist(),
-        "mode": "lines",
-        "line": {"dash": "dot"},
-    }
-    foretold = {
-        "name": "twice the documents (95 % interval)",
-        "x": [ahead.documents],
-        "y": [ahead.value],
-        "mode": "markers",
-        "marker": {"size": 10, "symbol": "circle-open"},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [max(ahead.high - ahead.value, 0.0)],
-            "arrayminus": [max(ahead.value - ahead.low, 0.0)],
-        },
-    }
-    return Chart([measured, fitted, foretold], _axes(facts.title, [*sizes, ahead.documents]))
+    series = [
+        Series(
+            "measured (least and most of the repeats)",
+            sizes,
+            [step.mean for step in steps],
+            mark="dots",
+            low=[step.low for step in steps],
+            high=[step.high for step in steps],
+        ),
+        Series(
+            "fitted curve", grid.tolist(), (ahead.a - ahead.b * grid**-ahead.c).tolist(), colour=None, dash="dotted"
+        ),
+        Series(
+            "twice the documents (95 % interval)",
+            [ahead.documents],
+            [ahead.value],
+            mark="dots",
+            colour=1,
+            low=[min(ahead.low, ahead.value)],
+            high=[max(ahead.high, ahead.value)],
+        ),
+    ]
+    return Chart("", _documents_axis([*sizes, ahead.documents]), Axis(facts.title, percent=True), series)
 
 
 def _label_curves(facts: LearningCurve, rows: Sequence[LabelCurve]) -> Chart:
     sizes = [step.documents for step in facts.steps]
-    lines = [{"name": escape(row.label), "x": sizes, "y": row.f1, "mode": "lines+markers"} for row in rows]
-    return Chart(lines, _axes("F1", sizes))
+    lines = [Series(row.label, sizes, row.f1, mark="both", colour=number) for number, row in enumerate(rows)]
+    return Chart("", _documents_axis(sizes), Axis("F1", percent=True), lines)
 
 
-def _axes(title: str, sizes: Sequence[int]) -> dict[str, Any]:
-    documents = {"title": {"text": "training documents (logarithmic)"}, "type": "log", "tickvals": list(sizes)}
-    return {
-        "xaxis": documents | {"ticktext": [f"{size:,}" for size in sizes]},
-        "yaxis": {"title": {"text": escape(title)}, "tickformat": ".0%"},
-    }
+def _documents_axis(sizes: Sequence[int]) -> Axis:
+    return Axis("training documents (logarithmic)", kind="log", ticks=sizes)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from typing import Any
 
 from manylabel.evaluation.repeated_splits import LEVEL, TESTED, RepeatedSplits, SplitTest
 from manylabel.metrics.table import METRICS
-from manylabel.reports.analysis_page import COLOURS
 from manylabel.reports.analysis_tables import Row
-from manylabel.reports.page import Block, Cell, Chart, Column, Heading, Note, Table, p_text, page_html
+from manylabel.reports.charts import Axis, Chart, Series
+from manylabel.reports.html_page import HtmlBlock, page_html
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
 from manylabel.wording import counted
 
 
@@ -65,7 +64,7 @@ def _t_text(t: float) -> str:
 
 def repeated_html(pages: Sequence[RepeatedSplits]) -> str:
     """One page of one or several data sets, with every split drawn as a point."""
-    blocks: list[Block | Chart] = []
+    blocks: list[HtmlBlock] = []
     for found in pages:
         heading, note, *rest = repeated_page(found)
         blocks += [heading, note, _boxes(found), *rest]
@@ -75,22 +74,18 @@ def repeated_html(pages: Sequence[RepeatedSplits]) -> str:
 def _boxes(found: RepeatedSplits) -> Chart:
     """A box per metric and method, with a point per split."""
     shown = [metric for metric in TESTED if METRICS[metric].greater_is_better]
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "box", "name": escape(method), "boxpoints": "all", "jitter": 0.4, "pointpos": 0,
-            "marker": {"size": 5, "color": COLOURS[number % len(COLOURS)]}, "line": {"width": 1.2},
-            "x": [METRICS[metric].title for metric in shown for _ in range(found.repeats)],
-            "y": [value for metric in shown for value in found.values[method][metric]],
-        }
+    titles = [METRICS[metric].title for metric in shown]
+    series = [
+        Series(
+            method,
+            [title for title in titles for _ in range(found.repeats)],
+            [value for metric in shown for value in found.values[method][metric]],
+            mark="boxes",
+            colour=number,
+        )
         for number, method in enumerate(found.methods)
-    ]  # fmt: skip
-    layout = {
-        "boxmode": "group",
-        "yaxis": {"tickformat": ".0%", "zeroline": False},
-        "legend": {"orientation": "h", "y": -0.14},
-        "margin": {"t": 16, "r": 20},
-    }
-    return Chart(traces, layout)
+    ]
+    return Chart("", Axis(kind="category", categories=titles), Axis(percent=True), series)
 
 
 def repeated_tables(pages: Sequence[RepeatedSplits]) -> dict[str, list[Row]]:

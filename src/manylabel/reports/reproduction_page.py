@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
-from string import Template
 
-from manylabel.data.strict_json import dumps
 from manylabel.evaluation.findings import Claim, Curves, Entry, Experiment, Reproduction, Sheet, Verdict
-from manylabel.reports.page import Block, Column, Heading, Note, Table, plotly_script
+from manylabel.reports.charts import Axis, Chart, Series
+from manylabel.reports.html_page import block_html, html_file
+from manylabel.reports.page import Block, Column, Heading, Note, Table
 
 SIGNS = {
     Verdict.REPRODUCED: "yes",
@@ -144,92 +144,36 @@ CLASSES = {
     Verdict.QUICK: "open",
 }
 
-_PAGE = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>The papers, reproduced</title>
-<style>
-:root { --ink: #1d2733; --quiet: #5c6b7a; --line: #d9e0e7; --paper: #fbfaf7;
-        --yes: #1b7f4d; --part: #a96a00; --no: #b3261e; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 Georgia, 'Times New Roman', serif; }
-main { max-width: 64rem; margin: 0 auto; padding: 2.5rem 1.5rem 5rem; }
-h1 { font-size: 2.1rem; margin: 0 0 .4rem; }
-h2 { margin: 3.2rem 0 .3rem; border-top: 2px solid var(--ink); padding-top: .9rem; }
-h3 { margin: 2.2rem 0 .3rem; } h4 { margin: 1.4rem 0 .4rem; font-weight: 600; }
-p.quiet, .quiet { color: var(--quiet); } ul { margin: .4rem 0 .8rem; padding-left: 1.2rem; color: var(--quiet); }
-table { border-collapse: collapse; font: 14px/1.45 system-ui, sans-serif; margin: .4rem 0 1rem; }
-.wide { overflow-x: auto; }
-th, td { padding: .32rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { font-weight: 600; } td.figure { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-td.figure small { color: var(--quiet); display: block; }
-.verdict { font: 600 12px/1.7 system-ui, sans-serif; padding: .05rem .5rem; border-radius: .7rem;
-           white-space: nowrap; color: #fff; }
-.yes { background: var(--yes); } .part { background: var(--part); }
-.no { background: var(--no); } .open { background: #6c7683; }
-.chart { height: 24rem; margin: .5rem 0 1.2rem; }
-nav a { margin-right: 1.1rem; } a { color: #1f5fa8; }
-</style>
-<script>$plotly</script>
-</head>
-<body><main>
-<h1>The papers, reproduced</h1>
-<p class="quiet">Every figure below was computed by manylabel. In tables ours stands first, with its standard deviation
-over repeats; the paper's figure is below it. A cell is coloured by how far ours lies above (blue) or below (red) the
-paper's.</p>
-$summary
-<nav>$links</nav>
-$papers
-</main>
-<script>
-for (const drawing of $drawings)
-  Plotly.newPlot(drawing.id, drawing.data, drawing.layout, {responsive: true, displayModeBar: false});
-</script>
-</body></html>
-""")
+_STYLES = """
+h2 { border-top: 2px solid var(--line); padding-top: .9rem; } h4 { margin: 1.4rem 0 .4rem; }
+td.figure small { color: var(--quiet); display: block; } nav a { margin-right: 1.1rem; }
+.verdict { font-weight: 600; font-size: .75rem; padding: .05rem .5rem; border-radius: .7rem; white-space: nowrap;
+           color: var(--paper); }
+.yes { background: var(--good); } .part { background: var(--warning); }
+.no { background: var(--bad); } .open { background: var(--quiet); }
+"""
+_INTRODUCTION = (
+    "Every figure below was computed by manylabel. In tables ours stands first, with its standard deviation over "
+    "repeats; the paper's figure is below it. A cell is coloured by how far ours lies above (blue) or below (red) the "
+    "paper's."
+)
 
 
 def reproduction_html(found: Sequence[Reproduction]) -> str:
     """One page that needs nothing but a browser."""
-    charts = _Charts()
-    papers = "\n".join(_paper(one, charts) for one in found)
     links = "".join(f'<a href="#{escape(one.paper)}">{escape(one.paper)}</a>' for one in found)
-    # "</" inside a script would end it
-    drawings = dumps(charts.drawings).replace("</", "<\\/")
-    return _PAGE.substitute(
-        plotly=plotly_script() if charts.drawings else "",
-        summary=_summary_html(found),
-        links=links,
-        papers=papers,
-        drawings=drawings,
-    )
+    head = f'<p class="quiet">{_INTRODUCTION}</p>{_summary_html(found)}<nav>{links}</nav>'
+    return html_file("The papers, reproduced", "\n".join([head, *map(_paper, found)]), _STYLES)
 
 
-class _Charts:
-    """The drawings of a page, each with the place it goes to."""
-
-    def __init__(self) -> None:
-        self.drawings: list[dict[str, object]] = []
-
-    def place(self, curves: Curves) -> str:
-        """Store a drawing; return the HTML element that will hold it."""
-        name = f"chart{len(self.drawings)}"
-        lines = [
-            {"name": line, "x": [x for x, _ in points], "y": [y for _, y in points], "mode": "lines+markers"}
-            for line, points in curves.lines.items()
-        ]
-        layout = {
-            "title": {"text": escape(curves.title), "font": {"size": 15}},
-            "xaxis": {"title": {"text": escape(curves.x)}},
-            "yaxis": {"title": {"text": escape(curves.y)}},
-            "margin": {"t": 48, "r": 20},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "#ffffff",
-        }
-        self.drawings.append({"id": name, "data": lines, "layout": layout})
-        note = f'<p class="quiet">{escape(curves.note)}</p>' if curves.note else ""
-        return f'<div class="chart" id="{name}"></div>{note}'
+def _chart(curves: Curves) -> str:
+    lines = [
+        Series(name, [x for x, _ in points], [y for _, y in points], mark="both", colour=number)
+        for number, (name, points) in enumerate(curves.lines.items())
+    ]
+    note = [Note(curves.note, "quiet")] if curves.note else []
+    drawn = Chart(curves.title, Axis(curves.x), Axis(curves.y), lines)
+    return "".join(map(block_html, [drawn, *note]))
 
 
 def _summary_html(found: Sequence[Reproduction]) -> str:
@@ -243,17 +187,17 @@ def _summary_html(found: Sequence[Reproduction]) -> str:
     return f"<table><tr><th>claims</th>{head}</tr>{rows}</table>"
 
 
-def _paper(one: Reproduction, charts: _Charts) -> str:
+def _paper(one: Reproduction) -> str:
     repeats = " A quick run: fewer repeats than the paper." if one.quick else ""
     notes = "".join(f"<p>{escape(note)}</p>" for note in one.notes)
-    body = "".join(_experiment(experiment, charts) for experiment in one.experiments)
+    body = "".join(_experiment(experiment) for experiment in one.experiments)
     return (
         f'<h2 id="{escape(one.paper)}">{escape(one.citation)}</h2>'
         f'<p class="quiet">{one.seconds:.0f} seconds of work.{repeats}</p>{notes}{body}'
     )
 
 
-def _experiment(experiment: Experiment, charts: _Charts) -> str:
+def _experiment(experiment: Experiment) -> str:
     chosen = "".join(f"<li>{escape(choice)}</li>" for choice in experiment.chosen)
     claims = "".join(_claim(claim) for claim in experiment.claims)
     return "".join(
@@ -262,7 +206,7 @@ def _experiment(experiment: Experiment, charts: _Charts) -> str:
             f"<ul>{chosen}</ul>" if chosen else "",
             f"<table>{claims}</table>" if claims else "",
             *(_sheet(sheet) for sheet in experiment.sheets),
-            *(charts.place(curves) for curves in experiment.curves),
+            *map(_chart, experiment.curves),
         ]
     )
 

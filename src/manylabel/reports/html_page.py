@@ -1,0 +1,170 @@
+"""A page as one HTML file that needs nothing but a browser; its tables can be read without scripts."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from string import Template
+
+from manylabel.data.strict_json import dumps
+from manylabel.reports.charts import Chart
+from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, cell_text
+from manylabel.web import FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A finished drawing, as SVG."""
+
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """A table whose figures are shaded by shares, such as the counts of predicted by true numbers of labels."""
+
+    title: str
+    across: str
+    """What the columns are, above their names."""
+    columns: Sequence[str]
+    rows: Sequence[str]
+    texts: Sequence[Sequence[str]]
+    shares: Sequence[Sequence[float]]
+
+
+HtmlBlock = Block | Chart | Drawing | Shaded
+
+MODULES = {
+    "lit": "vendor/lit-element.js",
+    "lit-html": "vendor/lit-html.js",
+    "@lit/reactive-element": "vendor/reactive-element.js",
+    "css-tag": "vendor/css-tag.js",
+}
+"""The names by which scripts import the modules of others."""
+COMPONENTS = ("table.js", "chart.js")
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline' data:"
+"""What browsers allow the page: its own styles and scripts, and no request."""
+
+_PAGE = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="$policy">
+<title>$title</title>
+<style>$styles</style>
+$scripts
+</head>
+<body><main>
+<h1>$title</h1>
+$body
+</main></body></html>
+""")
+
+
+def page_html(title: str, blocks: Sequence[HtmlBlock]) -> str:
+    """The page of some blocks."""
+    return html_file(title, "\n".join(map(block_html, blocks)))
+
+
+def html_file(title: str, body: str, styles: str = "") -> str:
+    """An HTML file whose body may hold what `block_html` returns; `styles` are added to those of all pages."""
+    return _PAGE.substitute(
+        title=escape(title),
+        policy=POLICY,
+        styles=_file("page.css") + styles,
+        scripts=_scripts("<ml-chart>" in body),
+        body=body,
+    )
+
+
+def _file(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _scripts(charts: bool) -> str:
+    """The scripts of a page: our components and what they import; Observable Plot only where there are charts.
+
+    Modules are imported by name from addresses that hold their text, since a file has no others to import from.
+    """
+    imports = {name: _address(_file(path).replace('"./css-tag.js"', '"css-tag"')) for name, path in MODULES.items()}
+    classic = ("vendor/d3.min.js", "vendor/plot.umd.min.js") if charts else ()
+    return "\n".join(
+        [
+            f'<script type="importmap">{dumps({"imports": imports})}</script>',
+            *(f"<script>{_file(path)}</script>" for path in classic),
+            *(f'<script type="module">{_file(path)}</script>' for path in COMPONENTS if charts or path != "chart.js"),
+        ]
+    )
+
+
+def _address(script: str) -> str:
+    return "data:text/javascript;base64," + base64.b64encode(script.encode()).decode()
+
+
+def block_html(block: HtmlBlock) -> str:
+    """One block; everything in it is escaped."""
+    if isinstance(block, Heading):
+        return f"<h2>{escape(block.text)}</h2>"
+    if isinstance(block, Note):
+        inside = escape(block.text)
+        return f'<pre tabindex="0">{inside}</pre>' if block.tone == "code" else f'<p class="{block.tone}">{inside}</p>'
+    if isinstance(block, Drawing):
+        return f'<div class="wide" tabindex="0">{block.svg}</div>'
+    if isinstance(block, Chart):
+        data = dumps(block.as_dict()).replace("<", r"\u003c")  # "</" and "<!--" have a meaning inside scripts
+        return f'<ml-chart><script type="application/json">{data}</script></ml-chart>'
+    return _shaded(block) if isinstance(block, Shaded) else _table(block)
+
+
+def _table(table: Table) -> str:
+    classes = ["" if column.kind == "text" else "bar" if column.kind == "bar" else "figure" for column in table.columns]
+    head = "".join(
+        f'<th scope="col" class="{name}">{escape(column.title)}</th>'
+        for name, column in zip(classes, table.columns, strict=True)
+    )
+    rows = "".join(f"<tr>{''.join(map(_cell, row, table.columns, classes))}</tr>" for row in table.rows)
+    return (
+        '<ml-table><div class="wide" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></ml-table>"
+    )
+
+
+def _cell(cell: Cell, column: Column, name: str) -> str:
+    number = _number(cell)
+    value = "" if number is None else f' data-value="{number!r}"'
+    inside = escape(cell_text(cell, column.kind))
+    if name == "bar" and number is not None:
+        inside = f'<span style="width: {100 * number:.1f}%" role="img" aria-label="{100 * number:.0f} %"></span>'
+    return f'<td class="{name}"{value}>{inside}</td>'
+
+
+def _number(cell: Cell) -> float | None:
+    """The number by which a cell is sorted; also that of texts such as ``12.5 %``."""
+    if cell is None or isinstance(cell, (int, float)):
+        return cell
+    try:
+        return float(cell.removesuffix("%").replace(",", "").replace("\N{MINUS SIGN}", "-"))
+    except ValueError:
+        return None
+
+
+def _shaded(table: Shaded) -> str:
+    head = "".join(f'<th scope="col" class="figure">{escape(name)}</th>' for name in table.columns)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(
+            f'<td class="figure shaded" style="--share: {share:.3f}">{escape(text)}</td>'
+            for text, share in zip(texts, shares, strict=True)
+        )
+        + "</tr>"
+        for name, texts, shares in zip(table.rows, table.texts, table.shares, strict=True)
+    )
+    across = f'<th class="quiet" scope="colgroup" colspan="{len(table.columns)}">{escape(table.across)}</th>'
+    return (
+        f'<div class="wide" tabindex="0"><table><caption>{escape(table.title)}</caption>'
+        f"<thead><tr><th></th>{across}</tr><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
