@@ -334,22 +334,37 @@ class TextPredictor(Transformer):
         return self._short_way
 
     def _make_short_way(self) -> Callable[[Text], list[int]] | None:
-        decided = self.decided_
+        decided, score = self.decided_, self.text_scorer()
         rule, kind = decided.rule_, decided.score_kind
-        read, score = self.features_.document_reader(), decided.document_scorer()
-        if self.label_form_ != "sets" or self.label_kind_ != "str" or rule is None or read is None or score is None:
+        if score is None or rule is None:
             return None
 
-        labels_empty = decided.labels_empty_documents
-
         def label_columns(text: Text) -> list[int]:
-            terms, values = read(text)
-            if not labels_empty and not values.any():
+            scores, is_known = score(text)
+            if not is_known:
                 return []
-            chosen: list[int] = rule.decide_dense(score(terms, values)[np.newaxis], kind)[0].nonzero()[0].tolist()
+            chosen: list[int] = rule.decide_dense(scores[np.newaxis], kind)[0].nonzero()[0].tolist()
             return chosen
 
         return label_columns
+
+    def text_scorer(self) -> Callable[[Text], tuple[Floats, bool]] | None:
+        """A function that returns the scores of one text, as the rule reads them, and whether it can get labels.
+
+        It builds no matrices; None where the method or the form of the labels needs them.
+        """
+        self.check_fitted()
+        read, score = self.features_.document_reader(), self.decided_.document_scorer()
+        by_rule = self.label_form_ == "sets" and self.label_kind_ == "str" and self.decided_.rule_ is not None
+        if not by_rule or read is None or score is None:
+            return None
+        labels_empty = self.decided_.labels_empty_documents
+
+        def scores_of(text: Text) -> tuple[Floats, bool]:
+            terms, values = read(text)
+            return score(terms, values), labels_empty or bool(values.any())
+
+        return scores_of
 
     def forget_short_way(self) -> None:
         """Drop the function of `short_way`, because something else was learned."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from manylabel.cli import built_in, choosing, data_sets, evaluating, models, predicting
+from manylabel.cli import built_in, choosing, data_sets, evaluating, models, predicting, serving
 
 app = typer.Typer(
     name="manylabel",
@@ -31,6 +31,7 @@ app.command()(built_in.reproduce)
 app.command()(models.inspect)
 app.command()(models.thresholds)
 app.command()(models.methods)
+app.command()(serving.serve)
 app.command()(data_sets.describe)
 app.command()(data_sets.convert)
 app.command()(data_sets.fetch)

@@ -277,6 +277,15 @@ LANGUAGES = tuple(sorted(_WORDS))
 RECOGNISED = tuple(sorted((*_WORDS, *_FUNCTION_WORDS)))
 """The languages that are recognised: all that Snowball has a stemmer for."""
 _KNOWN = (*RECOGNISED, *_RELATIVES)
+CODES = {
+    "ar": "arabic", "hy": "armenian", "eu": "basque", "ca": "catalan", "cs": "czech", "da": "danish", "nl": "dutch",
+    "en": "english", "eo": "esperanto", "et": "estonian", "fi": "finnish", "fr": "french", "de": "german",
+    "el": "greek", "hi": "hindi", "hu": "hungarian", "id": "indonesian", "ga": "irish", "it": "italian",
+    "lt": "lithuanian", "ne": "nepali", "no": "norwegian", "fa": "persian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "st": "sesotho", "es": "spanish", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+"""The languages that are recognised, by their code in ISO 639-1."""
 
 MIN_SHARE = 0.15
 """The least share of stop words at which texts are taken to be in a language; in prose it is about 0.4."""
@@ -315,14 +324,7 @@ def guess_language(texts: Sequence[str]) -> str | None:
     >>> guess_language(["bus late hole road lamp"]) is None
     True
     """
-    sample = [text[: 10 * MAX_CHARACTERS] for text in spread(texts)]
-    if has_markup(sample):
-        sample = [without_markup(text) for text in sample]
-    words = Counter(
-        word
-        for text in (text[:MAX_CHARACTERS].lower() for text in sample)
-        for word in re.findall(r"\w\w+" if text.isascii() else MARKED_WORDS, text)
-    )
+    words = _words_of(texts)
     matches = {language: sum(map(words.__getitem__, _function_words(language))) for language in _KNOWN}
     best = max(_KNOWN, key=matches.__getitem__)
     if best in _WORDS:
@@ -330,6 +332,34 @@ def guess_language(texts: Sequence[str]) -> str | None:
     different = len(_function_words(best) & words.keys())
     enough = any(different >= least and matches[best] >= share * words.total() for least, share in FEW_WORDS)
     return best if enough and best not in _RELATIVES else None
+
+
+def language_shares(text: str, codes: Sequence[str]) -> dict[str, float]:
+    """The share of each language in the stop words of a text that any of these languages has; all 0 if there are none.
+
+    >>> shares = language_shares("Der Bus kam wieder zu spät, und niemand sagte uns, warum.", ["de", "en"])
+    >>> shares["de"], shares["en"]
+    (1.0, 0.0)
+    """
+    words = _words_of([text])
+    matches = {}
+    for code in codes:
+        if code not in CODES:
+            raise UnknownNameError("language", code, CODES)
+        matches[code] = sum(map(words.__getitem__, _function_words(CODES[code])))
+    return {code: found / max(sum(matches.values()), 1) for code, found in matches.items()}
+
+
+def _words_of(texts: Sequence[str]) -> Counter[str]:
+    """The words of a sample of texts in lower case, and how often each occurs."""
+    sample = [text[: 10 * MAX_CHARACTERS] for text in spread(texts)]
+    if has_markup(sample):
+        sample = [without_markup(text) for text in sample]
+    return Counter(
+        word
+        for text in (text[:MAX_CHARACTERS].lower() for text in sample)
+        for word in re.findall(r"\w\w+" if text.isascii() else MARKED_WORDS, text)
+    )
 
 
 @lru_cache(maxsize=len(_KNOWN))

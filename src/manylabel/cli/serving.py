@@ -1,0 +1,94 @@
+"""``manylabel serve``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manylabel.cli.display import progress, remark
+
+
+def serve(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="MODEL…",
+            help="Model files to serve, each under its name without .manylabel, or under another one: NAME=FILE.",
+            show_default=False,
+        ),
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve a model of the letters that come with manylabel, as 'townhall'.")
+    ] = False,
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on. Any but this computer's own requires --token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for any free one.")] = 8000,
+    workers: Annotated[
+        str, typer.Option("--workers", help="How many processes handle requests; 'auto': one per core.")
+    ] = "1",
+    token: Annotated[
+        Path | None,
+        typer.Option(
+            "--token",
+            help="A file with a token that clients must send (Authorization: Bearer TOKEN).",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit",
+            metavar="NAME=VALUE",
+            help="A limit on requests: body and headers (bytes), documents (per request), characters (per document), "
+            "requests (at once) or seconds (per request); repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    json_logs: Annotated[bool, typer.Option("--json-logs", help="Write log lines as JSON.")] = False,
+    log_requests: Annotated[bool, typer.Option("--log-requests", help="Write a log line per request.")] = False,
+) -> None:
+    """Serve models over HTTP, to clients of manylabel, Annif, Hugging Face TEI, the Open Inference Protocol and MLflow.
+
+    A model file that is replaced is served from then on, without a request being lost.
+    """
+    from manylabel.exceptions import MissingExtraError, ParameterError
+    from manylabel.tasks.serving import check_servable, served_names, train_demo
+
+    try:
+        from manylabel.server.settings import Limits, Settings, check_exposure, read_token, worker_count
+        from manylabel.server.supervisor import serve as run
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("manylabel serve", "server") from error
+
+    if demo == bool(models):
+        raise ParameterError("Give the model files to serve, or --demo. To make one: manylabel train DATA")
+    secret = None if token is None else read_token(token)
+    check_exposure(host, secret)
+    with tempfile.TemporaryDirectory() as folder:
+        names = served_names(models or [str(Path(folder, "townhall.manylabel"))])
+        if demo:
+            with progress():
+                train_demo(names["townhall"])
+        check_servable(names.values())
+        settings = Settings(
+            {name: str(path.resolve()) for name, path in names.items()},
+            host,
+            port,
+            worker_count(workers),
+            secret,
+            Limits.parse(limit or []),
+            json_logs,
+            log_requests,
+        )
+
+        def started(address: str) -> None:
+            remark(f"Serving {', '.join(names)} on {address} with {settings.workers} worker(s). Stop with Ctrl-C.")
+            remark(f'Try: curl {address}/v1/models/{next(iter(names))}/predict --json \'{{"text": "…"}}\'')
+
+        code = run(settings, started)
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,232 @@
+"""The control plane: models, health, metrics and the OpenAPI document, with FastAPI."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from manylabel import __version__
+from manylabel.exceptions import ManylabelError
+from manylabel.server.metrics import Metrics
+from manylabel.server.models import Models
+from manylabel.server.operations import ROUTE
+from manylabel.server.problems import RequestError, method_not_allowed, problem_json
+from manylabel.server.settings import Settings
+from manylabel.tasks.serving import ServedModel
+
+RELOAD_SECONDS = 60
+ModelName = Annotated[str, Path(description="The name of a model.")]
+
+
+class Service(BaseModel):
+    """The server and its version."""
+
+    title: str
+    version: str
+
+
+class Health(BaseModel):
+    """Whether the server answers."""
+
+    status: str
+
+
+class Readiness(BaseModel):
+    """Whether requests are answered, by how many workers, and which model files could not be loaded."""
+
+    ready: bool
+    workers: int
+    failures: dict[str, str]
+
+
+class ModelSummary(BaseModel):
+    """A model: which version of it is served."""
+
+    name: str
+    version: str
+    sha256: str
+    method: str
+    labels: int
+    language: str | None
+    probabilities: bool
+
+
+class ModelDetails(ModelSummary):
+    """A model with what its file says of its training."""
+
+    languages: list[str]
+    details: dict[str, Any]
+
+
+class ModelList(BaseModel):
+    """All models."""
+
+    models: list[ModelSummary]
+
+
+class Label(BaseModel):
+    """A label, with its address and threshold where it has them."""
+
+    label: str
+    uri: str | None
+    threshold: float | None
+
+
+class LabelList(BaseModel):
+    """Labels of a model, in the order of its scores."""
+
+    total: int
+    labels: list[Label]
+
+
+def summary(model: ServedModel) -> dict[str, Any]:
+    """What is always told of a model."""
+    return {
+        "name": model.name,
+        "version": model.version,
+        "sha256": model.sha256,
+        "method": model.method,
+        "labels": len(model.labels),
+        "language": model.language,
+        "probabilities": model.probabilities,
+    }
+
+
+def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastAPI:
+    """The application that answers what the dialects do not."""
+    app = FastAPI(title="manylabel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    _add_errors(app)
+    _add_operations(app, models, settings, metrics)
+    _add_models(app, models, metrics)
+    return app
+
+
+def _add_errors(app: FastAPI) -> None:
+    def answer(problem: RequestError) -> Response:
+        kind, body = problem_json(problem)
+        return Response(body, problem.status, problem.headers, kind.decode())
+
+    async def problem(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestError)
+        return answer(error)
+
+    async def wrong_input(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        found = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+        return answer(RequestError(422, f"The request has another form than expected: {found}."))
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 405:
+            return answer(method_not_allowed(request.method, (error.headers or {}).get("Allow", "other methods")))
+        if error.status_code == 404:
+            return answer(RequestError(404, "There is nothing at this address. /v1/openapi.json lists all addresses."))
+        return answer(RequestError(error.status_code, str(error.detail), error.headers))
+
+    async def mistaken(_: Request, error: Exception) -> Response:
+        return answer(RequestError(422, str(error)))
+
+    app.add_exception_handler(RequestError, problem)
+    app.add_exception_handler(RequestValidationError, wrong_input)
+    app.add_exception_handler(HTTPException, refused)
+    app.add_exception_handler(ManylabelError, mistaken)
+
+
+def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:
+    @app.get("/health", tags=["operations"], summary="Whether the server answers")
+    async def health(request: Request) -> Health:
+        request.scope[ROUTE] = "health"
+        return Health(status="ok")
+
+    @app.get("/ready", tags=["operations"], summary="Whether requests are answered")
+    async def ready(request: Request) -> Readiness:
+        request.scope[ROUTE] = "health"
+        return Readiness(ready=True, workers=len(metrics.ready_workers()), failures=models.failures)
+
+    @app.get("/metrics", tags=["operations"], summary="Counters for Prometheus", response_class=PlainTextResponse)
+    async def report(request: Request) -> Response:
+        request.scope[ROUTE] = "metrics"
+        listed = [(model.name, model.version, model.sha256) for model in models.all]
+        return PlainTextResponse(metrics.report(listed), media_type="text/plain; version=0.0.4")
+
+    @app.get("/v1/", tags=["operations"], summary="The server and its version")
+    async def service(request: Request) -> Service:
+        request.scope[ROUTE] = "control"
+        return Service(title="manylabel", version=__version__)
+
+
+def _add_models(app: FastAPI, models: Models, metrics: Metrics) -> None:
+    @app.get("/v1/models", tags=["models"], summary="List the models")
+    async def list_models(request: Request) -> ModelList:
+        request.scope[ROUTE] = "control"
+        return ModelList(models=[ModelSummary(**summary(model)) for model in models.all])
+
+    @app.get("/v1/models/{model}", tags=["models"], summary="Describe a model")
+    async def show_model(request: Request, response: Response, model: ModelName) -> ModelDetails:
+        request.scope[ROUTE] = "control"
+        found = models.get(model)
+        name_model(response, models, found)
+        return ModelDetails(**summary(found), languages=found.languages, details=found.facts())
+
+    @app.get("/v1/models/{model}/labels", tags=["models"], summary="List the labels of a model")
+    async def labels(
+        request: Request,
+        response: Response,
+        model: ModelName,
+        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+        language: str | None = None,
+    ) -> LabelList:
+        request.scope[ROUTE] = "labels"
+        found = models.get(model)
+        name_model(response, models, found)
+        names = found.names(language)
+        listed = [
+            Label(label=names[one], uri=found.uris[one], threshold=found.thresholds[one] if found.thresholds else None)
+            for one in range(offset, min(offset + limit, len(names)))
+        ]
+        return LabelList(total=len(names), labels=listed)
+
+    @app.post("/v1/models/{model}/reload", tags=["models"], summary="Serve the file of a model as it is now")
+    async def reload(request: Request, response: Response, model: ModelName) -> ModelSummary:
+        request.scope[ROUTE] = "control"
+        models.get(model)
+        await ask_all_workers(models, metrics)
+        if model in models.failures:
+            kept = models.get(model).version
+            raise RequestError(409, f"The version {kept} is still served. {models.failures[model]}")
+        name_model(response, models, models.get(model))
+        return ModelSummary(**summary(models.get(model)))
+
+
+async def ask_all_workers(models: Models, metrics: Metrics) -> None:
+    """Have every worker look at the model files again, and wait until all did."""
+    asked = time.time()
+    metrics.set("generation", asked, metrics.workers)
+    deadline = asked + RELOAD_SECONDS
+    while any(metrics.get("generation", worker) < asked for worker in metrics.ready_workers()):
+        if time.time() > deadline:
+            raise RequestError(409, f"Some workers did not load the model within {RELOAD_SECONDS} seconds. Ask again.")
+        await asyncio.sleep(0.01)
+
+
+def name_model(response: Response, models: Models, model: ServedModel) -> None:
+    """Name the model, its version and its hash in the headers of a response."""
+    for name, value in models.headers(model):
+        response.headers[name.decode()] = value.decode()
+
+
+def openapi_route(app: FastAPI, document: dict[str, Any]) -> None:
+    """Serve the OpenAPI document."""
+
+    @app.get("/v1/openapi.json", include_in_schema=False)
+    async def openapi(request: Request) -> JSONResponse:
+        request.scope[ROUTE] = "control"
+        return JSONResponse(document)

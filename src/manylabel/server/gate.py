@@ -1,0 +1,130 @@
+"""What every request passes first: token, address, the number of requests at once, and the metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import time
+from collections.abc import Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from manylabel.server import problems
+from manylabel.server.logs import Log
+from manylabel.server.metrics import Metrics
+from manylabel.server.operations import DOCUMENTS, HEADERS, ROUTE, header_list
+from manylabel.server.problems import RequestError, problem_json
+from manylabel.server.settings import Settings
+
+OPEN = frozenset({"/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready"})
+"""Addresses that need no token and are never too busy: those by which a machine asks whether the server lives."""
+SECURITY_HEADERS = header_list(
+    {
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+)
+LOOPBACK_HOSTS = (b"localhost", b"127.0.0.1", b"[::1]")
+OTHER = "other"
+"""The route of requests that no operation answers."""
+
+
+class Gate:
+    """An ASGI application around another one."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, log: Log) -> None:
+        self.app, self.metrics, self.log = app, metrics, log
+        self.most = settings.requests_per_worker
+        self.in_flight = 0
+        token = settings.token
+        self.token = None if token is None else _digest(f"Bearer {token}".encode())
+        host = settings.host.encode()
+        self.hosts = {*LOOPBACK_HOSTS, b"[%b]" % host if b":" in host else host}
+        self.log_requests = settings.log_requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or refuse it."""
+        if scope["type"] != "http":  # no other protocol is served
+            return
+        began = time.perf_counter()
+        scope[ROUTE], scope[DOCUMENTS] = OTHER, 0
+        headers = scope[HEADERS] = dict(scope["headers"])
+        answered = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal answered
+            if message["type"] == "http.response.start":
+                answered = message["status"]
+                message = {**message, "headers": [*message.get("headers", ()), *SECURITY_HEADERS]}
+            await send(message)
+
+        self.in_flight += 1
+        self.metrics.set("in_flight", self.in_flight)
+        try:
+            if scope["path"] not in OPEN:
+                self._check(scope["method"], headers)
+            await self.app(scope, receive, sending)
+        except RequestError as problem:
+            await respond(sending, problem)
+        except asyncio.CancelledError:  # the client is gone, or the server stops and cannot wait longer
+            raise
+        except Exception as error:
+            self.log.error("error", error, method=scope["method"], path=scope["path"])
+            if not answered:
+                await respond(
+                    sending, RequestError(500, "Something went wrong inside manylabel. The log has the details.")
+                )
+        finally:
+            self.in_flight -= 1
+            seconds = time.perf_counter() - began
+            self.metrics.set("in_flight", self.in_flight)
+            self.metrics.count(scope[ROUTE], answered or 499, seconds, scope[DOCUMENTS])
+            if self.log_requests:
+                self._log(scope, answered, seconds)
+
+    def _check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
+        """Raise the problem of a request that may not pass."""
+        if self.token is not None:
+            if not hmac.compare_digest(_digest(headers.get(b"authorization", b"")), self.token):
+                raise RequestError(
+                    401,
+                    "This server needs its token in the header Authorization: Bearer TOKEN.",
+                    {"WWW-Authenticate": "Bearer"},
+                )
+        elif headers.get(b"host", b"").rpartition(b":")[0] not in self.hosts and headers.get(b"host") not in self.hosts:
+            # A page of another site that has its own name resolve to this computer must not read answers.
+            raise RequestError(421, "The server answers to localhost and its own address only. Start it with --token.")
+        if b"origin" in headers and method not in ("GET", "HEAD"):
+            origin = headers[b"origin"].partition(b"://")[2]
+            if origin != headers.get(b"host"):
+                raise RequestError(403, "Pages of other sites may not send requests to this server.")
+        if self.in_flight > self.most:
+            raise problems.too_busy()
+
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
+        client = scope.get("client")
+        self.log.write(
+            "request",
+            method=scope["method"],
+            path=scope["path"],
+            status=status,
+            milliseconds=round(seconds * 1e3, 3),
+            client=client[0] if client else None,
+        )
+
+
+def _digest(value: bytes) -> bytes:
+    """A digest of fixed length: comparing two takes the same time however the values differ."""
+    return hashlib.sha256(value).digest()
+
+
+async def respond(send: Send, problem: RequestError) -> None:
+    """Send a problem."""
+    kind, body = problem_json(problem)
+    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *header_list(problem.headers)]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,83 @@
+"""The models that are served, and how a new version of a file takes the place of the old one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from manylabel.exceptions import ManylabelError
+from manylabel.server.problems import RequestError
+from manylabel.tasks.serving import ServedModel, file_identity
+
+
+class Models:
+    """The current version of every model by name.
+
+    A request takes a model once and keeps it; `refresh` loads what changed aside and then replaces the table in one
+    step. A file that cannot be loaded leaves the old version in place.
+    """
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.files = {name: Path(file) for name, file in files.items()}
+        self.failures: dict[str, str] = {}
+        """Why the file of a model, as it is now, could not be loaded."""
+        self._failed: dict[str, tuple[int, ...]] = {}
+        self._current: dict[str, ServedModel] = {}
+        self._refreshing = asyncio.Lock()
+
+    def load(self) -> None:
+        """Load every model."""
+        self._current = {name: ServedModel.load(name, path) for name, path in self.files.items()}
+
+    @property
+    def first(self) -> ServedModel:
+        """The model that answers where a dialect names none."""
+        return next(iter(self._current.values()))
+
+    @property
+    def all(self) -> list[ServedModel]:
+        """All models, in the order in which they were given."""
+        return list(self._current.values())
+
+    def get(self, name: str) -> ServedModel:
+        """The model of a name."""
+        found = self._current.get(name)
+        if found is None:
+            raise RequestError(404, f"There is no model {name!r}. Served: {', '.join(self._current)}.")
+        return found
+
+    def headers(self, model: ServedModel) -> list[tuple[bytes, bytes]]:
+        """The headers in which every answer names its model."""
+        return [
+            (b"manylabel-model", quote(model.name).encode()),
+            (b"manylabel-version", model.version.encode()),
+            (b"manylabel-sha256", model.sha256.encode()),
+        ]
+
+    async def refresh(self) -> tuple[int, int]:
+        """Load the files that changed; return how many models were replaced, and how many could not be."""
+        replaced = failed = 0
+        async with self._refreshing:
+            for name, path in self.files.items():
+                try:
+                    identity = file_identity(path)
+                    if identity == self._current[name].identity:
+                        self._succeeded(name)
+                        continue
+                    if identity == self._failed.get(name):
+                        continue
+                    self._failed[name] = identity
+                    made = await asyncio.to_thread(ServedModel.load, name, path)
+                    self._current = {**self._current, name: made}
+                    self._succeeded(name)
+                    replaced += 1
+                except (ManylabelError, OSError) as error:
+                    failed += name not in self.failures or str(error) != self.failures[name]
+                    self.failures[name] = str(error)
+        return replaced, failed
+
+    def _succeeded(self, name: str) -> None:
+        self.failures.pop(name, None)
+        self._failed.pop(name, None)

@@ -1,0 +1,88 @@
+"""Errors of requests, and their form in each dialect: problem+json (RFC 9457) unless a dialect has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import TypeAlias
+
+import msgspec
+
+from manylabel.wording import counted
+
+JSON = b"application/json"
+PROBLEM_JSON = b"application/problem+json"
+
+
+class RequestError(Exception):
+    """A request that cannot be answered: the status, what is wrong with it and what to do."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status, self.detail, self.headers = status, detail, dict(headers or {})
+        super().__init__(detail)
+
+    @property
+    def title(self) -> str:
+        """The name of the status."""
+        return HTTPStatus(self.status).phrase
+
+
+Form: TypeAlias = Callable[[RequestError], tuple[bytes, bytes]]
+"""A problem → the content type and the body of the response."""
+
+
+class ProblemBody(msgspec.Struct):
+    """An error: what happened, what was found, what to do."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+def problem_json(problem: RequestError) -> tuple[bytes, bytes]:
+    """The problem as RFC 9457 has it."""
+    return PROBLEM_JSON, msgspec.json.encode(ProblemBody("about:blank", problem.title, problem.status, problem.detail))
+
+
+# ---- problems that several places raise ------------------------------------------------------------------------------
+
+
+def body_too_large(limit: int) -> RequestError:
+    """A body over the limit; the connection is closed, because the rest of the body is not read."""
+    return RequestError(
+        413,
+        f"The body of the request is larger than {limit:,} bytes. Send fewer documents per request, or start the "
+        "server with a higher --limit body=….",
+        {"Connection": "close"},
+    )
+
+
+def too_many_documents(found: int, limit: int) -> RequestError:
+    """More documents than a request may hold."""
+    return RequestError(413, f"The request holds {counted(found, 'document')}; up to {limit:,} are allowed. Split it.")
+
+
+def text_too_long(found: int, limit: int) -> RequestError:
+    """A document that is too long."""
+    return RequestError(413, f"A document has {found:,} characters; up to {limit:,} are allowed. Shorten it.")
+
+
+def out_of_time(seconds: int, done: int, total: int) -> RequestError:
+    """Documents that could not be labelled in time."""
+    return RequestError(
+        429,
+        f"Labelled {done:,} of {counted(total, 'document')} in {counted(seconds, 'second')}, which is the limit. Send "
+        "fewer documents per request, or try again later.",
+        {"Retry-After": "5"},
+    )
+
+
+def too_busy() -> RequestError:
+    """More requests at once than the server takes."""
+    return RequestError(429, "The server is busy with other requests. Try again in a second.", {"Retry-After": "1"})
+
+
+def method_not_allowed(method: str, allowed: str) -> RequestError:
+    """A method that an address does not take."""
+    return RequestError(405, f"This address does not take {method}. It takes {allowed}.", {"Allow": allowed})

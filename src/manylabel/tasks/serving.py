@@ -1,0 +1,217 @@
+"""A model loaded to be served: what it predicts for one text, and the version and hash that every answer names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manylabel.classifier import TextClassifier
+from manylabel.data.corpus import Text as Text
+from manylabel.decisions.corrected import checked_thresholds
+from manylabel.decisions.shown import decide_by_shown
+from manylabel.estimator import Floats
+from manylabel.exceptions import MissingDataError, ModelFileError, ParameterError
+from manylabel.features.languages import CODES, language_shares
+from manylabel.kernels.threads import available_threads
+from manylabel.tasks.corpora import Source
+from manylabel.tasks.models import inspect, train, use_threads
+
+Scored = tuple[int, float]
+"""The column of a label and its score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The labels that an answer should hold: those of the model's rule, or others by a threshold or a number."""
+
+    threshold: float | None = None
+    top: int | None = None
+    runners_up: int = 0
+    """How many labels that were not predicted to add with their scores."""
+
+    @property
+    def by_rule(self) -> bool:
+        """Whether the model's own rule decides."""
+        return self.threshold is None and self.top is None
+
+
+BY_RULE = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
+class TextPrediction:
+    """The predicted labels of one text, best first, and the next best labels that were asked for."""
+
+    labels: list[Scored]
+    runners_up: list[Scored]
+
+
+class ServedModel:
+    """A model and all that answers name: its labels, their addresses, its version and the SHA-256 of its file.
+
+    `load` reads the file once; nothing here changes afterwards, so that whoever holds one is answered by one version.
+    """
+
+    def __init__(self, name: str, path: Path, classifier: TextClassifier, identity: tuple[int, ...], sha256: str):
+        self.name, self.path, self.identity, self.sha256 = name, path, identity, sha256
+        self.version = datetime.fromtimestamp(identity[3] / 1e9, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+        self.classifier = use_threads(classifier, 1)
+        self.labels = classifier.labels_
+        self.addresses = classifier.label_addresses
+        self.uris = [self.addresses.get(label) for label in self.labels]
+        self.method = classifier.method
+        self.probabilities = classifier.scores_are_probabilities
+        thresholds = classifier.decided_.thresholds()
+        self.thresholds: list[float] | None = None if thresholds is None else thresholds.tolist()
+        vectorizer = classifier.features_.vectorizer_
+        stemmer = None if vectorizer is None else vectorizer.stemmer_
+        self.language = next((code for code, name in CODES.items() if name == stemmer), None)
+        """The code of the language of the texts, where it was recognised."""
+        self._score = classifier.text_scorer()
+        self._names: dict[str, list[str]] = {}
+        self._columns = {label: column for column, label in enumerate(self.labels)}
+
+    @classmethod
+    def load(cls, name: str, path: Path) -> ServedModel:
+        """The model of a file; an error where the file was replaced while it was read."""
+        before, sha256 = file_identity(path), _file_digest(path)
+        classifier = TextClassifier.load(path)
+        if file_identity(path) != before:
+            raise ModelFileError(f"{path}: this model file was replaced while it was being read. Load it again.")
+        return cls(name, path, classifier, before, sha256)
+
+    def check(self, wanted: Wanted) -> None:
+        """An error where a threshold is not one that the scores of the model can have."""
+        if wanted.threshold is not None:
+            checked_thresholds(wanted.threshold, self.labels[:1], self.probabilities)
+
+    def predict(self, text: Text, wanted: Wanted = BY_RULE) -> TextPrediction:
+        """The labels of one text; equal to those of `manylabel predict`."""
+        columns, shown = self._decide(text, wanted)
+        labels = sorted(((column, float(shown[column])) for column in columns), key=_best_first)
+        if not wanted.runners_up:
+            return TextPrediction(labels, [])
+        chosen = set(columns)
+        order = np.argsort(-shown, kind="stable").tolist()
+        rest = [column for column in order if column not in chosen][: wanted.runners_up]
+        return TextPrediction(labels, [(column, float(shown[column])) for column in rest])
+
+    def _decide(self, text: Text, wanted: Wanted) -> tuple[list[int], Floats]:
+        """The columns of the predicted labels, and the scores of all labels in the units shown to users."""
+        decided = self.classifier.decided_
+        if self._score is None or decided.rule_ is None:
+            [one] = self.classifier.iter_predictions([text], threshold=wanted.threshold, top=wanted.top)
+            return [self._columns[label] for label in one.labels], one.scores
+        row, is_known = self._score(text)
+        scores = row[np.newaxis]
+        shown = decided.shown(scores)
+        if not is_known:
+            return [], shown[0]
+        if wanted.by_rule:
+            chosen = decided.rule_.decide_dense(scores, decided.score_kind)
+        else:
+            limit = 1 if wanted.top is None and decided.rule_.predicts_one_label else wanted.top
+            chosen = decide_by_shown(scores, shown, decided.score_kind, wanted.threshold, limit)
+        columns: list[int] = chosen[0].nonzero()[0].tolist()
+        return columns, shown[0]
+
+    def scores(self, text: Text, *, raw: bool = False) -> Floats:
+        """The score of every label for one text, in the units of `predict` or, with `raw`, the method's own."""
+        if self._score is None:
+            rows: Floats = self.classifier.predict_scores([text], raw=raw)
+            return np.asarray(rows[0], dtype=np.float64)
+        shown = self.classifier.decided_.shown(self._score(text)[0][np.newaxis], raw=raw)
+        return np.asarray(shown[0], dtype=np.float64)
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages in which the vocabulary names labels; none without a vocabulary."""
+        vocabulary = self.classifier.vocabulary
+        return [] if vocabulary is None else vocabulary.languages
+
+    def names(self, language: str | None) -> list[str]:
+        """The names of the labels: the model's own, or those in another language of its vocabulary."""
+        if language is None:
+            return self.labels
+        if (spelled := language.lower()) not in self._names:
+            self._names[spelled] = self._named_in(spelled)
+        return self._names[spelled]
+
+    def _named_in(self, language: str) -> list[str]:
+        vocabulary = self.classifier.vocabulary
+        if vocabulary is None:
+            raise ParameterError(
+                f"The model {self.name!r} has no vocabulary, so its labels have no names in other languages. "
+                "Leave the language out."
+            )
+        known = vocabulary.display_names(vocabulary.checked_language(language))
+        return [
+            label if uri is None else known.get(uri, label) for label, uri in zip(self.labels, self.uris, strict=True)
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """What `manylabel inspect` knows of the file, without its arrays, thresholds and label counts."""
+        found = inspect(self.path).as_dict()
+        kept = ("versions", "facts", "language", "texts", "chosen", "guarantee", "expected", "changes", "single_label")
+        return {name: found[name] for name in kept}
+
+
+def _best_first(scored: Scored) -> tuple[float, int]:
+    return -scored[1], scored[0]
+
+
+def file_identity(path: Path) -> tuple[int, ...]:
+    """The device, number, size and time of change of a file: another model has another identity."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        raise MissingDataError(f"{path}: there is no such model file.") from None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def served_names(models: Sequence[str]) -> dict[str, Path]:
+    """The file of each model by its name: as in NAME=FILE, or the name of the file without its ending."""
+    found: dict[str, Path] = {}
+    for given in models:
+        name, equals, file = given.partition("=")
+        path = Path(file if equals and not Path(given).exists() else given)
+        if path == Path(given):
+            name = path.name.removesuffix(".manylabel")
+        if not name or not name.isprintable() or "/" in name or name in found:
+            why = f"{name!r} is taken by {found[name]}" if name in found else f"{name!r} cannot be a name in addresses"
+            raise ParameterError(f"{given}: {why}. Name the model with NAME=FILE, for example letters={path}.")
+        found[name] = path
+    return found
+
+
+def check_servable(paths: Iterable[Path]) -> None:
+    """Raise an error where a file is not a model."""
+    for path in paths:
+        inspect(path)
+
+
+def detect_languages(text: str, codes: Sequence[str]) -> dict[str, float]:
+    """The share of each language in the stop words of a text."""
+    return language_shares(text, codes)
+
+
+def usable_cores() -> int:
+    """The number of cores that this process may run on."""
+    return available_threads(None)
+
+
+def train_demo(path: Path) -> None:
+    """Train the default method on the letters that come with manylabel and write the model."""
+    train(Source("townhall"), path)

@@ -1,0 +1,181 @@
+"""``manylabel serve``: a real server, its workers, and clients that exist."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from annif_client import AnnifClient
+
+from manylabel.cli.run import run
+from served import Running, running, small_model
+
+PREDICT = "/v1/models/letters/predict"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    model = small_model(tmp_path_factory.mktemp("models") / "letters.manylabel")
+    with running(str(model), "--limit", "seconds=1", "--limit", "headers=4k", "--workers", "2") as started:
+        yield started
+
+
+def head_of(length: int) -> bytes:
+    """The head of a request whose body has some length."""
+    lines = [
+        f"POST {PREDICT} HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        f"Content-Length: {length}",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def test_annif_client_works_unchanged(server: Running) -> None:
+    client = AnnifClient(f"{server.url}/v1/")
+    assert client.api_info["title"] == "manylabel"
+    assert [one["project_id"] for one in client.projects] == ["letters"]
+    assert client.get_project("letters")["backend"]["backend_id"] == "nb-binary"
+    assert client.suggest("letters", "the bus is late", limit=1)[0]["label"] == "buses"
+    documents = [{"document_id": "x", "text": "a bad road"}]
+    [answer] = client.suggest_batch("letters", documents, limit=2, threshold=0.01)
+    assert (answer["document_id"], answer["results"][0]["label"]) == ("x", "roads")
+    found = client.detect_language("The bus was late again and nobody told us why.", ["en", "fi"])
+    assert found["results"][0]["language"] == "en"
+    with pytest.raises(ValueError, match="There is no model 'other'"):
+        client.get_project("other")
+
+
+def test_a_slow_request_is_refused(server: Running) -> None:
+    for sent in (
+        b"",
+        b"GET /health HTTP/1.1\r\n",
+        head_of(9) + b"{",
+    ):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            connection.sendall(sent)
+            answer = b"".join(iter(lambda: connection.recv(4096), b""))
+        assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_long_headers_and_other_protocols_are_refused(server: Running) -> None:
+    for sent, status in (
+        (b"GET /health HTTP/1.1\r\nx: " + b"a" * 5000, b"431"),
+        (b"\x16\x03\x01 not HTTP\r\n\r\n", b"400"),
+        (b"GET /caf\xe9 HTTP/1.1\r\n\r\n", b"400"),
+    ):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            connection.sendall(sent)
+            assert connection.recv(4096).startswith(b"HTTP/1.1 " + status)
+    assert server.ask("GET", "/health").status == 200
+
+
+def test_a_killed_worker_is_replaced_and_the_others_go_on(server: Running) -> None:
+    before = server.workers()
+    os.kill(before[0], signal.SIGKILL)
+    failed = 0
+    deadline = time.monotonic() + 15
+    while (
+        len(set(server.workers()) - {before[0]}) < 2
+        or "workers_ready 2" not in server.ask("GET", "/metrics").body.decode()
+    ):
+        assert time.monotonic() < deadline
+        failed += server.ask("POST", PREDICT, {"text": "bus"}).status != 200
+    assert failed == 0
+    assert "manylabel_worker_restarts_total 1" in server.ask("GET", "/metrics").body.decode()
+
+
+def test_replacing_a_model_under_load_fails_no_request_and_mixes_no_versions(tmp_path: Path) -> None:
+    labels = {"old": ["old-bus", "old-road"], "new": ["new-bus", "new-road"]}
+    files = {}
+    for name, (bus, road) in labels.items():
+        files[name] = small_model(tmp_path / f"{name}.manylabel", [[bus], [road], [bus, road], [bus, road]])
+    served = tmp_path / "letters.manylabel"
+    served.write_bytes(files["old"].read_bytes())
+    seen: set[tuple[str, str]] = set()
+    problems: list[object] = []
+    with running(str(served), "--workers", "2") as server:
+        stop = threading.Event()
+
+        def ask() -> None:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            while not stop.is_set():
+                connection.request(
+                    "POST", PREDICT, b'{"documents": ["bus", "road", "bus road"]}', {"Content-Type": "application/json"}
+                )
+                response = connection.getresponse()
+                answer = json.loads(response.read())
+                ages = {label["label"][:3] for one in answer.get("predictions", []) for label in one["labels"]}
+                if response.status != 200 or len(ages) != 1:
+                    problems.append(answer)
+                else:
+                    seen.add((ages.pop(), answer["sha256"]))
+            connection.close()
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for name in ("new", "old", "new"):
+            copy = tmp_path / "copy"
+            copy.write_bytes(files[name].read_bytes())
+            copy.replace(served)
+            reloaded = server.ask("POST", "/v1/models/letters/reload")
+            assert reloaded.status == 200
+            for _ in range(8):  # each worker answers with the new version once the reload was answered
+                found = server.ask("POST", PREDICT, {"text": "bus"}).json()
+                assert found["sha256"] == reloaded.json()["sha256"]
+                assert found["predictions"][0]["labels"][0]["label"] == f"{name}-bus"
+        served.write_bytes(b"damaged")
+        assert server.ask("POST", "/v1/models/letters/reload").status == 409
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert problems == []
+    assert {age for age, _ in seen} == {"old", "new"}
+    assert len(seen) == 2
+
+
+def test_requests_in_flight_finish_when_the_server_stops(tmp_path: Path) -> None:
+    model = small_model(tmp_path / "letters.manylabel")
+    with running(str(model)) as server, socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        body = json.dumps({"documents": ["the bus on the road"] * 900}).encode()
+        connection.sendall(head_of(len(body)) + body[:-1])
+        time.sleep(0.2)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        connection.sendall(body[-1:])
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        assert answer.count(b'"labels"') == 900
+        assert server.process.wait(10) == 0
+
+
+def test_workers_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:
+    with running(str(small_model(tmp_path / "letters.manylabel"))) as server:
+        [worker] = server.workers()
+        server.process.kill()
+        server.process.wait()
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{worker}").exists() and "Z" not in Path(f"/proc/{worker}/stat").read_text().split()[2]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(small_model(tmp_path / "letters.manylabel"))
+
+    def refused(*arguments: str) -> str:
+        assert run(["serve", *arguments]) == 2
+        return capsys.readouterr().err
+
+    assert "Give the model files to serve, or --demo" in refused()
+    assert "there is no such model file" in refused(str(tmp_path / "none.manylabel"))
+    assert "needs a token" in refused(model, "--host", "0.0.0.0")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert "Cannot listen on 127.0.0.1" in refused(model, "--port", str(taken.getsockname()[1]))

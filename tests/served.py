@@ -1,0 +1,152 @@
+"""Servers for tests: the application in this process, and a real server in processes of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manylabel import TextClassifier
+from manylabel.server.logs import Log
+from manylabel.server.metrics import Metrics
+from manylabel.server.models import Models
+from manylabel.server.settings import Limits, Settings
+from manylabel.server.worker import ROUTES, application
+
+TEXTS = ["the late bus", "the bad road", "a bus on the road", "the dark lamp"]
+LABELS = [["buses"], ["roads"], ["buses", "roads"], ["lamps"]]
+
+
+def small_model(path: Path, labels: list[list[str]] = LABELS) -> Path:
+    """A model of three labels, trained in milliseconds."""
+    TextClassifier("nb-binary", model={"smoothing": "laplace"}).fit(TEXTS, labels).save(path)
+    return path
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A response."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body, decoded."""
+        return json.loads(self.body)
+
+
+class InProcess:
+    """The application without sockets."""
+
+    def __init__(self, models: Mapping[str, Path], **settings: Any) -> None:
+        self.settings = Settings({name: str(path) for name, path in models.items()}, **settings)
+        with Metrics.new_file(1) as table:
+            self.metrics = Metrics(table.fileno(), ROUTES, 1, 0)
+        self.models = Models(self.settings.models)
+        self.models.load()
+        self.app = application(self.models, self.settings, self.metrics, Log(0, as_json=True))
+
+    async def request(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> Answered:
+        """Ask the application."""
+        given = {"host": "localhost:8000", "content-type": "application/json", **(headers or {})}
+        given.setdefault("content-length", str(len(body)))
+        plain, _, query = path.partition("?")
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": plain,
+            "raw_path": plain.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "http_version": "1.1",
+            "scheme": "http",
+            "server": ("localhost", 8000),
+            "client": ("127.0.0.1", 1),
+            "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given.items() if value],
+        }
+        sent: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self.app(scope, receive, send)
+        got = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return Answered(sent[0]["status"], got, b"".join(one.get("body", b"") for one in sent[1:]))
+
+    def ask(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Answered:
+        """Ask the application; a body that is not bytes is sent as JSON."""
+        raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        return asyncio.run(self.request(method, path, raw, headers))
+
+
+def in_process(models: Mapping[str, Path], limits: Mapping[str, int] | None = None, **settings: Any) -> InProcess:
+    """The application with some limits."""
+    return InProcess(models, limits=Limits(**(limits or {})), **settings)
+
+
+@dataclass
+class Running:
+    """A server in processes of its own."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def ask(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Answered:
+        """Ask it on a connection of its own; a body that is not bytes is sent as JSON."""
+        raw = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, raw, {"Content-Type": "application/json", **(headers or {})})
+            response = connection.getresponse()
+            return Answered(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    def workers(self) -> list[int]:
+        """The numbers of its worker processes."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(one) for one in children.split()]
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[Running]:
+    """A server on a free port; it is stopped at the end."""
+    command = [sys.executable, "-m", "manylabel", "serve", *arguments, "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        said = ""
+        for line in process.stderr:
+            said += line
+            if found := re.search(r"^Serving .* on http://127\.0\.0\.1:(\d+)", line):
+                yield Running(process, int(found[1]))
+                break
+        else:
+            raise AssertionError(said)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.communicate(timeout=20)
+        finally:
+            process.kill()
+            process.wait()

@@ -1,0 +1,334 @@
+"""The server's application: limits, refusals, and what each answer names."""
+
+import asyncio
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from manylabel import TextClassifier
+from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.exceptions import ParameterError
+from manylabel.server.settings import Limits, check_exposure, read_token, worker_count
+from manylabel.tasks.serving import ServedModel, Wanted, served_names
+from served import InProcess, in_process, small_model
+
+PREDICT = "/v1/models/letters/predict"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_model(tmp_path_factory.mktemp("models") / "letters.manylabel")
+
+
+@pytest.fixture(scope="module")
+def server(model: Path) -> InProcess:
+    return in_process({"letters": model})
+
+
+def test_one_document_and_a_batch_get_the_labels_of_the_classifier(server: InProcess, model: Path) -> None:
+    texts = ["the bus is late", "a bad road and a bus", "", "nothing known here"]
+    expected = TextClassifier.load(model).predict(texts)
+    batch = server.ask("POST", PREDICT, {"documents": texts}).json()
+    assert [sorted(one["label"] for one in each["labels"]) for each in batch["predictions"]] == expected
+    for text, labels in zip(texts, expected, strict=True):
+        [one] = server.ask("POST", PREDICT, {"text": text}).json()["predictions"]
+        assert sorted(each["label"] for each in one["labels"]) == labels
+
+
+def test_an_answer_names_the_model_its_version_and_the_hash_of_its_file(server: InProcess, model: Path) -> None:
+    answer = server.ask("POST", PREDICT, {"text": "bus"})
+    found = answer.json()
+    assert found["model"] == answer.headers["manylabel-model"] == "letters"
+    assert found["sha256"] == answer.headers["manylabel-sha256"] == hashlib.sha256(model.read_bytes()).hexdigest()
+    assert found["version"] == answer.headers["manylabel-version"]
+
+
+def test_ids_fields_thresholds_and_runners_up(server: InProcess) -> None:
+    request = {
+        "documents": [{"id": "a", "text": {"title": "bus", "body": "late"}}, "road"],
+        "runners_up": 2,
+        "thresholds": True,
+    }
+    first, second = server.ask("POST", PREDICT, request).json()["predictions"]
+    assert first["id"] == "a"
+    assert "id" not in second
+    assert len(first["labels"]) + len(first["runners_up"]) == 3
+    assert first["labels"][0]["threshold"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("limit", "threshold"), [(1, None), (2, None), (None, 0.1), (1, 0.99)])
+def test_a_limit_and_a_threshold_replace_the_rule(
+    server: InProcess, model: Path, limit: int | None, threshold: float | None
+) -> None:
+    asked = {"text": "bus on the road", "limit": limit, "threshold": threshold}
+    [one] = server.ask("POST", PREDICT, asked).json()["predictions"]
+    [expected] = TextClassifier.load(model).iter_predictions(["bus on the road"], threshold=threshold, top=limit)
+    assert sorted(label["label"] for label in one["labels"]) == sorted(expected.labels)
+    assert [label["score"] for label in one["labels"]] == sorted(
+        (label["score"] for label in one["labels"]), reverse=True
+    )
+
+
+@pytest.mark.parametrize("method", ["nb-binary", "knn", "svm"])
+def test_served_predictions_equal_those_of_the_batch_way(tmp_path: Path, method: str) -> None:
+    texts = ["bus", "road bus lamp", "the dark road", "", "xyz"]
+    path = tmp_path / "m.manylabel"
+    TextClassifier(method).fit(["the late bus", "bad road", "dark lamp", "bus and road"] * 5, LABELS_OF_20).save(path)
+    served = ServedModel.load("m", path)
+    for wanted in (Wanted(), Wanted(top=2), Wanted(threshold=0.3), Wanted(0.2, 1)):
+        expected = list(served.classifier.iter_predictions(texts, threshold=wanted.threshold, top=wanted.top))
+        found = [served.predict(text, wanted) for text in texts]
+        assert [{served.labels[c] for c, _ in one.labels} for one in found] == [set(one.labels) for one in expected]
+        for one, batch in zip(found, expected, strict=True):
+            assert [score for _, score in one.labels] == pytest.approx([batch.scores[c] for c, _ in one.labels])
+
+
+LABELS_OF_20 = [["buses"], ["roads"], ["lamps"], ["buses", "roads"]] * 5
+
+
+def test_labels_are_named_in_the_language_that_is_asked_for(tmp_path: Path) -> None:
+    names = {
+        "en": {"http://x/1": "buses", "http://x/2": "roads"},
+        "de": {"http://x/1": "Busse", "http://x/2": "Straßen"},
+    }
+    path = tmp_path / "m.manylabel"
+    TextClassifier("nb-binary").fit(
+        ["late bus", "bad road"], [["buses"], ["roads"]], vocabulary=LabelVocabulary(names, "en")
+    ).save(path)
+    server = in_process({"m": path})
+    answer = server.ask("POST", "/v1/models/m/predict", {"text": "bus", "language": "de"}).json()
+    [label] = answer["predictions"][0]["labels"]
+    assert (label["label"], label["uri"]) == ("Busse", "http://x/1")
+    assert server.ask("GET", "/v1/models/m/labels?language=de").json()["labels"][1]["label"] == "Straßen"
+    refused = server.ask("POST", "/v1/models/m/predict", {"text": "bus", "language": "fr"})
+    assert refused.status == 422
+    assert "de, en" in refused.json()["detail"]
+
+
+# ---- refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (b"{", 400, "not valid JSON"),
+        (b'{"text": "\xff"}', 400, "not valid JSON"),
+        (b'{"text": "\\ud800"}', 400, "not valid JSON"),
+        (b"[]", 422, "Expected `object`"),
+        ({}, 422, "neither 'text'"),
+        ({"text": "a", "documents": []}, 422, "both"),
+        ({"text": 1}, 422, "Expected `str | object`"),
+        ({"text": "a", "limit": 0}, 422, "limit"),
+        ({"text": "a", "treshold": 1}, 422, "treshold"),
+        ({"text": "a", "threshold": 7}, 422, "0 to 1"),
+        ({"text": "a", "language": "de"}, 422, "no vocabulary"),
+        ({"documents": ["a"] * 6}, 413, "6 documents; up to 5"),
+        ({"text": "a" * 101}, 413, "101 characters"),
+        (b" " * 2001, 413, "2,000 bytes"),
+    ],
+)
+def test_a_request_that_cannot_be_answered_is_a_problem(model: Path, body: object, status: int, words: str) -> None:
+    server = in_process(
+        {"letters": model}, {"body": 200_000 if len(str(body)) > 9_999 else 2_000, "documents": 5, "characters": 100}
+    )
+    answer = server.ask("POST", PREDICT, body)
+    assert answer.status == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["status"] == status
+    assert words in answer.json()["detail"]
+
+
+def test_unknown_models_addresses_methods_and_content_types(server: InProcess) -> None:
+    assert "Served: letters" in server.ask("POST", "/v1/models/other/predict", {"text": "a"}).json()["detail"]
+    assert server.ask("GET", "/nowhere").status == 404
+    assert server.ask("GET", "/v1/models/letters/nowhere").headers["content-type"] == "application/problem+json"
+    refused = server.ask("GET", PREDICT)
+    assert (refused.status, refused.headers["allow"]) == (405, "POST")
+    assert server.ask("DELETE", "/v1/models").status == 405
+    assert server.ask("POST", PREDICT, b"{}", {"content-type": "text/plain"}).status == 415
+
+
+def test_a_body_that_claims_to_be_too_large_is_refused_before_it_is_read(model: Path) -> None:
+    server = in_process({"letters": model}, {"body": 10})
+    answer = server.ask("POST", PREDICT, b"", {"content-length": "11"})
+    assert (answer.status, answer.headers["connection"]) == (413, "close")
+
+
+def test_a_request_that_takes_too_long_is_told_to_send_fewer_documents(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 1000, 20))
+    monkeypatch.setattr("manylabel.server.operations.time.monotonic", lambda: float(next(clock)))
+    answer = in_process({"letters": model}).ask("POST", PREDICT, {"documents": ["a"] * 5})
+    assert (answer.status, answer.headers["retry-after"]) == (429, "5")
+    assert "of 5 documents" in answer.json()["detail"]
+
+
+def test_more_requests_at_once_than_allowed_are_told_to_try_again(model: Path) -> None:
+    server = in_process({"letters": model}, {"requests": 1})
+
+    async def two() -> list[int]:
+        server.app.in_flight = 1  # type: ignore[attr-defined]
+        busy = await server.request("POST", PREDICT, b'{"text": "a"}')
+        assert busy.headers["retry-after"] == "1"
+        healthy = await server.request("GET", "/health")
+        server.app.in_flight = 0  # type: ignore[attr-defined]
+        again = await server.request("POST", PREDICT, b'{"text": "a"}')
+        return [busy.status, healthy.status, again.status]
+
+    assert asyncio.run(two()) == [429, 200, 200]
+
+
+# ---- safety ----------------------------------------------------------------------------------------------------------
+
+
+def test_with_a_token_only_health_is_open(model: Path) -> None:
+    server = in_process({"letters": model}, token="a-token-of-some-length")
+    assert server.ask("POST", PREDICT, {"text": "a"}).status == 401
+    assert server.ask("GET", "/metrics").status == 401
+    assert server.ask("GET", "/v1/models", None, {"authorization": "Bearer wrong"}).status == 401
+    right = {"authorization": "Bearer a-token-of-some-length", "host": "api.example.org"}
+    assert server.ask("GET", "/v1/models", None, right).status == 200
+    assert server.ask("GET", "/health").status == server.ask("GET", "/v2/health/live").status == 200
+
+
+def test_without_a_token_other_hosts_and_other_sites_are_refused(server: InProcess) -> None:
+    assert server.ask("GET", "/v1/models", None, {"host": "evil.example"}).status == 421
+    assert server.ask("GET", "/v1/models", None, {"host": ""}).status == 421
+    assert server.ask("GET", "/v1/models", None, {"host": "[::1]:8000"}).status == 200
+    assert server.ask("POST", PREDICT, {"text": "a"}, {"origin": "https://evil.example"}).status == 403
+    assert server.ask("POST", PREDICT, {"text": "a"}, {"origin": "http://localhost:8000"}).status == 200
+
+
+def test_answers_carry_security_headers_and_no_cors(server: InProcess) -> None:
+    for answer in (
+        server.ask("POST", PREDICT, {"text": "a"}),
+        server.ask("GET", "/v1/models"),
+        server.ask("GET", "/x"),
+    ):
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert not any(name.startswith("access-control") for name in answer.headers)
+
+
+def test_only_this_computer_is_served_without_a_token() -> None:
+    check_exposure("127.0.0.1", None)
+    check_exposure("::1", None)
+    check_exposure("0.0.0.0", "secret")
+    with pytest.raises(ParameterError, match=r"0\.0\.0\.0 can be reached from other computers.*--token token"):
+        check_exposure("0.0.0.0", None)
+
+
+def test_a_token_is_long_enough(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("short\n")
+    with pytest.raises(ParameterError, match="at least 16"):
+        read_token(path)
+    path.write_text("0123456789abcdef\n")
+    assert read_token(path) == "0123456789abcdef"
+
+
+def test_limits_and_workers_are_parsed() -> None:
+    limits = Limits.parse(["body=2m", "documents=7"])
+    assert (limits.body, limits.documents, limits.seconds) == (2 << 20, 7, Limits().seconds)
+    for wrong in ("body", "body=", "body=-1", "body=0", "body=2x", "seconds=1.5"):
+        with pytest.raises(ParameterError, match="whole number"):
+            Limits.parse([wrong])
+    with pytest.raises(ParameterError, match="Did you mean 'documents'"):
+        Limits.parse(["document=1"])
+    assert worker_count("3") == 3
+    assert worker_count("auto") >= 1
+    with pytest.raises(ParameterError, match="--workers"):
+        worker_count("none")
+
+
+def test_models_are_named_after_their_files(tmp_path: Path) -> None:
+    assert served_names(["a/letters.manylabel", "new=b/letters.manylabel"]) == {
+        "letters": Path("a/letters.manylabel"),
+        "new": Path("b/letters.manylabel"),
+    }
+    with pytest.raises(ParameterError, match="'letters' is taken by a/letters"):
+        served_names(["a/letters.manylabel", "b/letters.manylabel"])
+    with pytest.raises(ParameterError, match="cannot be a name"):
+        served_names(["a/b=c.manylabel"])
+
+
+# ---- new versions ----------------------------------------------------------------------------------------------------
+
+
+def test_a_replaced_file_is_served_and_a_damaged_one_is_not(tmp_path: Path) -> None:
+    path = small_model(tmp_path / "letters.manylabel")
+    server = in_process({"letters": path})
+    first = server.models.first
+    small_model(path, [["trams"], ["roads"], ["trams", "roads"], ["lamps"]])
+    assert asyncio.run(server.models.refresh()) == (1, 0)
+    assert server.models.first.sha256 != first.sha256
+    assert "trams" in server.models.first.labels
+    path.write_bytes(b"not a model at all")
+    assert asyncio.run(server.models.refresh()) == (0, 1)
+    assert asyncio.run(server.models.refresh()) == (0, 0)
+    assert "trams" in server.models.first.labels
+    ready = server.ask("GET", "/ready").json()
+    assert "cannot load this file" in ready["failures"]["letters"]
+    path.unlink()
+    assert asyncio.run(server.models.refresh()) == (0, 1)
+    small_model(path)
+    assert asyncio.run(server.models.refresh()) == (1, 0)
+    assert server.models.failures == {}
+
+
+# ---- operations ------------------------------------------------------------------------------------------------------
+
+
+def test_metrics_are_valid_and_count_requests_and_documents(model: Path) -> None:
+    server = in_process({"letters": model})
+    server.ask("POST", PREDICT, {"documents": ["a", "b"]})
+    server.ask("POST", PREDICT, b"{")
+    families = {one.name: one for one in text_string_to_metric_families(server.ask("GET", "/metrics").body.decode())}
+    counted = {
+        (sample.labels["route"], sample.labels["status"]): sample.value
+        for sample in families["manylabel_requests"].samples
+    }
+    assert counted == {("predict", "200"): 1, ("predict", "400"): 1}
+    assert families["manylabel_documents"].samples[0].value == 2
+    buckets = [one for one in families["manylabel_request_duration_seconds"].samples if one.name.endswith("_count")]
+    assert [one.value for one in buckets] == [2]
+    assert families["manylabel_model_info"].samples[0].labels["model"] == "letters"
+
+
+def test_errors_inside_are_logged_and_answered(
+    server: InProcess, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(self: ServedModel, text: str, wanted: Wanted) -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(ServedModel, "predict", broken)
+    answer = server.ask("POST", PREDICT, {"text": "secret words"})
+    assert answer.status == 500
+    assert "a fault" not in answer.body.decode()
+    line = json.loads(capsys.readouterr().err)
+    assert (line["level"], line["message"], line["worker"]) == ("error", "a fault", 0)
+    assert "secret words" not in json.dumps(line)
+
+
+def test_requests_are_logged_on_demand(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    in_process({"letters": model}, log_requests=True).ask("GET", "/health\nforged")
+    line = json.loads(capsys.readouterr().err)
+    assert (line["event"], line["method"], line["path"], line["status"]) == ("request", "GET", "/health\nforged", 404)
+
+
+def test_the_openapi_document_lists_every_address(server: InProcess) -> None:
+    document = server.ask("GET", "/v1/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    paths = {(method, path) for path, each in document["paths"].items() for method in each}
+    assert {
+        ("post", "/v1/models/{model}/predict"),
+        ("post", "/v1/projects/{model}/suggest"),
+        ("post", "/invocations"),
+    } <= paths
+    references = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert references <= set(document["components"]["schemas"])

@@ -1,0 +1,191 @@
+"""The dialects other than our own: requests and answers have the published shapes."""
+
+import json
+from urllib.parse import urlencode
+
+import pytest
+
+from served import InProcess, in_process, small_model
+
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> InProcess:
+    return in_process({"letters": small_model(tmp_path_factory.mktemp("models") / "letters.manylabel")})
+
+
+def form(**fields: object) -> bytes:
+    return urlencode(fields).encode()
+
+
+# ---- Annif -----------------------------------------------------------------------------------------------------------
+
+
+def test_annif_projects_have_annifs_fields(server: InProcess) -> None:
+    [project] = server.ask("GET", "/v1/projects").json()["projects"]
+    assert project == server.ask("GET", "/v1/projects/letters").json()
+    assert {"project_id", "name", "language", "backend", "vocab", "is_trained", "modification_time"} <= set(project)
+    assert project["backend"] == {"backend_id": "nb-binary"}
+    assert server.ask("GET", "/v1/vocabs").json()["vocabs"][0]["size"] == 3
+    missing = server.ask("GET", "/v1/projects/other")
+    assert (missing.status, missing.headers["content-type"]) == (404, "application/problem+json")
+
+
+def test_annif_suggestions_are_ranked_and_limited(server: InProcess) -> None:
+    answer = server.ask("POST", "/v1/projects/letters/suggest", form(text="bus"), FORM)
+    results = answer.json()["results"]
+    assert {frozenset(one) for one in results} == {frozenset({"uri", "label", "notation", "score"})}
+    assert results[0]["label"] == "buses"
+    assert [one["score"] for one in results] == sorted((one["score"] for one in results), reverse=True)
+    assert len(results) == 3  # every label has a score above 0
+    limited = server.ask("POST", "/v1/projects/letters/suggest", form(text="bus", limit=1, metadata_title="late"), FORM)
+    assert len(limited.json()["results"]) == 1
+    assert server.ask("POST", "/v1/projects/letters/suggest", form(text="bus", limit=0), FORM).json() == {"results": []}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"text": "a", "limit": "-1"},
+        {"text": "a", "limit": "1e9"},
+        {"text": "a", "threshold": "nan"},
+        {"text": "a", "threshold": 2},
+    ],
+)
+def test_annif_refuses_what_annif_refuses(server: InProcess, fields: dict[str, object]) -> None:
+    assert server.ask("POST", "/v1/projects/letters/suggest", form(**fields), FORM).status == 400
+
+
+def test_annif_batches_keep_their_ids_and_their_limit(server: InProcess) -> None:
+    documents = [{"document_id": "one", "text": "bus"}, {"text": "road", "metadata": {"title": "bad"}}]
+    found = server.ask("POST", "/v1/projects/letters/suggest-batch?limit=1", {"documents": documents}).json()
+    assert [(one["document_id"], one["results"][0]["label"]) for one in found] == [("one", "buses"), (None, "roads")]
+    too_many = server.ask("POST", "/v1/projects/letters/suggest-batch", {"documents": [{"text": "a"}] * 33})
+    assert too_many.status == 400
+    assert server.ask("POST", "/v1/projects/letters/suggest-batch?limit=x", {"documents": []}).status == 400
+    assert server.ask("POST", "/v1/projects/letters/suggest-batch?limits=1", {"documents": []}).status == 400
+
+
+def test_annif_detects_languages(server: InProcess) -> None:
+    asked = {"text": "Der Bus kam wieder zu spät, und niemand sagte uns, warum.", "languages": ["en", "de"]}
+    results = server.ask("POST", "/v1/detect-language", asked).json()["results"]
+    assert results[0] == {"language": "de", "score": 1.0}
+    assert {one["language"] for one in results} == {"de", "en", None}
+    unknown = server.ask("POST", "/v1/detect-language", {"text": "xyzzy", "languages": ["en"]}).json()["results"]
+    assert unknown[0] == {"language": None, "score": 1.0}
+    assert server.ask("POST", "/v1/detect-language", {"text": "a", "languages": ["xx"]}).status == 422
+
+
+# ---- Hugging Face TEI ------------------------------------------------------------------------------------------------
+
+
+def test_tei_scores_every_label_of_a_text_a_pair_and_a_batch(server: InProcess) -> None:
+    one = server.ask("POST", "/predict", {"inputs": "bus"}).json()
+    assert [set(each) for each in one] == [{"label", "score"}] * 3
+    assert one[0]["label"] == "buses"
+    batch = server.ask("POST", "/predict", {"inputs": [["bus"], ["road", "bad"]], "truncate": True}).json()
+    assert batch[0] == one
+    assert batch[1] == server.ask("POST", "/predict", {"inputs": ["road", "bad"]}).json()
+    raw = server.ask("POST", "/predict", {"inputs": "bus", "raw_scores": True}).json()
+    assert [each["label"] for each in raw] == [each["label"] for each in one]
+
+
+@pytest.mark.parametrize("inputs", [["one"], ["a", "b", "c"], [[]], [["a", "b", "c"]], [["a"], "b"], 7])
+def test_tei_refuses_with_its_own_error(server: InProcess, inputs: object) -> None:
+    answer = server.ask("POST", "/predict", {"inputs": inputs})
+    assert answer.status == 422
+    assert answer.json()["error_type"] == "Validation"
+    assert set(answer.json()) == {"error", "error_type"}
+
+
+def test_tei_info_describes_a_classifier(server: InProcess) -> None:
+    info = server.ask("GET", "/info").json()
+    assert info["model_type"]["classifier"]["id2label"] == {"0": "buses", "1": "lamps", "2": "roads"}
+    assert info["model_sha"] == server.models.first.sha256
+    assert {"max_concurrent_requests", "max_input_length", "max_client_batch_size", "version"} <= set(info)
+
+
+# ---- Open Inference Protocol -----------------------------------------------------------------------------------------
+
+
+def tensor(data: list[object], shape: list[int] | None = None, datatype: str = "BYTES") -> dict[str, object]:
+    return {"name": "texts", "shape": shape or [len(data)], "datatype": datatype, "data": data}
+
+
+def test_open_inference_labels_texts(server: InProcess) -> None:
+    asked = {"id": "7", "inputs": [tensor(["bus", "road"])], "outputs": [{"name": "labels"}, {"name": "scores"}]}
+    answer = server.ask("POST", "/v2/models/letters/infer", asked).json()
+    labels, scores = answer["outputs"]
+    assert (answer["id"], answer["model_name"]) == ("7", "letters")
+    assert [json.loads(one) for one in labels["data"]] == [["buses"], ["roads"]]
+    assert (scores["datatype"], scores["shape"], len(scores["data"])) == ("FP64", [2, 3], 6)
+    nested = server.ask("POST", "/v2/models/letters/infer", {"inputs": [tensor([["bus"], ["road"]], [2, 1])]}).json()
+    assert nested["outputs"] == [labels]
+    version = f"/v2/models/letters/versions/{answer['model_version']}"
+    assert server.ask("POST", f"{version}/infer", {"inputs": [tensor(["bus"])]}).status == 200
+    assert server.ask("GET", version).json()["versions"] == [answer["model_version"]]
+    assert server.ask("GET", "/v2/models/letters/versions/0/ready").status == 404
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [[], [tensor(["a"], [2])], [tensor([1])], [tensor(["a"], datatype="FP32")], [tensor(["a"]), tensor(["b"])]],
+)
+def test_open_inference_refuses_with_its_own_error(server: InProcess, inputs: object) -> None:
+    answer = server.ask("POST", "/v2/models/letters/infer", {"inputs": inputs})
+    assert answer.status == 400
+    assert set(answer.json()) == {"error"}
+
+
+def test_open_inference_describes_server_and_model(server: InProcess) -> None:
+    assert set(server.ask("GET", "/v2").json()) == {"name", "version", "extensions"}
+    assert server.ask("GET", "/v2/health/ready").json() == {"ready": True}
+    metadata = server.ask("GET", "/v2/models/letters").json()
+    assert {"name", "versions", "platform", "inputs", "outputs"} == set(metadata)
+
+
+# ---- MLflow ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "request_body",
+    [
+        {"inputs": ["bus", "road"]},
+        {"instances": ["bus", "road"]},
+        {"inputs": {"text": ["bus", "road"]}},
+        {"inputs": [{"text": "bus"}, {"text": "road"}]},
+        {"dataframe_split": {"columns": ["text"], "data": [["bus"], ["road"]]}},
+        {"dataframe_split": {"columns": ["title", "body"], "index": [0, 1], "data": [["bus", ""], ["", "road"]]}},
+        {"dataframe_records": [{"text": "bus"}, {"text": "road"}]},
+    ],
+)
+def test_mlflow_takes_every_form(server: InProcess, request_body: object) -> None:
+    assert server.ask("POST", "/invocations", request_body).json() == {"predictions": [["buses"], ["roads"]]}
+
+
+def test_mlflow_parameters_replace_the_rule(server: InProcess) -> None:
+    answer = server.ask("POST", "/invocations", {"inputs": ["bus"], "params": {"limit": 2}}).json()
+    assert len(answer["predictions"][0]) == 2
+
+
+@pytest.mark.parametrize(
+    "request_body",
+    [
+        {},
+        {"inputs": ["a"], "instances": ["b"]},
+        {"inputs": {"a": ["x"], "b": []}},
+        {"inputs": [1]},
+        {"dataframe_split": {"columns": ["a"], "data": [["x", "y"]]}},
+        {"dataframe_split": {"columns": ["a", "a"], "data": [["x", "y"]]}},
+    ],
+)
+def test_mlflow_refuses_with_its_own_error(server: InProcess, request_body: object) -> None:
+    answer = server.ask("POST", "/invocations", request_body)
+    assert answer.status == 400
+    assert answer.json()["error_code"] == "BAD_REQUEST"
+
+
+def test_mlflow_ping(server: InProcess) -> None:
+    assert server.ask("GET", "/ping").status == 200
