@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +28,43 @@ from manylabel.models.inputs import check_weights
 from manylabel.notebook import html_table, shortened, some_names
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import SECTIONS, Recipe, with_metric
-from manylabel.stored import Forest, Maybe, Names, Part, Plain, Sizes, Stored, Word, check_state, total, wholes
+from manylabel.stored import (
+    Each,
+    Fields,
+    Forest,
+    Mapped,
+    Maybe,
+    Names,
+    Part,
+    Plain,
+    Scalar,
+    Sizes,
+    Stored,
+    Word,
+    check_state,
+    total,
+    wholes,
+)
 from manylabel.training import Training
 from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.evaluation.expected import ExpectedQuality
+
+EXPECTED_FIGURE: Mapping[str, Stored] = {
+    "metric": Word(),
+    "title": Word(),
+    "value": Scalar(),
+    "low": Scalar(),
+    "high": Scalar(),
+}
+"""What is stored of one figure of the expected quality."""
+VOCABULARY: Mapping[str, Stored] = {
+    "names": Mapped(Each(Each(Word(empty=True), None), 2)),
+    "language": Word(empty=True),
+    "source": Word(empty=True),
+}
+"""What is stored of a vocabulary of labels."""
 
 
 class TextClassifier(TextPredictor):
@@ -65,26 +96,33 @@ class TextClassifier(TextPredictor):
     expected_: ExpectedQuality | None = None
     """The quality to expect on new documents, measured out of fold in `fit`; None where nothing is learned there."""
 
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "recipe_": Plain(),
+        "features_": Part(FeaturePipeline, terms="terms"),
+        "labels_": Names("labels"),
+        "label_form_": Word(get_args(LabelForm)),
+        "label_kind_": Word(tuple(KINDS)),
+        "nodes_": Maybe(Names("nodes")),
+        "parents_": Maybe(Forest("nodes")),
+        "vocabulary_": Maybe(Fields(VOCABULARY)),
+        "reading_": Maybe(Plain()),
+        "expected_": Maybe(Fields({"documents": total(), "figures": Each(Fields(EXPECTED_FIGURE), None)})),
+        "n_documents_": total(),
+        "label_counts_": wholes("labels"),
+    }
+
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
-        """See `Estimator.check_learned`; the declaration names classes that are imported only when a model is read."""
+        """See `Estimator.check_learned`; a class of the declaration is imported only when a model is read."""
         from manylabel.decisions.decided import DecidedModel
 
-        declared: dict[str, Stored] = {
-            "recipe_": Plain(),
-            "features_": Part(FeaturePipeline, terms="terms"),
-            "labels_": Names("labels"),
-            "decided_": Part(DecidedModel, "labels", "terms"),
-            "label_form_": Word(get_args(LabelForm)),
-            "label_kind_": Word(tuple(KINDS)),
-            "nodes_": Maybe(Names("nodes")),
-            "parents_": Maybe(Forest("nodes")),
-            "vocabulary_": Maybe(Plain()),
-            "reading_": Maybe(Plain()),
-            "expected_": Maybe(Plain()),
-            "n_documents_": total(),
-            "label_counts_": wholes("labels"),
-        }
-        return check_state(type(self).__name__, declared, state)
+        declared = {**self.learned, "decided_": Part(DecidedModel, "labels", "terms")}
+        sizes = check_state(type(self).__name__, declared, state)
+        Recipe.from_dict(state["recipe_"])
+        if state["vocabulary_"] is not None:
+            LabelVocabulary.from_dict(state["vocabulary_"])
+        if state["reading_"] is not None:
+            ReadingOptions.from_dict(state["reading_"])
+        return sizes
 
     def __init__(
         self,
@@ -135,6 +173,10 @@ class TextClassifier(TextPredictor):
         return given
 
     # ---- parameters --------------------------------------------------------------------------------------------------
+
+    def check_parameters(self) -> None:
+        """Raise an error unless the settings make a recipe."""
+        self._resolved()
 
     def nested_params(self, name: str) -> Mapping[str, Any]:
         """The settings inside a section, as the method resolves them: ``model__C`` is C of the model.
@@ -341,12 +383,6 @@ class TextClassifier(TextPredictor):
         found = modelfile.load(Path(path), verify=verify)
         if not isinstance(found, cls):
             raise ModelFileError(f"{path}: this file holds a {type(found).__name__}, not a TextClassifier.")
-        try:
-            found.reading  # noqa: B018
-        except ValueError as error:
-            raise ModelFileError(
-                f"{path}: this model file stores reading options that cannot be used: {error}. Train it again."
-            ) from None
         return found
 
     def __sklearn_tags__(self) -> Any:

@@ -66,12 +66,12 @@ class ParameterError(ManylabelError, ValueError):
 class UnknownNameError(ParameterError):
     """An unknown name; the message suggests the nearest known one."""
 
-    def __init__(self, what: str, given: str, known: Iterable[str]) -> None:
+    def __init__(self, what: str, given: object, known: Iterable[str]) -> None:
         self.what, self.given, self.known = what, given, sorted(known)
         lowered = {name.lower(): name for name in reversed(self.known)}
-        near = [lowered[name] for name in difflib.get_close_matches(given.lower(), lowered, n=1, cutoff=0.5)]
+        near = [lowered[name] for name in difflib.get_close_matches(str(given)[:200].lower(), lowered, cutoff=0.5)][:1]
         offer = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no {what} {given!r}.{offer} Known: {', '.join(self.known)}.")
+        super().__init__(f"There is no {what} {given!r:.200}.{offer} Known: {', '.join(self.known)}.")
 
 
 class UnsupportedError(ParameterError, AttributeError):

@@ -45,6 +45,8 @@ IN_MEMORY = 1 << 28
 """The size of a file in bytes up to which its arrays are copied into memory instead of being mapped."""
 LONGEST = 1 << 40
 """The largest extent of an array or a sparse matrix."""
+LARGEST = (1 << 63) - 1
+"""The largest whole number in a header."""
 _DTYPES = {
     "F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
@@ -60,6 +62,11 @@ def save(estimator: Estimator, path: str | Path, facts: Mapping[str, Any] | None
     """Write a fitted estimator to a file; `facts` are further plain data for the header (recipe, training set …)."""
     from safetensors.numpy import save as serialize
 
+    if state := estimator.learned_state():
+        try:
+            estimator.check_learned(state)
+        except ValueError as error:  # what could not be read again is not written
+            raise ModelFileError(f"A model file cannot hold this {type(estimator).__name__}: {error}.") from error
     arrays: dict[str, Array] = {}
     tree = _encode(estimator, "model", arrays)
     header = {
@@ -70,7 +77,7 @@ def save(estimator: Estimator, path: str | Path, facts: Mapping[str, Any] | None
         "tree": tree,
         "arrays": {name: [_code(array), list(array.shape), _digest(array)] for name, array in arrays.items()},
     }
-    text = json.dumps(header, ensure_ascii=False, sort_keys=True)
+    text = json.dumps(header, sort_keys=True)  # in ASCII: a name may hold half of a surrogate pair
     metadata = {"manylabel": f"{_digest_of_text(text)}\n{text}"}  # one entry: safetensors keeps several in no order
     with atomic_write(path) as stream:
         stream.write(serialize(arrays, metadata=metadata))
@@ -220,6 +227,8 @@ class ModelFile:
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
+            if isinstance(value, int) and not -LARGEST <= value <= LARGEST:
+                raise self._damaged("holds a whole number of more than 64 bits")
             return value
         if "@object" in value:
             return self._decode_object(value)

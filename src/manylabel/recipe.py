@@ -71,10 +71,7 @@ class Recipe:
     @classmethod
     def of(cls, method: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> Self:
         """The catalogue's preset of a method with some settings changed."""
-        changes = {section: dict(values) for section, values in (overrides or {}).items()}
-        for section in changes:
-            if section not in SECTIONS:
-                raise UnknownNameError("section of a recipe", section, SECTIONS)
+        changes = _settings_by_section(overrides or {})
         row = method_over(method, changes.get("model", {}).get(BASE))
         if isinstance(table := changes.get("model", {}).get("inner"), Mapping):
             del changes["model"]["inner"]
@@ -373,13 +370,23 @@ def read_recipe(path: Path) -> dict[str, Any]:
         raise DataError(str(error), path=path) from error
 
 
+def _settings_by_section(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """A copy of settings by section; an error unless they are such."""
+    for section, values in overrides.items():
+        if section not in SECTIONS:
+            raise UnknownNameError("section of a recipe", section, SECTIONS)
+        if not isinstance(values, Mapping):
+            raise ParameterError(f"[{section}] of a recipe holds settings by name, not {values!r:.200}.")
+    return {section: dict(values) for section, values in overrides.items()}
+
+
 def with_metric(overrides: Mapping[str, Mapping[str, Any]], metric: str | None) -> dict[str, dict[str, Any]]:
     """The settings, changed so that the decision rule, and other open choices of a method, are made for a metric.
 
     >>> with_metric({"model": {"C": 0.5}}, "macro-f1")
     {'model': {'C': 0.5}, 'decision': {'rule': 'best', 'metric': 'macro-f1'}}
     """
-    settings = {section: dict(values) for section, values in overrides.items()}
+    settings = _settings_by_section(overrides)
     if metric is None:
         return settings
     from manylabel.metrics.targets import find_target_metric

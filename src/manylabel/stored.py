@@ -44,14 +44,20 @@ def check_state(owner: str, learned: Mapping[str, Stored], state: Mapping[str, A
     if unknown := state.keys() - learned.keys():
         raise ValueError(f"{owner}.{min(unknown)} is not a learned attribute")
     sizes: Sizes = {}
-    for name, declared in learned.items():
-        if name not in state:
-            if isinstance(declared, Sometimes):
-                continue
-            raise ValueError(f"{owner}.{name} is missing")
-        if (problem := declared.problem(state[name], sizes)) is not None:
-            raise ValueError(f"{owner}.{name} {problem}")
+    if (problem := _wrong_field(learned, state, sizes)) is not None:
+        raise ValueError(f"{owner}.{problem}")
     return sizes
+
+
+def _wrong_field(declared: Mapping[str, Stored], values: Mapping[str, Any], sizes: Sizes) -> str | None:
+    """The first declared field that is missing or not as declared, and what is wrong with it; None if there is none."""
+    for name, stored in declared.items():
+        if name not in values:
+            if not isinstance(stored, Sometimes) or stored.beside in values:
+                return f"{name} is missing"
+        elif (problem := stored.problem(values[name], sizes)) is not None:
+            return f"{name} {problem}"
+    return None
 
 
 def _sized(actual: tuple[int, ...], wanted: tuple[Size, ...], sizes: Sizes) -> str | None:
@@ -143,10 +149,14 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """Where the part of each of some things begins in arrays that hold all parts, and in the end their length."""
+    """Where the part of each of some things begins in arrays that hold all parts, and in the end their length.
+
+    No part is empty where they are `filled`.
+    """
 
     things: str
     length: str
+    filled: bool = False
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -155,7 +165,7 @@ class Starts:
         if (wrong := _sized((len(value) - 1,), (self.things,), sizes)) is not None:
             return wrong
         whole = value[0] == 0 and _sized((int(value[-1]),), (self.length,), sizes) is None
-        return None if whole and not (np.diff(value) < 0).any() else "does not divide its arrays"
+        return None if whole and not (np.diff(value) < self.filled).any() else "does not divide its arrays"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +176,9 @@ class Values:
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufU":
+        if not isinstance(value, np.ndarray) or not (
+            value.dtype.kind in "biufU" or all(isinstance(one, str) for one in value.ravel())
+        ):
             return "is not an array of values"
         return _sized(value.shape, (self.size,), sizes)
 
@@ -182,7 +194,8 @@ class Scalar:
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
-        if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
+        kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
+        if isinstance(value, bool) or not isinstance(value, kinds):
             return f"is not a {'whole ' if self.whole else ''}number"
         if self.low is not None and not self.low <= value <= self.high:
             return f"is {value}, outside {self.low} to {self.high}"
@@ -202,19 +215,20 @@ class Flag:
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
-        return None if isinstance(value, bool) else "is neither true nor false"
+        return None if isinstance(value, (bool, np.bool_)) else "is neither true nor false"
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A string, one of `choices` where there are any."""
+    """A string, one of `choices` where there are any; it is not empty unless `empty`."""
 
     choices: tuple[str, ...] = ()
+    empty: bool = False
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
-        if not isinstance(value, str):
-            return "is not a string"
+        if not isinstance(value, str) or not (value or self.empty):
+            return "is not a word"
         return f"is {value[:40]!r}" if self.choices and value not in self.choices else None
 
 
@@ -245,7 +259,36 @@ def _is_plain(value: Any) -> bool:
         return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
     if isinstance(value, (list, tuple)):
         return all(map(_is_plain, value))
-    return value is None or isinstance(value, (bool, int, float, str))
+    return value is None or isinstance(value, (bool, int, float, str, np.generic))
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A mapping of plain values with declared fields, and others besides."""
+
+    fields: Mapping[str, Stored]
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, dict):
+            return "is not a mapping"
+        if (wrong := _wrong_field(self.fields, value, sizes)) is not None:
+            return f"is not complete: {wrong}"
+        others = [inner for key, inner in value.items() if key not in self.fields]
+        return None if all(map(_is_plain, others)) else "is not a mapping of plain values"
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A mapping, each of whose values is as declared."""
+
+    item: Stored
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        """See `Stored.problem`."""
+        if not isinstance(value, dict):
+            return "is not a mapping"
+        return next(filter(None, (self.item.problem(one, sizes) for one in value.values())), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +341,13 @@ class Maybe:
 
 @dataclass(frozen=True, slots=True)
 class Sometimes:
-    """As declared where it is there; some settings learn no such attribute."""
+    """As declared where it is there; some settings learn no such attribute.
+
+    It is always there where the attribute named `beside` is.
+    """
 
     stored: Stored
+    beside: str | None = None
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -316,5 +363,8 @@ class Either:
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
-        dense = isinstance(value, np.ndarray) == isinstance(self.one, (Array, Values))
-        return (self.one if dense else self.other).problem(value, sizes)
+        tried = dict(sizes)
+        if self.one.problem(value, tried) is None:
+            sizes.update(tried)
+            return None
+        return self.other.problem(value, sizes)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from forging import forge
 from manylabel import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load
@@ -187,10 +188,14 @@ def test_point_2_the_model_file_keeps_the_options_and_checks_them(model, capfd):
     for damage in damages:
         with pytest.raises(ValueError, match=r"not a|different lengths|does not map"):
             ReadingOptions.from_dict({**loaded.reading.as_dict(), **damage})
+    forged = forge(
+        model, model.with_suffix(".forged"), lambda header, _: header["tree"]["state"].update(reading_={"texts": []})
+    )
+    with pytest.raises(ModelFileError, match=r"do not make a model \(other fields"):
+        TextClassifier.load(forged)
     loaded.reading_ = {"texts": []}
-    loaded.save(model)
-    with pytest.raises(ModelFileError, match=r"stores reading options that cannot be used: other fields"):
-        TextClassifier.load(model)
+    with pytest.raises(ModelFileError, match=r"cannot hold this TextClassifier: other fields"):
+        loaded.save(model)
 
 
 def test_point_2_next_hints_repeat_the_options(tmp_path, capfd):

@@ -42,6 +42,21 @@ def test_save_then_load_is_the_identity(method: str, letters, tmp_path: Path) ->
     assert (tmp_path / "again.manylabel").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.parametrize("method", ["nb", "nb-bernoulli", "nb-complement", "rocchio", "svm"])
+def test_models_of_weighted_documents_come_back(method: str, letters, tmp_path: Path) -> None:
+    weights = np.linspace(0.5, 2, len(letters.texts))
+    model = TextClassifier(method).fit(letters.texts, letters.label_sets, sample_weight=weights)
+    model.save(tmp_path / "m")
+    again = TextClassifier.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict_scores(letters.texts), model.predict_scores(letters.texts))
+
+
+def test_a_name_with_half_a_surrogate_pair_comes_back(tmp_path: Path) -> None:
+    model = TextClassifier("nb-binary").fit(["late bus", "bad road"], [["\ud800"], ["roads"]])
+    model.save(tmp_path / "m")
+    assert TextClassifier.load(tmp_path / "m").labels_ == ["roads", "\ud800"]
+
+
 def test_any_safetensors_library_can_read_the_arrays(letters, tmp_path: Path) -> None:
     path = tmp_path / "m.manylabel"
     TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(path)

@@ -38,7 +38,7 @@ OWN_RULE = "own"
 
 def find_method(name: str) -> Method:
     """The row of a method; the error about an unknown name suggests the nearest one."""
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise UnknownNameError("method", name, METHODS)
     return METHODS[name]
 

@@ -16,6 +16,7 @@ from manylabel.exceptions import DecisionError
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
 from manylabel.parameters import OneOf
+from manylabel.stored import Either, Flag, Mapped, Maybe, Scalar, Sizes, Stored, Word
 
 if TYPE_CHECKING:
     from manylabel.decisions.guarantee import GuaranteeRecord
@@ -35,6 +36,16 @@ class Choice(TypedDict):
     """The metric that the chosen rule reached on documents it did not learn from; None where these were too few."""
     settings: dict[str, Any]
     """Settings of the model that were chosen with it."""
+
+
+CHOICE: Mapping[str, Stored] = {
+    "metric": Word(),
+    "title": Word(),
+    "rule": Word(),
+    "value": Maybe(Scalar()),
+    "settings": Mapped(Either(Scalar(), Flag())),
+}
+"""What is stored of a `Choice`."""
 
 
 class DecisionRule(Estimator):
@@ -218,6 +229,12 @@ class DecisionRule(Estimator):
             empty = ~chosen.any(axis=1)
             chosen[empty] = best_label(scores[empty], above=floor(kind))
         return chosen
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` where a rule that learns has learned nothing."""
+        if self.learns and not state:
+            raise ValueError(f"{type(self).__name__} has not learned anything")
+        return super().check_learned(state)
 
     def check_kind(self, kind: ScoreKind) -> None:
         """Raise `DecisionError` for scores of a kind that the rule cannot read."""

@@ -13,7 +13,7 @@ from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
-from manylabel.stored import Sometimes, Starts, Stored, reals
+from manylabel.stored import Sizes, Sometimes, Starts, Stored, reals
 from manylabel.wording import counted
 
 LARGEST = 1e300
@@ -58,12 +58,20 @@ class Calibration(Estimator):
 
     learned: ClassVar[Mapping[str, Stored]] = {
         "slopes_": Sometimes(reals("labels")),
-        "intercepts_": Sometimes(reals("labels")),
+        "intercepts_": Sometimes(reals("labels"), "slopes_"),
         "corner_scores_": Sometimes(reals("corners")),
-        "corner_heights_": Sometimes(reals("corners")),
-        "corner_starts_": Sometimes(Starts("curves", "corners")),
-        "own_share_": Sometimes(reals("labels")),
+        "corner_heights_": Sometimes(reals("corners"), "corner_scores_"),
+        "corner_starts_": Sometimes(Starts("curves", "corners", filled=True), "corner_scores_"),
+        "own_share_": Sometimes(reals("labels"), "corner_scores_"),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` unless there is a curve for each label, and for isotonic ones one for all labels."""
+        sizes = super().check_learned(state)
+        wanted = "slopes_" if self.curve == "logistic" else "corner_scores_"
+        if wanted not in state or ("curves" in sizes and sizes["curves"] != sizes["labels"] + 1):
+            raise ValueError(f"Calibration has no {self.curve} curves of all labels")
+        return sizes
 
     def __init__(self, curve: Literal["logistic", "isotonic"] = "logistic", shrinkage: float = 1.0) -> None:
         self.curve = curve

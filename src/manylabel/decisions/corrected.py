@@ -16,10 +16,17 @@ from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint
-from manylabel.stored import Each, Plain, Stored, reals
+from manylabel.stored import Each, Fields, Maybe, Scalar, Sometimes, Stored, Word, reals, total
 
 LISTED = 20
 """How many corrected labels a record names; of more it keeps the number."""
+
+CHANGE: Mapping[str, Stored] = {
+    "reason": Word(),
+    "labels": total(),
+    "thresholds": Sometimes(Each(Fields({"label": Word(), "from": Maybe(Scalar()), "to": Maybe(Scalar())}), None)),
+}
+"""What is stored of a change of thresholds."""
 
 
 class CorrectedThresholds(DecisionRule):
@@ -37,7 +44,7 @@ class CorrectedThresholds(DecisionRule):
     learned: ClassVar[Mapping[str, Stored]] = {
         "thresholds_": reals("labels"),
         "shown_": reals("labels"),
-        "changes_": Each(Plain(), None),
+        "changes_": Each(Fields(CHANGE), None),
     }
 
     def __init__(self, fallback: Literal["none", "argmax"] = "none") -> None:

@@ -11,7 +11,14 @@ import numpy.typing as npt
 
 from manylabel.data.splits import holdout
 from manylabel.deadline import Deadline
-from manylabel.decisions.base import Choice, DecisionRule, decidable_scores, labels_empty_documents, unlabelled_if_empty
+from manylabel.decisions.base import (
+    CHOICE,
+    Choice,
+    DecisionRule,
+    decidable_scores,
+    labels_empty_documents,
+    unlabelled_if_empty,
+)
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
 from manylabel.decisions.guarantee import GuaranteeRecord
@@ -25,7 +32,7 @@ from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelMode
 from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
-from manylabel.stored import Maybe, Part, Plain, Stored
+from manylabel.stored import Fields, Maybe, Part, Stored
 
 MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
 RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
@@ -114,7 +121,7 @@ class DecidedModel(MultiLabelModel):
         "rule_": Maybe(Part(DecisionRule, "labels")),
         "calibration_": Maybe(Part((Calibration, Temperature), "labels")),
         "figures_": Maybe(Part(ThresholdFigures, "labels")),
-        "choice_": Maybe(Plain()),
+        "choice_": Maybe(Fields(CHOICE)),
         "model_": Part(MultiLabelModel, "labels", "terms"),
     }
 

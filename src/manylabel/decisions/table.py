@@ -32,7 +32,7 @@ def find_rule(name: str) -> type[DecisionRule]:
     >>> find_rule("top-k")
     <class 'manylabel.decisions.top_k.TopK'>
     """
-    if name not in RULES:
+    if not isinstance(name, str) or name not in RULES:
         raise UnknownNameError("decision rule", name, RULES)
     module, _, attribute = RULES[name].partition(":")
     found: type[DecisionRule] = getattr(import_module(module), attribute)

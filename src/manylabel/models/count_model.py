@@ -23,7 +23,7 @@ from manylabel.models.evidence import asked_for, linear_evidence
 from manylabel.models.inputs import check_piece, merged_shell
 from manylabel.models.linear_scores import LinearScores, linear_scores
 from manylabel.models.smoothing import Discount, DiscountMethod, counts_of_counts, discount
-from manylabel.stored import Flag, Matrix, Maybe, Scalar, Sometimes, Stored, reals, total, wholes
+from manylabel.stored import Either, Flag, Matrix, Maybe, Scalar, Sometimes, Stored, reals, wholes
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +160,12 @@ class CountModel(MultiLabelModel):
         "discount_": Sometimes(Scalar()),
         "discount_is_fallback_": Sometimes(Flag()),
         "counts_of_counts_": Sometimes(Maybe(wholes(None, None))),
-        "label_documents_": wholes("labels"),
+        "label_documents_": Either(wholes("labels"), reals("labels")),  # sums of weights, where documents are weighed
         "label_terms_": Sometimes(Maybe(Matrix("labels", "counted"))),
-        "labelled_terms_": Sometimes(reals("counted")),
-        "unlabelled_terms_": Sometimes(reals("counted")),
-        "labelled_documents_": Sometimes(total()),
-        "unlabelled_documents_": Sometimes(total()),
+        "labelled_terms_": Sometimes(reals("counted"), "label_terms_"),
+        "unlabelled_terms_": Sometimes(reals("counted"), "label_terms_"),
+        "labelled_documents_": Sometimes(Scalar(), "label_terms_"),
+        "unlabelled_documents_": Sometimes(Scalar(), "label_terms_"),
         **linear_scores("terms"),
     }
 

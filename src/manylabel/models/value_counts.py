@@ -35,10 +35,10 @@ Columns = npt.NDArray[Any]
 
 STORED_TABLE: Mapping[str, Stored] = {
     "table_values_": Sometimes(Matrix("rows", None)),
-    "table_row_documents_": Sometimes(reals("rows")),
-    "table_label_rows_": Sometimes(Matrix("labels", "rows")),
-    "table_label_documents_": Sometimes(reals("labels")),
-    "table_n_documents_": Sometimes(Scalar()),
+    "table_row_documents_": Sometimes(reals("rows"), "table_values_"),
+    "table_label_rows_": Sometimes(Matrix("labels", "rows"), "table_values_"),
+    "table_label_documents_": Sometimes(reals("labels"), "table_values_"),
+    "table_n_documents_": Sometimes(Scalar(), "table_values_"),
 }
 """A `ValueTable` as a model stores it, see `ValueTable.as_learned`."""
 

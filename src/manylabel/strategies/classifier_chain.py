@@ -16,7 +16,7 @@ from manylabel.models.evidence import asked_for
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import track
-from manylabel.stored import Each, Part, Stored, wholes
+from manylabel.stored import Each, Part, Sizes, Stored, wholes
 from manylabel.strategies.co_training_views import make_view
 from manylabel.strategies.label_order import ORDER, label_order
 from manylabel.strategies.two_class import (
@@ -81,6 +81,16 @@ class ClassifierChain(TwoClassStrategy):
         "linked_labels_": wholes(None, below="labels"),
         "links_": Each(Part(MultiLabelModel), None),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` unless each link reads the terms and the labels before it."""
+        sizes, links, n_linked = super().check_learned(state), state["links_"], len(state["linked_labels_"])
+        widths = [sizes["terms"] + place for place in range(n_linked)]
+        if links and links[0].hides_labels:
+            widths = [sizes["terms"] + n_linked]
+        if [link.n_features_in_ for link in links] != widths or (len(links) < n_linked != links[0].n_labels_):
+            raise ValueError("ClassifierChain.links_ do not follow the order of the labels")
+        return sizes
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ from manylabel.tasks.corpora import (
     split_of,
     train_and_test,
 )
-from manylabel.tasks.models import TRAINING_HASHES, Overrides, fit_corpus
+from manylabel.tasks.models import TRAINING_HASHES, Overrides, fit_corpus, stored_facts
 from manylabel.wording import counted
 
 
@@ -74,7 +74,7 @@ def evaluate_model(source: Source, model: Path, *, split: str | None = None, ana
     whole = len(corpus) == len(loaded.corpus)
     chosen = "all documents" if whole else f"the {split or 'test'} split"
     name = loaded.corpus.name or source.data
-    facts = open_model(model).facts
+    facts = stored_facts(open_model(model))
     trained_on, hashes = facts.get("train_sha256"), facts.get(TRAINING_HASHES)
     measured = split or ("all" if whole else "test")
     result, analyses = _measure(classifier, corpus, name, measured, None, trained_on, None, analyse)

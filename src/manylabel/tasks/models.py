@@ -17,6 +17,7 @@ from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.problems import Problem
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.decisions.base import Choice
+from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.shown import shown_thresholds
 from manylabel.estimator import Estimator
 from manylabel.evaluation.remarks import plain_bin_weights
@@ -29,11 +30,23 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.predicting import Prediction
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
+from manylabel.stored import Array, Fields, Sometimes, Stored, Word, check_state, total
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, vocabulary_text
 
 Overrides = Mapping[str, Mapping[str, Any]]
 TRAINING_HASHES, WRITTEN_BY = "training_hashes", "written_by"
 """Facts of a model file: hashes of the training documents, and the command that wrote it."""
+FACTS: Mapping[str, Stored] = {
+    "data": Sometimes(Word()),
+    "documents": Sometimes(total()),
+    "unlabelled": Sometimes(total()),
+    "train_sha256": Sometimes(Word()),
+    TRAINING_HASHES: Sometimes(Array(("u8",), (None,))),
+    WRITTEN_BY: Sometimes(Word()),
+}
+"""What model files store of the training documents, where a command wrote them."""
+INSPECTED = ("labels_", "label_counts_", "vocabulary_", "reading_", "expected_")
+"""The learned attributes of a classifier that `inspect` reads, besides those of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +100,21 @@ def training_facts(corpus: Corpus, name: str, command: str) -> dict[str, Any]:
     }
 
 
+def stored_facts(opened: ModelFile) -> dict[str, Any]:
+    """What `training_facts` returned when the model was written, and other plain data of its writer, checked."""
+    facts = opened.facts
+    with opened.reports_damage():
+        if (problem := Fields(FACTS).problem(facts, {})) is not None:
+            raise ValueError(f"what is stored of the training documents {problem}")
+    return facts
+
+
 def check_own_model(path: Path, command: str) -> None:
     """Raise an error where a file exists that another command wrote: `command` must not overwrite it."""
     if not path.exists():
         return
     try:
-        written_by = open_model(path).facts.get(WRITTEN_BY)
+        written_by = stored_facts(open_model(path)).get(WRITTEN_BY)
     except ModelFileError:
         written_by = None
     if written_by != command:
@@ -247,39 +269,36 @@ def _record(opened: ModelFile) -> ModelRecord:
     if tree["@object"] != "TextClassifier":
         raise ModelFileError(f"{opened.path}: this file holds a {tree['@object']}, not a TextClassifier.")
     state = tree["state"]
-    labels = opened.decode(state["labels_"])
+    plain = {name: opened.decode(state[name]) for name in INSPECTED}
+    check_state("TextClassifier", {name: TextClassifier.learned[name] for name in INSPECTED}, plain)
+    labels: list[str] = plain["labels_"]
+    facts = {name: value for name, value in stored_facts(opened).items() if name != TRAINING_HASHES}
+    reading = None if plain["reading_"] is None else ReadingOptions.from_dict(plain["reading_"])
     return ModelRecord(
         path=str(opened.path),
         bytes=opened.size,
-        versions={"manylabel": opened.header["manylabel"], "numpy": opened.header["numpy"]},
-        facts={name: value for name, value in opened.facts.items() if name != TRAINING_HASHES},
+        versions={name: str(opened.header[name]) for name in ("manylabel", "numpy")},
+        facts={**facts, "recipe": Recipe.from_dict(opened.decode(state["recipe_"])).as_dict()},
         labels=labels,
-        addresses=_addresses(opened, labels),
-        label_counts=opened.decode(state["label_counts_"]).tolist(),
+        addresses=_addresses(plain["vocabulary_"], labels),
+        label_counts=plain["label_counts_"].tolist(),
         thresholds=_thresholds(opened, len(labels)),
         language=_choices(state).stemmer,
         texts=_choices(state).phrases(),
         chosen=_chosen(opened),
         guarantee=_guarantee(opened),
         bin_weights=_bin_weights(opened),
-        expected=opened.decode(state.get("expected_")),
+        expected=plain["expected_"],
         changes=_changes(opened),
         single_label=_predicts_one_label(opened),
         arrays={name: ArrayShape(place.dtype, list(place.shape)) for name, place in sorted(opened.places.items())},
-        reading=_reading(opened),
+        reading=None if reading is None else reading.summary(),
     )
 
 
-def _reading(opened: ModelFile) -> str | None:
-    """A sentence on how the documents were read from a file."""
-    plain = opened.decode(opened.header["tree"]["state"].get("reading_"))
-    return None if plain is None else ReadingOptions.from_dict(plain).summary()
-
-
-def _addresses(opened: ModelFile, labels: list[str]) -> dict[str, str]:
-    """The address of each label that a vocabulary named."""
-    plain = opened.header["tree"]["state"].get("vocabulary_")
-    known = {} if plain is None else LabelVocabulary.from_dict(opened.decode(plain)).addresses_by_name()
+def _addresses(plain: Mapping[str, Any] | None, labels: list[str]) -> dict[str, str]:
+    """The address of each label that a vocabulary, given as plain data, named."""
+    known = {} if plain is None else LabelVocabulary.from_dict(plain).addresses_by_name()
     return {label: known[label] for label in labels if label in known}
 
 
@@ -302,11 +321,14 @@ def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
         raise TypeError("not a model")
     calibration = opened.decode(decided["state"].get("calibration_"))
     values = shown_thresholds(rule, n_labels, model.score_kind, calibration)
+    if values is not None and values.shape != (n_labels,):
+        raise ValueError("the rule has thresholds for other labels")
     return None if values is None else values.tolist()
 
 
 def _chosen(opened: ModelFile) -> Choice | None:
     chosen: Choice | None = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["choice_"])
+    check_state("DecidedModel", {"choice_": DecidedModel.learned["choice_"]}, {"choice_": chosen})
     return chosen
 
 
@@ -319,6 +341,7 @@ def _guarantee(opened: ModelFile) -> dict[str, Any] | None:
 def _bin_weights(opened: ModelFile) -> dict[str, list[float]] | None:
     model = opened.header["tree"]["state"]["decided_"]["state"]["model_"]
     weights = opened.decode(model["state"].get("bin_weights_"))
+    check_state("model", {"bin_weights_": MultiLabelModel.learned["bin_weights_"]}, {"bin_weights_": weights})
     return None if weights is None else plain_bin_weights(weights)
 
 

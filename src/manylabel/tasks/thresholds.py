@@ -21,6 +21,7 @@ from manylabel.exceptions import DataError, DecisionError, ParameterError, Unkno
 from manylabel.modelfile import open_model
 from manylabel.reports.records import ThresholdRow, ThresholdsRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
+from manylabel.tasks.models import stored_facts
 
 OUT_OF_FOLD = "out-of-fold scores of the training documents"
 
@@ -82,7 +83,9 @@ def thresholds(
         labels=_rows(classifier, quality, before, after, all_changed=isinstance(values, (int, float)), values=values),
     )
     if output is not None and values is not None:
-        classifier.save(output, {key: value for key, value in open_model(path).facts.items() if key != "recipe"})
+        classifier.save(
+            output, {key: value for key, value in stored_facts(open_model(path)).items() if key != "recipe"}
+        )
     return record
 
 
@@ -96,7 +99,7 @@ def _quality(
     corpus = load_source(source, classifier).corpus
     if corpus.labels is None:
         raise DataError("These documents have no labels, so nothing can be measured on them.", path=source.data)
-    if open_model(path).facts.get("train_sha256") == fingerprint(corpus.ids, corpus.label_sets):
+    if stored_facts(open_model(path)).get("train_sha256") == fingerprint(corpus.ids, corpus.label_sets):
         raise DataError(
             "The model was trained on these documents, so its scores for them are better than for new ones.",
             path=source.data,
