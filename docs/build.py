@@ -49,7 +49,8 @@ Labels that differ only in case, blanks or Unicode form are reported with their 
 (`load(…, merge_labels=True)`) keeps the most frequent spelling of each. Addresses (`http://…`) are compared as they
 are.
 
-An Excel workbook may have up to 512 MiB when it is unpacked, and up to 20 million cells.
+What a file may hold is limited, so that a small file cannot take all memory: [limits.md](limits.md) lists the limits
+and how to raise them.
 
 ## JSON output
 

@@ -125,7 +125,7 @@ def test_a_damaged_local_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"other.tgz: The archive lacks reut2-000.sgm"):
         fetch("reuters21578", file=other)
     other.write_bytes(b"\x1f\x8bnothing")
-    with pytest.raises(DataError, match=r"other.tgz: The archive cannot be read"):
+    with pytest.raises(DataError, match=r"other.tgz: The gzip file is damaged"):
         verify(other, FETCHABLE["reuters21578"].sums)
 
 

@@ -118,9 +118,18 @@ class DataOptions:
         list[str] | None,
         typer.Option("--option", "-o", help="Any other option of the reader, as key=value.", show_default=False),
     ] = None
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit",
+            help="Change a limit on what a file may hold, as name=number, for example features=10000000.",
+            show_default=False,
+        ),
+    ] = None
 
     def source(self, data: str) -> Source:
         """The source of that name or path, read with these options."""
+        from manylabel.data.limits import Limits
         from manylabel.exceptions import ParameterError
         from manylabel.setting_values import parse_value
         from manylabel.tasks.corpora import Source
@@ -148,6 +157,7 @@ class DataOptions:
             label_language=self.label_language,
             split_by=self.split_by,
             merge_labels=self.merge_labels,
+            limits=Limits.parsed(self.limit or []),
         )
 
     def arguments(self) -> str:
@@ -178,7 +188,7 @@ def takes_data_options(*without: str) -> Callable[[Callable[..., None]], Callabl
     ... def command(data: str, *, reading: DataOptions) -> None:
     ...     print(reading.source(data).options)
     >>> list(inspect.signature(command).parameters)
-    ['data', 'format', 'text_column', 'encoding', 'on_error', 'option']
+    ['data', 'format', 'text_column', 'encoding', 'on_error', 'option', 'limit']
     >>> command("letters.csv", text_column=["body"])
     {'text_column': 'body'}
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
@@ -13,15 +14,17 @@ import numpy as np
 from manylabel.data.arff_parsing import Attribute, Header, Rows, read_header, read_rows
 from manylabel.data.atomic import atomic_text
 from manylabel.data.corpus import SPLIT_NAMES, Corpus
-from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.hierarchy import Hierarchy, hierarchy_of_file
 from manylabel.data.labels import label_sets
-from manylabel.data.problems import Problems
+from manylabel.data.limits import LIMITS, Limits
+from manylabel.data.problems import Problems, read_by_others
 from manylabel.data.textfile import Lines, read_bytes
+from manylabel.data.xml_text import check_xml
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.wording import counted
 
-_MEKA = re.compile(r"-C\s+(-?\d+)")
+_MEKA = re.compile(r"-C\s++(-?[0-9]{1,9})")
 _SPLIT_ENDING = re.compile(rf"[-_.]({'|'.join(SPLIT_NAMES)})$", re.IGNORECASE)
 
 
@@ -44,8 +47,8 @@ def read(
     """
     lines = Lines(path, problems, encoding)
     reader = iter(lines)
-    header = read_header(path, lines, reader)
-    columns, hierarchy = _label_columns(path, header, label_file, label_count)
+    header = read_header(path, lines, reader, problems.limits)
+    columns, hierarchy = _label_columns(path, header, label_file, label_count, problems.limits)
     single = class_column(header.attributes) if columns is None else None
     if columns is None and single is None:
         raise DataError(
@@ -59,7 +62,7 @@ def read(
 
 
 def _label_columns(
-    path: Path, header: Header, label_file: str | Path | None, label_count: int | None
+    path: Path, header: Header, label_file: str | Path | None, label_count: int | None, limits: Limits
 ) -> tuple[list[int] | None, Hierarchy | None]:
     width = len(header.attributes)
     if label_count is not None and label_file is None:
@@ -72,7 +75,7 @@ def _label_columns(
     xml = Path(label_file) if label_file is not None else find_label_file(path)
     if xml is None:
         return meka_label_columns(header.relation, width), None
-    names, hierarchy = read_label_file(xml)
+    names, hierarchy = read_label_file(xml, limits)
     position = {attribute.name: column for column, attribute in enumerate(header.attributes)}
     for name in names:
         if name not in position:
@@ -89,29 +92,32 @@ def find_label_file(path: Path) -> Path | None:
     return None
 
 
-def read_label_file(path: Path) -> tuple[list[str], Hierarchy | None]:
+def read_label_file(path: Path, limits: Limits = LIMITS) -> tuple[list[str], Hierarchy | None]:
     """The labels of Mulan's XML file in their order; labels inside labels make a hierarchy."""
-    try:
-        root = ElementTree.fromstring(read_bytes(path))
-    except ElementTree.ParseError as error:
-        raise DataError(f"The file is not XML ({error}).", path=path, remedy="Copy the label file again.") from None
+    data = read_bytes(path, limits=limits)
+    check_xml(data, path, limits)
+    with read_by_others("The label file", path, "Copy it again."):
+        root = ElementTree.fromstring(data)
     names: list[str] = []
-    parents: dict[str, str] = {}
+    parents: dict[str, dict[str, None]] = {}
 
-    def walk(element: ElementTree.Element, parent: str | None) -> None:
+    def walk(element: ElementTree.Element, parent: str | None) -> None:  # as deep as `check_xml` allows
         for child in element:
             name = child.get("name")
             if child.tag.rpartition("}")[2] != "label" or name is None:
                 continue
             names.append(name)
             if parent is not None:
-                parents[name] = parent
+                parents[name] = {parent: None}
             walk(child, name)
 
     walk(root, None)
     if not names:
         raise DataError("The file has no label.", path=path, remedy="Give Mulan's file of <label name=…> elements.")
-    return names, Hierarchy(parents) if parents else None
+    if len(set(names)) < len(names):
+        twice = min(name for name, times in Counter(names).items() if times > 1)
+        raise DataError(f"The file names the label {twice!r} twice.", path=path, remedy="Remove one of them.")
+    return names, hierarchy_of_file(parents, path, limits) if parents else None
 
 
 def meka_label_columns(relation: str, width: int) -> list[int] | None:

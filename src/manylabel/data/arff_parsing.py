@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from manylabel.data.limits import Limits
 from manylabel.data.problems import Problems
 from manylabel.data.sparse_lines import SparseRows
 from manylabel.data.textfile import Lines
@@ -18,9 +19,10 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.wording import counted
 
-_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+?)\s*(\{{.*\}}|\s[a-z]+(?:\s.*)?)\s*$", re.IGNORECASE)
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,]*?)\s*(?:,|$)")
+_QUOTED = r"'[^'\\]*+(?:\\.[^'\\]*+)*+'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\""
+_NAME = re.compile(rf"\s*+({_QUOTED}|[^\s{{]++)")
+_VALUE = re.compile(rf"\s*+({_QUOTED}|[^,]*+)\s*+")
+_PAIR = re.compile(rf"\s*+([0-9]{{1,15}})\s++({_QUOTED}|[^\s,][^,]*+)\s*+(?:,|$)")
 _WORDS = {"yes": 1.0, "true": 1.0, "y": 1.0, "t": 1.0, "no": 0.0, "false": 0.0, "n": 0.0, "f": 0.0}
 
 
@@ -75,14 +77,15 @@ def split_values(text: str) -> list[str]:
     position = 0
     while position <= len(text):
         match = _VALUE.match(text, position)
-        if match is None:
-            break
-        values.append(unquote(match[1]))
-        position = match.end() if match[0].endswith(",") else len(text) + 1
+        end = text.find(",", match.end() if match else position)
+        end = len(text) if end < 0 else end
+        whole = match is not None and match.end() == end
+        values.append(unquote(match[1].strip()) if match and whole else text[position:end].strip())
+        position = end + 1
     return values
 
 
-def read_header(path: Path, lines: Lines, reader: Iterator[str]) -> Header:
+def read_header(path: Path, lines: Lines, reader: Iterator[str], limits: Limits) -> Header:
     """The header of an ARFF file; reads up to and including the ``@data`` line."""
     relation = ""
     attributes: list[Attribute] = []
@@ -95,6 +98,7 @@ def read_header(path: Path, lines: Lines, reader: Iterator[str]) -> Header:
             relation = unquote(line[9:].strip())
         elif keyword.startswith("@attribute"):
             attributes.append(_attribute(path, lines.number, line))
+            limits.check("features", len(attributes), "or more attributes", path, line=lines.number)
         elif keyword.startswith("@data"):
             return _checked(path, relation, attributes)
         else:
@@ -108,10 +112,10 @@ def read_header(path: Path, lines: Lines, reader: Iterator[str]) -> Header:
 
 
 def _attribute(path: Path, number: int, line: str) -> Attribute:
-    match = _ATTRIBUTE.match(line)
-    kind = match[2].strip() if match else ""
-    word = kind.split()[0].lower() if kind else ""
-    if match and kind.startswith("{"):
+    match = _NAME.match(line, len("@attribute"))
+    kind = line[match.end() :].strip() if match else ""
+    word = kind.split(None, 1)[0].lower() if kind else ""
+    if match and kind.startswith("{") and kind.endswith("}"):
         return Attribute(unquote(match[1]), "nominal", tuple(split_values(kind[1:-1])))
     if match and word in ("numeric", "real", "integer"):
         return Attribute(unquote(match[1]), "numeric")
@@ -183,7 +187,7 @@ class _Reader:
                 columns, values = list(map(int, words[::2])), list(map(float, words[1::2]))
             except ValueError:
                 columns, values = [], [np.nan]
-            if len(columns) == len(values):
+            if len(columns) == len(values) and max(columns, default=0) < self.width:
                 return columns, values
             # Something is wrong with the row: the slow way below reports what.
         cells: dict[int, str] = {}
@@ -231,13 +235,13 @@ class _Reader:
             if text in codes:
                 return codes[text]
             allowed = ", ".join(attribute.values[:8]) + (", …" if len(attribute.values) > 8 else "")
-            raise _RowError(f"{text!r} is not a value of attribute {attribute.name!r}, which has {allowed}.")
+            raise _RowError(f"{text[:40]!r} is not a value of attribute {attribute.name!r}, which has {allowed}.")
         try:
             value = float(text)
         except ValueError:
             value = np.nan
         if not np.isfinite(value):
-            raise _RowError(f"{text!r} is not a number (attribute {attribute.name!r}).")
+            raise _RowError(f"{text[:40]!r} is not a number (attribute {attribute.name!r}).")
         return value
 
     def check(self, columns: list[int], values: list[float]) -> None:
@@ -262,24 +266,14 @@ def split_sparse(text: str) -> Iterator[tuple[int, str]]:
     >>> list(split_sparse("1 3, 4 'a, b'"))
     [(1, '3'), (4, 'a, b')]
     """
-    rest = text.strip()
-    while rest:
-        head, _, tail = rest.partition(" ")
-        if not head.isdecimal() or not tail.strip():
-            raise _RowError(f"{rest[:20]!r} does not begin with an attribute's number and its value.")
-        tail = tail.lstrip()
-        end = _end_of_value(tail)
-        yield int(head), split_values(tail[:end])[0]
-        rest = tail[end + 1 :].strip()
-
-
-def _end_of_value(text: str) -> int:
-    """Where the value at the start of the text ends: at the first comma outside quotes."""
-    quote, position = text[0] if text[0] in "'\"" else "", 1
-    while quote and position < len(text) and text[position] != quote:
-        position += 2 if text[position] == "\\" else 1
-    comma = text.find(",", position if quote else 0)
-    return len(text) if comma < 0 else comma
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        match = _PAIR.match(text, position, end)
+        if match is None:
+            shown = text[position : position + 20].strip()
+            raise _RowError(f"{shown!r} does not begin with an attribute's number and its value.")
+        yield int(match[1]), unquote(match[2].strip())
+        position = match.end()
 
 
 def read_rows(
@@ -298,6 +292,7 @@ def read_rows(
         line = raw.strip()
         if not line or line.startswith("%"):
             continue
+        problems.limits.check("documents", len(numbers) + 1, "or more rows", path)
         try:
             columns, values = parser.row(line)
             if parser.quick:

@@ -212,7 +212,7 @@ def _only_texts(table: Table, text: str) -> Table:
     for row, value in enumerate(table.columns[text]):
         if not isinstance(value, str):
             given = "nothing" if value is None else f"{type(value).__name__} {str(value)[:40]!r}"
-            there = ", ".join(repr(name) for name, values in table.columns.items() if values[row] is not None)
+            there = listed([name for name, values in table.columns.items() if values[row] is not None])
             table.problems.report(
                 f"The document has no text: {text!r} holds {given} (the document has {there or 'nothing'}).",
                 path=table.path,

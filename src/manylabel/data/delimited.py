@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -22,13 +20,16 @@ from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
 from manylabel.data.layout import Layout
 from manylabel.data.problems import Problems
-from manylabel.data.table import ColumnOptions, Table
+from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import Lines, first_lines, numbered_lines
 from manylabel.estimator import Csr
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.wording import counted
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
+_NUMBER = re.compile(r"[-+]?(\d++(\.\d*+)?|\.\d++)([eE][-+]?\d++)?$")
+csv.field_size_limit(2**31 - 1)
+"""Cells may have any length. The csv module has one limit for all readers of the process, and its default of 128 KiB is
+too low for texts. It is set once, here: a limit that is changed for the time of a reading fails in other threads."""
 
 
 def is_numeric_row(cells: Sequence[str]) -> bool:
@@ -128,16 +129,6 @@ def _delimiter(path: Path, first: str) -> str:
     return " " if is_numeric_row(first.split()) else ","
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Allow cells of any length: the csv module's limit of 128 KiB is one setting for the whole process."""
-    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
 def _rows(
     path: Path, problems: Problems, delimiter: str, quoting: bool, encoding: str
 ) -> Iterator[tuple[int, list[str]]]:
@@ -151,21 +142,25 @@ def _rows(
             yield line
 
     style: Literal[0, 3] = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
-    with _long_cells():
+    try:
         reader = csv.reader(noted(), delimiter=delimiter, quoting=style, strict=quoting)
-        while True:
-            starts.clear()
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                unclosed = "unexpected end" in str(error)
-                problem = "A quote opened in this row is never closed." if unclosed else f"The row is broken ({error})."
-                problems.report(problem, path=path, line=starts[0], remedy='Write a quote inside a quoted cell as "".')
-                continue
-            if problems.keep_blank or any(cell.strip() for cell in row):
-                yield starts[0], row
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"{delimiter!r} cannot separate the cells of a table ({error}). Use one character."
+        ) from None
+    while True:
+        starts.clear()
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            unclosed = "unexpected end" in str(error)
+            problem = "A quote opened in this row is never closed." if unclosed else f"The row is broken ({error})."
+            problems.report(problem, path=path, line=starts[0], remedy='Write a quote inside a quoted cell as "".')
+            continue
+        if problems.keep_blank or any(cell.strip() for cell in row):
+            yield starts[0], row
 
 
 def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]], header: bool, bare: bool) -> Table:
@@ -176,8 +171,9 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
         if not names and not any(cell.strip() for cell in row):
             continue
         if not names:
+            problems.limits.check("columns", len(row), "columns", path, line=line)
             names = [cell.strip() for cell in row] if header else _positions(len(row), bare)
-            _check_names(path, line, names)
+            check_names(path, line, names)
             if header:
                 continue
         if not row:
@@ -192,6 +188,8 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
             continue
         kept.append(row)
         numbers.append(line)
+        if len(kept) > problems.limits.documents:
+            problems.limits.check("documents", len(kept), "or more rows", path)
     while kept and not any(cell.strip() for cell in kept[-1]):
         del kept[-1], numbers[-1]  # blank lines at the end of a file are not documents
     if not kept and not problems.skipped:
@@ -210,14 +208,6 @@ def _positions(width: int, bare: bool) -> list[str]:
     if bare and width in (2, 3):
         return ["text", "labels", "id"][:width]
     return [str(index + 1) for index in range(width)]
-
-
-def _check_names(path: Path, line: int, names: list[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(
-            f"The header names column {twice[0]!r} twice.", path=path, line=line, remedy="Rename one of them."
-        )
 
 
 def write_csv(corpus: Corpus, path: Path) -> None:

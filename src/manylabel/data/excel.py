@@ -13,19 +13,14 @@ from typing import Any
 from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.layout import listed
-from manylabel.data.problems import Problems
-from manylabel.data.table import ColumnOptions, Table
+from manylabel.data.limits import Limits
+from manylabel.data.problems import Problems, read_by_others
+from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import read_bytes
 from manylabel.exceptions import DataError, MissingExtraError
 from manylabel.progress import remark
 
-MAX_BYTES = 1 << 29
-"""The most bytes that a workbook may have when it is unpacked."""
-MAX_CELLS = 20_000_000
-"""The most cells that are read, empty ones before the last filled one of a row included."""
-MAX_ENTRIES = 10_000
-"""The most files that the zip file of a workbook may hold."""
-_SAVE_AS_CSV = "Save the sheet as .csv."
+_SAVE_AGAIN = "Save it again, or as .csv."
 
 
 def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **columns: Any) -> Corpus:
@@ -36,20 +31,18 @@ def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **co
     cells as empty texts. Problems give the row of the sheet as the line.
     """
     options = ColumnOptions(**columns)
-    data = _checked_bytes(path)
+    data = _checked_bytes(path, problems.limits)
     try:
         from openpyxl import load_workbook
     except ImportError:
         raise MissingExtraError("Excel", "excel") from None
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of styles and extensions that have nothing to do with cells
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-            chosen = _sheet(path, book, sheet)
-            rows = list(_rows(path, problems, book[chosen]))
-    except (DataError, MemoryError):
-        raise
-    except Exception as error:  # openpyxl raises whatever the broken XML leads to
-        raise _unreadable(path, error) from None
+    with (
+        read_by_others("The Excel file", path, _SAVE_AGAIN),
+        warnings.catch_warnings(action="ignore"),  # of styles and extensions that have nothing to do with cells
+    ):
+        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        chosen = _sheet(path, book, sheet)
+        rows = list(_rows(path, problems, book[chosen]))
     if not rows:
         raise DataError(f"Sheet {chosen!r} is empty.", path=path, remedy="Give another sheet: -o sheet=NAME.")
     (_, header), *body = rows
@@ -63,28 +56,13 @@ def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **co
     return corpus_of_table(Table(values, [line for line, _ in body], path, problems), options)
 
 
-def _checked_bytes(path: Path) -> bytes:
+def _checked_bytes(path: Path, limits: Limits) -> bytes:
     """The bytes of a workbook whose parts are not too large when they are unpacked."""
-    data = read_bytes(path, MAX_BYTES + 1)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise _unreadable(path, error) from None
-    size = sum(entry.file_size for entry in entries)  # no entry can be unpacked to more than it claims
-    if size > MAX_BYTES or len(entries) > MAX_ENTRIES:
-        raise DataError(
-            f"The workbook has {size / 2**20:,.0f} MiB in {len(entries):,} files when it is unpacked; at most "
-            f"{MAX_BYTES / 2**20:,.0f} MiB in {MAX_ENTRIES:,} files are read.",
-            path=path,
-            remedy=_SAVE_AS_CSV,
-        )
+    data = read_bytes(path, limits=limits)
+    with read_by_others("The Excel file", path, _SAVE_AGAIN), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())  # no entry is unpacked to more than it claims
+        limits.check_unpacked(size, len(data), path)
     return data
-
-
-def _unreadable(path: Path, error: Exception) -> DataError:
-    found = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-    return DataError(f"The Excel file cannot be read ({found}).", path=path, remedy="Save it again, or as .csv.")
 
 
 def _sheet(path: Path, book: Any, given: str | int | None) -> str:
@@ -110,10 +88,7 @@ def _rows(path: Path, problems: Problems, sheet: Any) -> Iterator[tuple[int, lis
     cells, begun = 0, False
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         cells += max(len(row), 1)
-        if cells > MAX_CELLS:
-            raise DataError(
-                f"The sheet has more than {MAX_CELLS:,} cells up to row {number:,}.", path=path, remedy=_SAVE_AS_CSV
-            )
+        problems.limits.check("sheet_cells", cells, "cells or more in the sheet", path, line=number)
         filled = [index for index, value in enumerate(row) if _is_filled(value)]
         if filled or (begun and problems.keep_blank):
             begun = True
@@ -126,9 +101,7 @@ def _names(path: Path, header: Sequence[Any], width: int) -> tuple[list[str], li
     for place in range(max(len(header), width)):
         value = header[place] if place < len(header) else None
         names.append(_text(value).strip() if _is_filled(value) else f"column {place + 1}")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(f"The header names column {twice[0]!r} twice.", path=path, remedy="Rename one of them.")
+    check_names(path, None, names)
     return names, list(range(len(names)))
 
 

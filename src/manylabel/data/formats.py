@@ -91,7 +91,7 @@ class Format:
                 raise UnknownNameError(f"option of the {self.name} format", name, known)
         if like is not None:
             former = like.options_of(self.name, known)
-            if "encoding" in former and path.is_file() and is_utf8(path):
+            if "encoding" in former and path.is_file() and is_utf8(path, problems.limits):
                 del former["encoding"]
             options = {**former, **options, **({"like": like} if "text_column" in known else {})}
         return cast("Corpus", _function(self.reader)(path, problems, **options))

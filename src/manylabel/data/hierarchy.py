@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.estimator import Ints
@@ -42,9 +43,9 @@ class Hierarchy:
     further_parents: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        checked: set[str] = set()
+        levels: dict[str, int] = {}
         for label in self.parents:
-            _check_above(label, self.parents_of, checked)
+            _count_levels(label, self.parents_of, levels)
 
     @classmethod
     def from_lists(cls, parents: Mapping[str, Sequence[str]]) -> Self:
@@ -59,12 +60,13 @@ class Hierarchy:
         )
 
     @classmethod
-    def from_paths(cls, names: Iterable[str], separator: str) -> Self:
+    def from_paths(cls, names: Iterable[str], separator: str, limits: Limits = LIMITS) -> Self:
         """The hierarchy in names such as ``area/topic``: everything before the last separator is the parent."""
         if not separator:
             raise DataError("The separator of a label hierarchy is empty.", remedy="Give one such as '/'.")
         parents: dict[str, str] = {}
         for name in names:
+            limits.check("levels", name.count(separator) + 1, f"levels in the label {name[:40]!r}", None)
             while separator in name:
                 parent = name.rpartition(separator)[0]
                 if not parent:
@@ -95,6 +97,14 @@ class Hierarchy:
     def labels(self) -> list[str]:
         """Every label that has a parent or is one, sorted."""
         return sorted(set(self.parents).union(*(self.parents_of(label) for label in self.parents)))
+
+    @property
+    def levels(self) -> int:
+        """How many labels the longest path from a root down has; 0 without any label."""
+        levels: dict[str, int] = {}
+        for label in self.parents:
+            _count_levels(label, self.parents_of, levels)
+        return max(levels.values(), default=0)
 
     def close(self, names: Iterable[str]) -> list[str]:
         """Some labels and all their ancestors, sorted.
@@ -127,21 +137,26 @@ class Hierarchy:
         return nodes, np.fromiter(found, dtype=np.int64, count=len(nodes))
 
 
-def _check_above(label: str, parents_of: Callable[[str], list[str]], checked: set[str]) -> None:
-    """Raise `DataError` where a label is among its own ancestors; labels found to be in order join `checked`."""
-    if label in checked:
+def _count_levels(label: str, parents_of: Callable[[str], list[str]], levels: dict[str, int]) -> None:
+    """Add to `levels` the level of a label (1 for a root) and of all its ancestors.
+
+    `DataError` where a label is among its own ancestors.
+    """
+    if label in levels:
         return
-    path = {label: iter(parents_of(label))}
-    while path:
-        last = next(reversed(path))
-        above = next(path[last], None)
+    path, waiting = {label}, [(label, iter(parents_of(label)))]
+    while waiting:
+        last, parents = waiting[-1]
+        above = next(parents, None)
         if above is None:
-            checked.add(last)
-            del path[last]
+            levels[last] = 1 + max((levels[parent] for parent in parents_of(last)), default=0)
+            path.remove(last)
+            waiting.pop()
         elif above in path:
             raise DataError(f"The label hierarchy has a cycle through {above!r}.")
-        elif above not in checked:
-            path[above] = iter(parents_of(above))
+        elif above not in levels:
+            path.add(above)
+            waiting.append((above, iter(parents_of(above))))
 
 
 def find_separator(names: Sequence[str]) -> str:
@@ -185,7 +200,8 @@ def find_hierarchy(source: str, labels: Sequence[str], problems: Problems | None
     """
     kind, colon, separator = source.partition(":")
     if kind == NAMES:
-        found = Hierarchy.from_paths(labels, separator if colon else find_separator(labels))
+        limits = LIMITS if problems is None else problems.limits
+        found = Hierarchy.from_paths(labels, separator if colon else find_separator(labels), limits)
         if not found.parents:
             raise DataError(
                 f"No label name has {separator!r} between two levels, so there is no hierarchy in the names.",
@@ -214,14 +230,14 @@ def read_parents(path: str | Path, problems: Problems | None = None) -> Hierarch
     A child on several lines has several parents.
     """
     path, problems = Path(path), problems or Problems()
-    parents: dict[str, list[str]] = {}
+    parents: dict[str, dict[str, None]] = {}
     for number, line in numbered_lines(path, problems):
         if line.startswith("#"):
             continue
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) != 2 or not all(cells):
             problems.report(
-                f"The line must hold a child and its parent, but is {line!r}.",
+                f"The line must hold a child and its parent, but is {line[:80]!r}.",
                 path=path,
                 line=number,
                 remedy="Write child, tab, parent.",
@@ -231,25 +247,32 @@ def read_parents(path: str | Path, problems: Problems | None = None) -> Hierarch
         add_parent(parents, child, parent, problems, path, number)
     if not parents:
         raise DataError("The file has no child with a parent.", path=path, remedy="Write child, tab, parent.")
-    return hierarchy_of_file(parents, path)
+    return hierarchy_of_file(parents, path, problems.limits)
 
 
 def add_parent(
-    parents: dict[str, list[str]], child: str, parent: str, problems: Problems, path: Path, line: int | None = None
+    parents: dict[str, dict[str, None]],
+    child: str,
+    parent: str,
+    problems: Problems,
+    path: Path,
+    line: int | None = None,
 ) -> None:
     """Add a parent, unless the label has it already; report a label that is its own parent."""
     if child == parent:
         problems.report(f"{child!r} is its own parent.", path=path, line=line, remedy="Remove the line.")
-    elif parent not in (above := parents.setdefault(child, [])):
-        above.append(parent)
+    else:
+        parents.setdefault(child, {})[parent] = None
 
 
-def hierarchy_of_file(parents: Mapping[str, Sequence[str]], path: Path) -> Hierarchy:
-    """The hierarchy of these parents; a cycle is reported with the file's name."""
+def hierarchy_of_file(parents: Mapping[str, Iterable[str]], path: Path, limits: Limits) -> Hierarchy:
+    """The hierarchy of these parents; a cycle, or too many levels, is reported with the file's name."""
     try:
-        return Hierarchy.from_lists(parents)
+        found = Hierarchy.from_lists({label: list(above) for label, above in parents.items()})
     except DataError as error:
         raise DataError(error.problem, path=path, remedy="Remove one of the links.") from None
+    limits.check("levels", found.levels, "levels in the label hierarchy", path)
+    return found
 
 
 def hierarchy_columns(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -12,11 +11,12 @@ from typing import Any
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
+from manylabel.data.json_text import NotJsonError, parse_json
 from manylabel.data.problems import Problems
 from manylabel.data.strict_json import dumps
 from manylabel.data.table import ColumnOptions, Table
-from manylabel.data.textfile import numbered_lines, read_bytes
-from manylabel.exceptions import DataError, ParameterError
+from manylabel.data.textfile import checked_encoding, numbered_lines, read_bytes
+from manylabel.exceptions import DataError
 
 
 def read(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: Any) -> Corpus:
@@ -36,7 +36,7 @@ def is_records(lines: list[str]) -> bool:
     >>> is_records(['[{"text": "a"}]']), is_records(["[", "  {"]), is_records(["[1, 2]"])
     (True, True, False)
     """
-    return re.match(r"\s*\[\s*[{\]]", "\n".join(lines)) is not None
+    return re.match(r"\s*+\[\s*+[{\]]", "\n".join(lines)) is not None
 
 
 def read_records(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: Any) -> Corpus:
@@ -44,19 +44,17 @@ def read_records(path: Path, problems: Problems, *, encoding: str = "utf-8", **c
 
     Keys are read as in JSON lines. Problems give the number of the object, from 1, as the line.
     """
+    encoding = checked_encoding(encoding)
     try:
-        text = read_bytes(path).decode(codecs.lookup(encoding).name.replace("utf-8", "utf-8-sig"))
-        plain = json.loads(text)
-    except LookupError:
-        raise ParameterError(f"There is no encoding {encoding!r}. Usual ones are utf-8, latin-1 and utf-16.") from None
-    except UnicodeDecodeError as error:
+        text = read_bytes(path, limits=problems.limits).decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except UnicodeError as error:
+        raise DataError(f"The file is not {encoding} text ({error}).", path=path, remedy="Give --encoding.") from None
+    try:
+        plain = parse_json(text, problems.limits.nesting)
+    except NotJsonError as error:
         raise DataError(
-            f"The file is not {encoding} text ({error.reason}).", path=path, remedy="Give --encoding."
+            f"The file is not JSON ({error}).", path=path, line=error.line, remedy="Write it again."
         ) from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        place = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise DataError(f"The file is not JSON ({place}).", path=path, line=line, remedy="Write it again.") from None
     if not isinstance(plain, list):
         raise DataError(
             f"The file holds a JSON {type(plain).__name__}, not an array of objects.",
@@ -73,6 +71,9 @@ def _corpus(
 ) -> Corpus:
     options = ColumnOptions(**columns)
     names = dict.fromkeys(name for _, record in records for name in record)
+    problems.limits.check("columns", len(names), "different keys", path)
+    empty = len(names) * len(records) - sum(len(record) for _, record in records)
+    problems.limits.check("empty_cells", empty, "empty cells, because objects have different keys", path)
     values = {name: [record.get(name) for _, record in records] for name in names}
     return corpus_of_table(Table(values, [line for line, _ in records], path, problems), options)
 
@@ -80,11 +81,10 @@ def _corpus(
 def _lines(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in numbered_lines(path, problems, encoding):
         try:
-            record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            place = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+            record = parse_json(line, problems.limits.nesting)
+        except NotJsonError as error:
             problems.report(
-                f"The line is not JSON ({place}).",
+                f"The line is not JSON ({error}).",
                 path=path,
                 line=number,
                 remedy="Each line must be one JSON object.",

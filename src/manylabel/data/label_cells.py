@@ -17,9 +17,14 @@ from manylabel.wording import counted
 if TYPE_CHECKING:
     from manylabel.data.table import Table
 
-_ADDRESSES = re.compile(r"<[^<>\s]*>(\s+<[^<>\s]*>)*$")
+_ADDRESSES = re.compile(r"<[^<>\s]*+>(\s++<[^<>\s]*+>)*+$")
+_PIECE = re.compile(
+    r"""\s*+('[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?[0-9]{1,18}+)\s*+(,|\Z)""", re.DOTALL
+)
+"""One item of a list in Python's notation, a string or a number, and the comma after it."""
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})
+MARKS = YES | NO
 NUMBERS_AND_TRUTH = frozenset({"1", "1.0", "true", "0", "0.0", "false"})
 
 
@@ -121,14 +126,37 @@ def split_cell(cell: str, separator: str | None) -> list[str]:
 
 
 def _listed(cell: str) -> list[str] | None:
-    for parse in (json.loads, ast.literal_eval):  # literal_eval reads literals only, it runs nothing
-        try:
-            values = parse(cell)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(values, list) and all(isinstance(value, (str, int)) for value in values):
-            return [str(value).strip() for value in values if str(value).strip()]
+    """The items of a list of strings and whole numbers in JSON or Python notation; None if it is another text.
+
+    >>> _listed("['a', 'b, c', 3,]"), _listed("[a]"), _listed("[]")
+    (['a', 'b, c', '3'], None, [])
+    """
+    try:
+        values = json.loads(cell)
+    except (ValueError, RecursionError):
+        values = _python_list(cell)
+    if isinstance(values, list) and all(isinstance(value, (str, int)) for value in values):
+        return [text for value in values if (text := str(value).strip())]
     return None
+
+
+def _python_list(cell: str) -> list[str | int] | None:
+    """The items of ``['a', 3]``, found in one pass; a parser of all of Python takes a hundred times the memory."""
+    inside, at = cell[1:-1].strip(), 0
+    values: list[str | int] = []
+    while at < len(inside):
+        match = _PIECE.match(inside, at)
+        if match is None:
+            return None
+        item, at = match[1], match.end()
+        if item[0] in "'\"" and "\\" not in item:
+            values.append(item[1:-1])
+            continue
+        try:
+            values.append(ast.literal_eval(item))  # one string with escapes, or one number
+        except (ValueError, SyntaxError):
+            return None
+    return values
 
 
 def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[str | None, str]:
@@ -183,7 +211,7 @@ def is_mark_column(values: list[Any], *, strict: bool = False) -> bool:
     texts = [mark_text(value) for value in values]
     if strict:
         return bool(texts) and all(text in NUMBERS_AND_TRUTH for text in texts)
-    found = Counter(text in YES | NO for text in texts if text)
+    found = Counter(text in MARKS for text in texts if text)
     return found[True] >= max(found[False], 1)
 
 
@@ -196,7 +224,7 @@ def bad_marks(table: Table, name: str) -> set[int]:
     """The rows of a column of marks that hold something else, after reporting them."""
     bad: set[int] = set()
     for row, value in enumerate(table.columns[name]):
-        if mark_text(value) not in YES | NO | {""}:
+        if mark_text(value) not in MARKS and mark_text(value):
             table.problems.report(
                 f"Column {name!r} holds {value!r} instead of 0 or 1.",
                 path=table.path,

@@ -65,11 +65,13 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
         chosen, reason = _label_columns(table, options, taken)
     if not chosen:
         return table, LabelColumns(None, (), reason=reason)
-    marks = [name for name in chosen if len(chosen) > 1 and is_mark_column(table.columns[name])]
+    found_marks = [name for name in chosen if len(chosen) > 1 and is_mark_column(table.columns[name])]
     if like is not None:
-        marks = [name for name in chosen if name in like.marks]
-    elif options.label_column is None and len(marks) < len(chosen):
-        marks = []
+        trained = set(like.marks)
+        found_marks = [name for name in chosen if name in trained]
+    elif options.label_column is None and len(found_marks) < len(chosen):
+        found_marks = []
+    marks = dict.fromkeys(found_marks)
     named = [name for name in chosen if name not in marks]
     bad: set[int] = set()
     for name in chosen:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
-from manylabel.data.textfile import first_lines, numbered_lines
+from manylabel.data.textfile import Lines, first_lines
 from manylabel.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -149,13 +151,13 @@ def read_label_vocabulary(path: str | Path, problems: Problems | None = None) ->
     SKOS (Turtle, N-Triples, RDF/XML) is recognised by its ending. Any other file is a table: ``<address>``, tab, name
     and perhaps a notation, without a header; or with a header that names ``uri`` and ``label_en``, ``label_fi`` …
     """
-    path = Path(path)
+    path, problems = Path(path), problems or Problems()
     if path.name.lower().removesuffix(".gz").endswith((*SKOS_ENDINGS, ".xml")):
         from manylabel.data.skos import read_thesaurus
 
-        names: Mapping[str, Mapping[str, str]] = read_thesaurus(path).names
+        names: Mapping[str, Mapping[str, str]] = read_thesaurus(path, problems.limits).names
     else:
-        names = _read_table(path, problems or Problems())
+        names = _read_table(path, problems)
     found = LabelVocabulary({language: of for language, of in names.items() if of}, source=str(path))
     if not found.names:
         raise DataError(
@@ -168,17 +170,20 @@ def read_label_vocabulary(path: str | Path, problems: Problems | None = None) ->
 
 
 def _read_table(path: Path, problems: Problems) -> dict[str, dict[str, str]]:
-    lines = list(numbered_lines(path, problems))
-    first = lines[0][1] if lines else ""
+    lines = Lines(path, problems)
+    reader = iter(lines)
+    first = next((line for line in reader if line.strip()), "")
     comma = "," if path.name.lower().removesuffix(".gz").endswith(".csv") else "\t"
     header = [cell.strip().lower() for cell in first.split(comma)]
     named = {place: cell.removeprefix("label").strip("_") for place, cell in enumerate(header) if _is_name(cell)}
     if "uri" in header and named:
-        place_of_address, body = header.index("uri"), lines[1:]
+        place_of_address, body = header.index("uri"), reader
     else:
-        place_of_address, named, body = 0, {1: ""}, lines
+        place_of_address, named, body = 0, {1: ""}, chain([first], reader)
     names: dict[str, dict[str, str]] = {language: {} for language in named.values()}
-    for (number, _), row in zip(body, csv.reader([line for _, line in body], delimiter=comma), strict=False):
+    rows = csv.reader(body, delimiter=comma)
+    for row in _whole_rows(rows, path, problems, lines):
+        number = lines.number
         if len(row) <= max(place_of_address, *named):
             problems.report(
                 f"The row has {len(row)} of the cells that a concept needs: its address and its name.",
@@ -192,6 +197,20 @@ def _read_table(path: Path, problems: Problems) -> dict[str, dict[str, str]]:
             if row[place].strip():
                 names[language].setdefault(address, row[place].strip())
     return names
+
+
+def _whole_rows(rows: Iterator[list[str]], path: Path, problems: Problems, lines: Lines) -> Iterator[list[str]]:
+    """The rows that are not empty; a broken one is reported."""
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.report(f"The row is broken ({error}).", path=path, line=lines.number, remedy="Correct it.")
+            continue
+        if any(cell.strip() for cell in row):
+            yield row
 
 
 def _is_name(cell: str) -> bool:
@@ -211,14 +230,14 @@ def looks_like_vocabulary(file: Path) -> bool:
     return bool(_ROW.match(first)) or ("uri" in header and any(map(_is_name, header)))
 
 
-def find_vocabulary(data: Path, labels: Sequence[str]) -> LabelVocabulary | None:
+def find_vocabulary(data: Path, labels: Sequence[str], limits: Limits = LIMITS) -> LabelVocabulary | None:
     """The vocabulary that lies beside the data and has at least half of their labels; None if there is none.
 
     It is looked for in the folder of a file; for a folder of texts in it and in the two folders above it.
     """
     folders = [data, *data.absolute().parents[:2]] if data.is_dir() else [data.absolute().parent]
     for folder in folders:
-        found = [pair for file in _candidates(folder, data) if (pair := _covering(file, labels)) is not None]
+        found = [pair for file in _candidates(folder, data) if (pair := _covering(file, labels, limits)) is not None]
         if found:
             return max(found, key=lambda pair: (pair[0], len(pair[1].names)))[1]
     return None
@@ -234,10 +253,10 @@ def _candidates(folder: Path, data: Path) -> list[Path]:
     return [*(file for file in thesauri if file in first.values()), *tables]
 
 
-def _covering(file: Path, labels: Sequence[str]) -> tuple[float, LabelVocabulary] | None:
+def _covering(file: Path, labels: Sequence[str], limits: Limits) -> tuple[float, LabelVocabulary] | None:
     """The share of the labels that a vocabulary has, up to `ENOUGH`, and the vocabulary; None if it is too small."""
     try:
-        found = read_label_vocabulary(file, Problems("skip"))
+        found = read_label_vocabulary(file, Problems("skip", limits=limits))
     except DataError:
         return None  # a file that happens to lie there; one that the user names is reported
     known = found.addresses_by_name()

@@ -73,10 +73,13 @@ def read_fasttext(path: Path, problems: Problems, *, label_prefix: str = PREFIX,
 def _leading_labels(line: str, prefix: str) -> tuple[str, list[str]]:
     """What follows the labels at the start of a line, its blanks unchanged, and these labels."""
     names: list[str] = []
-    while line.startswith(prefix):
-        name, _, line = line.partition(" ")
-        names.append(name)
-    return line, names
+    at = 0
+    while line.startswith(prefix, at):
+        end = line.find(" ", at)
+        end = len(line) if end < 0 else end
+        names.append(line[at:end])
+        at = end + 1
+    return line[at:], names
 
 
 def write_fasttext(corpus: Corpus, path: Path) -> None:

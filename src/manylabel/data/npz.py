@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from manylabel.data.atomic import atomic_write
 from manylabel.data.corpus import Corpus
 from manylabel.data.label_files import side_names, write_names
 from manylabel.data.labels import label_sets
+from manylabel.data.npz_matrices import read_matrix
 from manylabel.data.problems import Problems
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
@@ -29,11 +28,13 @@ def read(path: Path, problems: Problems, *, labels_file: str | Path | None = Non
     unless ``terms.txt`` or ``labels.txt`` lies beside. Pickled objects are never loaded.
     """
     counts_path, labels_path = pair(path) if labels_file is None else (path, Path(labels_file))
-    X = _matrix(counts_path)
+    if not counts_path.is_file():
+        raise DataError("The file of counts is missing.", path=counts_path, remedy="Put X.npz beside Y.npz.")
+    X = read_matrix(counts_path, problems.limits, "features")
     labels: list[list[str]] | None = None
     names: list[str] = []
     if labels_path.is_file():
-        Y = _matrix(labels_path)
+        Y = read_matrix(labels_path, problems.limits, "labels")
         _check_labels(X, Y, counts_path, labels_path)
         names = side_names(labels_path, "labels", Y.shape[1]) or [f"l{column}" for column in range(Y.shape[1])]
         labels = label_sets(Y, names)
@@ -55,23 +56,6 @@ def pair(path: Path) -> tuple[Path, Path]:
         return path, path.with_name(path.name.removesuffix(".npz") + "_Y.npz")
     lower = match[2].islower()
     return tuple(path.with_name(f"{match[1]}{sign.lower() if lower else sign}.npz") for sign in "XY")  # type: ignore[return-value]
-
-
-def _matrix(path: Path) -> Csr:
-    try:
-        matrix = Csr(sparse.load_npz(path))
-    except FileNotFoundError:
-        raise DataError("The file of counts is missing.", path=path, remedy="Put X.npz beside Y.npz.") from None
-    except (ValueError, OSError, KeyError, zipfile.BadZipFile, EOFError) as error:
-        raise DataError(
-            f"The file is not a sparse matrix saved by SciPy ({str(error).splitlines()[0].rstrip('.')}).",
-            path=path,
-            remedy="Save it with scipy.sparse.save_npz.",
-        ) from None
-    matrix.sum_duplicates()
-    if not np.isfinite(matrix.data).all():
-        raise DataError("The matrix holds values that are not finite numbers.", path=path)
-    return matrix
 
 
 def _check_labels(X: Csr, Y: Csr, counts_path: Path, labels_path: Path) -> None:

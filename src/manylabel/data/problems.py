@@ -1,12 +1,15 @@
-"""Lines that a reader cannot read: either an error, or skipped and recorded."""
+"""Lines that a reader cannot read (an error, or skipped and recorded), and the limits of a reader."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from manylabel.exceptions import DataError
+from manylabel.data.limits import LIMITS, Limits
+from manylabel.exceptions import DataError, ManylabelError
 from manylabel.parameters import OneOf, check_parameter
 
 OnError = Literal["raise", "skip"]
@@ -33,11 +36,13 @@ class Problems:
     ['mail.jsonl, line 3: There is no text.']
     """
 
-    def __init__(self, on_error: OnError = "raise", *, keep_blank: bool = False) -> None:
+    def __init__(self, on_error: OnError = "raise", *, keep_blank: bool = False, limits: Limits = LIMITS) -> None:
         check_parameter("read", "on_error", on_error, OneOf("raise", "skip"))
         self.on_error = on_error
         self.keep_blank = keep_blank
         """Whether a row without a text is a document with the text "" (`predict`), not a problem."""
+        self.limits = limits
+        """How much a reader may read."""
         self.skipped: list[Problem] = []
 
     def report(self, problem: str, *, path: str | Path, line: int | None = None, remedy: str | None = None) -> None:
@@ -45,3 +50,18 @@ class Problems:
         if self.on_error == "raise":
             raise DataError(problem, path=path, line=line, remedy=remedy)
         self.skipped.append(Problem(str(path), line, problem))
+
+
+@contextmanager
+def read_by_others(what: str, path: Path, remedy: str) -> Iterator[None]:
+    """Turn whatever another library raises for a broken file into a `DataError`; `what` cannot be read.
+
+    Parsers of zip files, XML, Parquet and RDF raise errors of any class where a file is not what it claims to be.
+    """
+    try:
+        yield
+    except (ManylabelError, MemoryError):
+        raise
+    except Exception as error:
+        found = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+        raise DataError(f"{what} cannot be read ({found[:200]}).", path=path, remedy=remedy) from None

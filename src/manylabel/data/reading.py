@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_nam
 from manylabel.data.formats import FORMATS, Format, format_named
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_vocabulary import looks_like_vocabulary
+from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.data.recognition import format_of_suffix, guess_format, suffix_of
 from manylabel.data.spellings import merge_corpus_spellings
+from manylabel.data.textfile import check_is_file
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import track
 
@@ -40,6 +43,7 @@ def read(
     merge_labels: bool = False,
     hierarchy_separator: str | None = None,
     like: ReadingOptions | None = None,
+    limits: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Reading:
     """The documents of a file, of a folder, or of the files a prefix stands for.
@@ -51,15 +55,16 @@ def read(
     are left out and listed in `skipped`. Without `labels` no labels are looked for. With `merge_labels`, labels that
     differ only in case, blanks or Unicode form become one, in the most frequent spelling. `like` are the options with
     which the documents of a model were read (`TextClassifier.reading`): they are used where no option is given.
+    `limits` raises or lowers limits on what a file may hold (docs/limits.md), for example ``{"features": 10**7}``.
     """
     path = Path(path)
-    problems = Problems(on_error, keep_blank=keep_blank)
+    problems = Problems(on_error, keep_blank=keep_blank, limits=Limits.of(limits))
     given = {**options, **({} if format is None else {"format": format})}
     if format is None and like is not None:
         format = like.format_of(suffix_of(path))
         if format is None and path.is_file() and suffix_of(path) == like.suffix:
-            format = guess_format(path, like.format)
-    files = find_files(path, format)
+            format = guess_format(path, like.format, problems.limits)
+    files = find_files(path, format, problems.limits)
     row = format_named(files[0].format)
     if not labels and row.takes("labels"):
         options["labels"] = False
@@ -82,7 +87,9 @@ def read(
     if merge_labels and corpus.labels is not None:
         corpus = merge_corpus_spellings(corpus)
     if hierarchy_separator is not None:
-        corpus = replace(corpus, hierarchy=Hierarchy.from_paths(corpus.label_names, hierarchy_separator))
+        corpus = replace(
+            corpus, hierarchy=Hierarchy.from_paths(corpus.label_names, hierarchy_separator, problems.limits)
+        )
     return Reading(corpus, row.name, problems.skipped)
 
 
@@ -159,15 +166,20 @@ class DataFile:
     split: str = ""
 
 
-def find_files(path: Path, format: str | None = None) -> list[DataFile]:
+def find_files(path: Path, format: str | None = None, limits: Limits = LIMITS) -> list[DataFile]:
     """The files a path stands for, train before dev before test."""
-    if path.is_file():
-        return [DataFile(path, format or guess_format(path))]
-    if path.is_dir():
-        return _in_folder(path, format)
-    files = _with_prefix(path, format)
-    if files:
-        return files
+    try:
+        if path.is_file():
+            return [DataFile(path, format or guess_format(path, limits=limits))]
+        if path.is_dir():
+            return _in_folder(path, format, limits)
+        if path.exists():
+            check_is_file(path)
+        files = _with_prefix(path, format, limits)
+        if files:
+            return files
+    except PermissionError as error:
+        raise MissingDataError(f"{error.filename} cannot be read: {error.strerror}.") from None
     raise MissingDataError(f"There is no file or folder {path}{_near(path)}.")
 
 
@@ -180,10 +192,10 @@ def _near(path: Path) -> str:
     return f"; {path.parent} holds {shown}" if there else f"; {path.parent} is empty"
 
 
-def _split_files(found: list[tuple[str, Path]], format: str | None) -> list[DataFile]:
+def _split_files(found: list[tuple[str, Path]], format: str | None, limits: Limits) -> list[DataFile]:
     order = ["train", "dev", "test"]
     found.sort(key=lambda pair: order.index(pair[0]))
-    files = [DataFile(path, format or guess_format(path), split) for split, path in found]
+    files = [DataFile(path, format or guess_format(path, limits=limits), split) for split, path in found]
     formats = {file.format for file in files}
     if len(formats) > 1 or len({file.split for file in files}) < len(files):
         listed = ", ".join(f"{file.path.name} ({file.format})" for file in files)
@@ -195,7 +207,7 @@ def _split_files(found: list[tuple[str, Path]], format: str | None) -> list[Data
     return files
 
 
-def _with_prefix(prefix: Path, format: str | None) -> list[DataFile]:
+def _with_prefix(prefix: Path, format: str | None, limits: Limits) -> list[DataFile]:
     if not prefix.parent.is_dir():
         return []
     found: list[tuple[str, Path]] = []
@@ -203,7 +215,7 @@ def _with_prefix(prefix: Path, format: str | None) -> list[DataFile]:
         match = _PREFIXED.fullmatch(file.name)
         if match and match[1] == prefix.name and file.is_file() and _is_data(file):
             found.append((split_name(match[2]), file))
-    return _split_files(found, format)
+    return _split_files(found, format, limits)
 
 
 def _is_data(file: Path) -> bool:
@@ -216,13 +228,13 @@ def _is_data(file: Path) -> bool:
     return not (row.not_data and re.fullmatch(row.not_data, file.name, re.IGNORECASE))
 
 
-def _in_folder(folder: Path, format: str | None) -> list[DataFile]:
+def _in_folder(folder: Path, format: str | None, limits: Limits) -> list[DataFile]:
     if format is not None and format_named(format).folder:
         return [DataFile(folder, format)]
     files = [file for file in sorted(folder.iterdir()) if file.is_file() and _is_data(file)]
     splits = [(split_name(match[1]), file) for file in files if (match := _SPLIT_FILE.fullmatch(file.name))]
     if splits:
-        return _split_files(splits, format)
+        return _split_files(splits, format, limits)
     whole = next((row for row in FORMATS if row.is_folder(folder, files)), None)
     if whole is not None:
         return [DataFile(folder, whole.name)]
@@ -230,7 +242,7 @@ def _in_folder(folder: Path, format: str | None) -> list[DataFile]:
     if len(tables) > 1:
         tables = [file for file in tables if not looks_like_vocabulary(file)]
     if len(tables) == 1:
-        return [DataFile(tables[0], format or guess_format(tables[0]))]
+        return [DataFile(tables[0], format or guess_format(tables[0], limits=limits))]
     raise _unclear(folder, files)
 
 

@@ -6,12 +6,14 @@ import io
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
 from manylabel.data.formats import BY_NAME, FORMATS, Format
-from manylabel.data.textfile import first_lines, read_bytes
+from manylabel.data.limits import LIMITS, Limits
+from manylabel.data.problems import read_by_others
+from manylabel.data.textfile import first_lines, open_bytes, read_bytes
 from manylabel.exceptions import DataError, UnknownFormatError
 
 _ARCHIVES = (".tar.gz", ".tar")
@@ -34,7 +36,7 @@ def format_of_suffix(path: Path) -> Format | None:
     return next((row for row in FORMATS if suffix_of(path) in row.suffixes), None)
 
 
-def guess_format(path: str | Path, former: str | None = None) -> str:
+def guess_format(path: str | Path, former: str | None = None, limits: Limits = LIMITS) -> str:
     """The name of a file's format, by its first lines and by its suffix.
 
     The beginning of a file decides where it is unmistakable (`signature`, `first_line`); the suffix decides next; for
@@ -46,9 +48,9 @@ def guess_format(path: str | Path, former: str | None = None) -> str:
     if not start.strip():
         raise DataError("The file is empty.", path=path, remedy="Give a file with at least one document.")
     if suffix_of(path) in _ARCHIVES or b"ustar" in start:
-        return _archive_format(path, _tar_members)
+        return _archive_format(path, _tar_members(path, limits))
     if start.startswith(b"PK\x03\x04"):
-        return _archive_format(path, _zip_members)
+        return _archive_format(path, _zip_members(path, limits))
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         raise UnknownFormatError(
             "This is a file of an old Office program, or a locked one.", path=path, remedy="Save it as .xlsx or .csv."
@@ -85,17 +87,13 @@ def guess_format(path: str | Path, former: str | None = None) -> str:
     return by_shape.name
 
 
-def _archive_format(path: Path, members: Callable[[Path], Iterator[str]]) -> str:
+def _archive_format(path: Path, members: Iterator[str]) -> str:
     known = {row.archive_members: row.name for row in FORMATS if row.archive_members}
-    try:
-        for member in members(path):
+    with read_by_others("The archive", path, "Copy or download it again."):
+        for member in members:
             for pattern, name in known.items():
                 if fnmatch(Path(member).name, pattern):
                     return name
-    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError) as error:
-        raise DataError(
-            f"The archive cannot be read ({error}).", path=path, remedy="Copy or download it again."
-        ) from None
     raise UnknownFormatError(
         f"The archive holds no files of a known format ({', '.join(known)}).",
         path=path,
@@ -103,12 +101,12 @@ def _archive_format(path: Path, members: Callable[[Path], Iterator[str]]) -> str
     )
 
 
-def _tar_members(path: Path) -> Iterator[str]:
-    with tarfile.open(path) as archive:
+def _tar_members(path: Path, limits: Limits) -> Iterator[str]:
+    with open_bytes(path, limits) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             yield member.name
 
 
-def _zip_members(path: Path) -> Iterator[str]:
-    with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
+def _zip_members(path: Path, limits: Limits) -> Iterator[str]:
+    with zipfile.ZipFile(io.BytesIO(read_bytes(path, limits=limits))) as archive:
         yield from archive.namelist()

@@ -18,8 +18,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from manylabel.data.corpus import Corpus
-from manylabel.data.problems import Problems
-from manylabel.data.textfile import read_bytes
+from manylabel.data.limits import LIMITS, Limits
+from manylabel.data.problems import Problems, read_by_others
+from manylabel.data.textfile import open_bytes, read_bytes
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.parameters import FLAG, SEED, Number, OneOf, Satisfies, check_parameter
 from manylabel.progress import track
@@ -28,15 +29,8 @@ TOPIC_LIST = "all-topics-strings.lc.txt"
 LABEL_SETS = ("all135", "train115", "R90", "R10")
 Choice = Literal["keep", "drop"]
 
-_RECORD = re.compile(r"<REUTERS\s+([^>]*)>(.*?)</REUTERS>", re.DOTALL)
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
-_TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
-_ITEM = re.compile(r"<D>(.*?)</D>", re.DOTALL)
-_DATE = re.compile(r"<DATE>(.*?)</DATE>", re.DOTALL)
-_TEXT = re.compile(r"<TEXT([^>]*)>(.*?)</TEXT>", re.DOTALL)
-_TITLE = re.compile(r"<TITLE>(.*?)</TITLE>", re.DOTALL)
-_BODY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
-_ENTITY = re.compile(r"&(?:#(\d+)|(lt|gt|amp|quot|apos));")
+_ATTRIBUTE = re.compile(r'\b(\w++)="([^"]*+)"')
+_ENTITY = re.compile(r"&(?:#([0-9]{1,7})|(lt|gt|amp|quot|apos));")
 _SIGNS = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 
 
@@ -142,7 +136,7 @@ def _load(path: Path, problems: Problems) -> tuple[list[str] | None, list[Record
     """The list of topics, if it is there, and every story in the order of the files."""
     listed: list[str] | None = None
     records: list[Record] = []
-    for name, data in track("Reading stories", sorted(_files(path))):
+    for name, data in track("Reading stories", sorted(_files(path, problems.limits))):
         text = data.decode("latin-1")
         if name == TOPIC_LIST:
             listed = [line.strip() for line in text.splitlines() if line.strip()]
@@ -157,64 +151,92 @@ def _load(path: Path, problems: Problems) -> tuple[list[str] | None, list[Record
     return listed, records
 
 
-def _files(path: Path) -> Iterator[tuple[str, bytes]]:
+def _files(path: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of the SGML files and the topic list."""
     if path.is_dir():
         wanted = [*path.glob("reut2-*.sgm"), *path.glob("reut2-*.sgm.gz"), *path.glob(TOPIC_LIST)]
         for file in sorted(wanted):
-            yield file.name.removesuffix(".gz"), read_bytes(file)
+            yield file.name.removesuffix(".gz"), read_bytes(file, limits=limits)
     elif path.name.lower().endswith((".sgm", ".sgm.gz")):
-        yield path.name, read_bytes(path)
+        yield path.name, read_bytes(path, limits=limits)
     else:
-        yield from archive_members(path)
+        yield from archive_members(path, limits)
 
 
-def archive_members(path: Path) -> Iterator[tuple[str, bytes]]:
+def archive_members(path: Path, limits: Limits = LIMITS) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of an archive's SGML files and topic list, in their order. Nothing is written to disk."""
-    try:
-        with tarfile.open(path) as archive:
-            for member in archive:  # in one pass: going back would unpack the archive anew
-                name = Path(member.name).name
-                if member.isfile() and (re.fullmatch(r"reut2-\d+\.sgm", name) or name == TOPIC_LIST):
-                    stream = archive.extractfile(member)
-                    if stream is not None:
-                        yield name, stream.read()
-    except (tarfile.TarError, OSError, EOFError) as error:
-        raise DataError(
-            f"The archive cannot be read ({error}).", path=path, remedy="Copy or download it again."
-        ) from None
+    with (
+        read_by_others("The archive", path, "Copy or download it again."),
+        open_bytes(path, limits) as packed,
+        tarfile.open(fileobj=packed, mode="r|") as archive,
+    ):
+        for member in archive:  # in one pass: going back would unpack the archive anew
+            name = Path(member.name).name
+            if member.isfile() and (re.fullmatch(r"reut2-[0-9]+\.sgm", name) or name == TOPIC_LIST):
+                limits.check_unpacked(member.size, path.stat().st_size, path)  # a sparse member claims any size
+                stream = archive.extractfile(member)
+                if stream is not None:
+                    yield name, stream.read()
 
 
 def _records(text: str, path: Path, name: str, problems: Problems) -> Iterator[Record]:
-    for match in _RECORD.finditer(text):
-        attributes = dict(_ATTRIBUTE.findall(match[1]))
-        content = _TEXT.search(match[2])
-        if content is None or "NEWID" not in attributes:
-            line = text.count("\n", 0, match.start()) + 1
-            problems.report(f"The record in {name} has no TEXT or no NEWID.", path=path, line=line)
+    line, counted_to = 1, 0
+    for start, head, content in _elements(text, "REUTERS"):
+        line, counted_to = line + text.count("\n", counted_to, start), start
+        attributes = dict(_ATTRIBUTE.findall(head))
+        story = _first(content, "TEXT")
+        newid = attributes.get("NEWID", "")
+        if story is None or not (newid.isdecimal() and newid.isascii() and len(newid) < 19):
+            problems.report(f"The record in {name} has no TEXT, or no NEWID that is a number.", path=path, line=line)
             continue
-        topics = _TOPICS.search(match[2])
-        date = _DATE.search(match[2])
-        title, body = _title_and_body(content[1], content[2])
+        topics, date = _first(content, "TOPICS"), _first(content, "DATE")
+        title, body = _title_and_body(*story)
         given = attributes.get("TOPICS") == "YES"
         split_of_record = (
             {"TRAIN": "train", "TEST": "test"}.get(attributes.get("LEWISSPLIT", ""), "unused") if given else "unused"
         )
         yield Record(
-            newid=attributes["NEWID"],
+            newid=newid,
             split=split_of_record,
             date=date[1].strip() if date else "",
-            topics=[_plain(item).strip() for item in _ITEM.findall(topics[1])] if topics else [],
+            topics=[_plain(item).strip() for _, _, item in _elements(topics[1], "D")] if topics else [],
             title=title,
             body=body,
         )
+
+
+def _elements(text: str, tag: str) -> Iterator[tuple[int, str, str]]:
+    """The place, the attributes and the content of each element ``<tag …>…</tag>``, found in one pass.
+
+    >>> list(_elements('<D>a</D> <DATE>1</DATE> <D x="1">b</D> <D>', "D"))
+    [(0, '', 'a'), (24, 'x="1"', 'b')]
+    """
+    opening, closing = f"<{tag}", f"</{tag}>"
+    start = text.find(opening)
+    while start >= 0:
+        inside = start + len(opening)
+        if text[inside : inside + 1] not in (">", " ", "\t", "\r", "\n"):
+            start = text.find(opening, inside)
+            continue
+        end = text.find(">", inside)
+        stop = text.find(closing, end) if end >= 0 else -1
+        if stop < 0:
+            return  # where one element is never closed, no later one is
+        yield start, text[inside:end].strip(), text[end + 1 : stop]
+        start = text.find(opening, stop + len(closing))
+
+
+def _first(text: str, tag: str) -> tuple[str, str] | None:
+    """The attributes and the content of the first element with this tag; None if there is none."""
+    found = next(_elements(text, tag), None)
+    return None if found is None else found[1:]
 
 
 def _title_and_body(attributes: str, content: str) -> tuple[str, str]:
     """Stories of TYPE="BRIEF" have no body; those of TYPE="UNPROC" have no tags: the whole content is the body."""
     if "UNPROC" in attributes:
         return "", _plain(content).strip()
-    title, body = _TITLE.search(content), _BODY.search(content)
+    title, body = _first(content, "TITLE"), _first(content, "BODY")
     return (_plain(title[1]).strip() if title else "", _plain(body[1]).strip() if body else "")
 
 
@@ -226,8 +248,10 @@ def _sign(match: re.Match[str]) -> str:
     if match[2]:
         return _SIGNS[match[2]]
     code = int(match[1])
-    # The wire's control characters (&#2; starts a text, &#3; ends it) do not belong to the text.
-    return chr(code) if 32 <= code < 0x110000 and code != 127 else ""
+    # The wire's control characters (&#2; starts a text, &#3; ends it) do not belong to the text, and halves of
+    # surrogate pairs are no characters.
+    is_character = 32 <= code < 0x110000 and code != 127 and not 0xD800 <= code < 0xE000
+    return chr(code) if is_character else ""
 
 
 def _label_names(label_set: str | Sequence[str], listed: list[str] | None, records: list[Record]) -> list[str]:

@@ -19,11 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
 
 from manylabel.data.hierarchy import Hierarchy, add_parent, hierarchy_of_file
+from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import read_bytes
+from manylabel.data.xml_text import check_xml
 from manylabel.exceptions import DataError, MissingExtraError
 from manylabel.wording import counted
 
@@ -62,29 +63,31 @@ def read_skos(
     A concept may have several broader concepts.
     """
     path, problems = Path(path), problems or Problems()
-    thesaurus = read_thesaurus(path)
+    thesaurus = read_thesaurus(path, problems.limits)
     names = _chosen_names(thesaurus, labels, language, path)
-    parents: dict[str, list[str]] = {}
+    parents: dict[str, dict[str, None]] = {}
     for pair in thesaurus.links:
         child, parent = (names.get(concept, concept) for concept in pair)
         if not child.startswith("_:") and not parent.startswith("_:"):
             add_parent(parents, child, parent, problems, path)
     if not parents:
         raise DataError("The file has no skos:broader or skos:narrower, so there is no hierarchy.", path=path)
-    return hierarchy_of_file(parents, path)
+    return hierarchy_of_file(parents, path, problems.limits)
 
 
-def read_thesaurus(path: Path) -> Thesaurus:
+def read_thesaurus(path: Path, limits: Limits = LIMITS) -> Thesaurus:
     """The concepts of a Turtle, N-Triples or RDF/XML file; `DataError` with path and line where it is broken."""
-    data = read_bytes(path)
+    data = read_bytes(path, limits=limits)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<?xml") or b"<rdf:RDF" in data[:4096]:
-        _refuse_entities(data, path)
+        check_xml(data, path, limits)
         return _parse(data, "xml", path)
     try:
-        return _parse(data.decode("utf-8-sig"), "turtle", path)  # every N-Triples file is Turtle
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError("The file is not UTF-8.", path=path, line=line, remedy="Save it as UTF-8.") from None
+    _check_turtle(text, path, limits)
+    return _parse(text, "turtle", path)  # every N-Triples file is Turtle
 
 
 def _parse(data: str | bytes, format: str, path: Path) -> Thesaurus:
@@ -176,34 +179,29 @@ def _broken(error: Exception, data: str | bytes, path: Path) -> DataError:
     )
 
 
-class _PrologEnd(Exception):  # noqa: N818
-    """The first element was reached, and entities can be declared only before it."""
+_TOKEN = re.compile(
+    r"""#[^\n]*+|<[^<>\s]*+>|(?:\"\"\"(?:[^"\\]++|\\.|""?(?!"))*+\"\"\"|'''(?:[^'\\]++|\\.|''?(?!'))*+'''|"""
+    r""""[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|(["'])|([\[(])|([\])])""",
+    re.DOTALL,
+)
+"""A comment, an address, a string; or a quote that begins a string without an end, an opening or closing bracket."""
 
 
-def _refuse_entities(data: bytes, path: Path) -> None:
-    """Raise `DataError` for a file that declares entities: they could expand to gigabytes or name another file."""
-    parser = expat.ParserCreate()
-
-    def refuse(name: str, *_: object) -> None:
-        raise DataError(
-            f"The file declares the entity {name!r}, and entities are not read.",
-            path=path,
-            line=parser.CurrentLineNumber,
-            remedy="Write the addresses out, or save the thesaurus as Turtle.",
-        )
-
-    def stop(*_: object) -> None:
-        raise _PrologEnd
-
-    parser.EntityDeclHandler = refuse
-    parser.StartElementHandler = stop
-    try:
-        parser.Parse(data, True)
-    except _PrologEnd:
-        return
-    except expat.ExpatError as error:
-        message = expat.errors.messages[error.code]
-        raise DataError(f"The file is not XML ({message}).", path=path, line=error.lineno) from None
+def _check_turtle(text: str, path: Path, limits: Limits) -> None:
+    """Raise `DataError` for a string without an end, and for deep brackets, on which rdflib takes time without end."""
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        if match[1]:
+            raise DataError(
+                "The string that begins here has no end.",
+                path=path,
+                line=text.count("\n", 0, match.start()) + 1,
+                remedy="Close it, or copy the whole file again.",
+            )
+        depth += bool(match[2]) - bool(match[3])
+        if depth > limits.nesting:
+            line = text.count("\n", 0, match.start()) + 1
+            limits.check("nesting", depth, "brackets within one another", path, line=line)
 
 
 def _chosen_names(thesaurus: Thesaurus, labels: Sequence[str], language: str | None, path: Path) -> dict[str, str]:

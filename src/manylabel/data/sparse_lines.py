@@ -14,6 +14,7 @@ import numpy as np
 from manylabel.data.atomic import atomic_text
 from manylabel.data.corpus import Corpus
 from manylabel.data.label_files import side_names, write_names
+from manylabel.data.limits import Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines, numbered_lines
 from manylabel.estimator import Csr
@@ -70,7 +71,7 @@ def parse_line(line: str, first: int) -> SparseLine | str:
     try:
         labels = [int(float(label)) if "." in label else int(label) for label in head.split(",") if label]
     except (ValueError, OverflowError):
-        return f"{head!r} is not a list of label numbers such as 1,3,5."
+        return f"{head[:40]!r} is not a list of label numbers such as 1,3,5."
     pieces = ":".join(words).split(":")
     try:
         columns = [int(piece) - first for piece in pieces[::2]] if words else []
@@ -80,7 +81,7 @@ def parse_line(line: str, first: int) -> SparseLine | str:
     sound = len(columns) == len(values) and len(pieces) in (2 * len(words), 1)
     if not sound or not all(map(math.isfinite, values)):
         bad = next((word for word in words if not _is_pair(word)), words[0] if words else "")
-        return f"{bad!r} is not a pair index:value."
+        return f"{bad[:40]!r} is not a pair index:value."
     if columns and min(columns) < 0:
         return f"Column {min(columns) + first} lies before the first column, which is {first}."
     if len(set(columns)) < len(columns):
@@ -120,8 +121,8 @@ def write_side_names(path: Path, corpus: Corpus) -> None:
         write_names(path, "terms", corpus.terms)
 
 
-_LIBSVM_LINE = re.compile(r"(\d+(,\d+)*)?\s*(\s\d+:[-+.\deE]+)+\s*(#.*)?$")
-_XMC_HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*")
+_LIBSVM_LINE = re.compile(r"(\d++(,\d++)*+)?(\s++\d++:[-+.\deE]++)++\s*+(#.*)?$")
+_XMC_HEADER = re.compile(r"\s*+([0-9]{1,15})\s++([0-9]{1,15})\s++([0-9]{1,15})\s*+")
 
 
 def is_libsvm(lines: list[str]) -> bool:
@@ -143,6 +144,7 @@ def read_libsvm(
     number, unless ``X.labels.txt`` or ``labels.txt`` beside the file names the labels 0, 1, 2 …; terms are named
     likewise, or ``t0``, ``t1`` …
     """
+    problems.limits.check("features", features or 0, "columns", path)
     rows, labels, ids = _libsvm_rows(path, problems, zero_based, features, encoding)
     width = features if features is not None else max(rows.indices, default=-1) + 1
     used = sorted({label for names in labels for label in names})
@@ -178,6 +180,7 @@ def _libsvm_rows(
             )
             problems.report(parsed, path=path, line=number, remedy=remedy)
             continue
+        problems.limits.check("features", max(parsed.columns, default=0) + 1, "columns", path, line=number)
         if features is not None and parsed.columns and max(parsed.columns) >= features:
             found = max(parsed.columns) + (not zero_based)
             problems.report(f"Column {found} lies beyond the {counted(features, 'feature')}.", path=path, line=number)
@@ -213,7 +216,7 @@ def read_xmc(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corp
     """
     lines = Lines(path, problems, encoding)
     reader = iter(lines)
-    documents, width, height = _xmc_header(path, next(reader, ""))
+    documents, width, height = _xmc_header(path, next(reader, ""), problems.limits)
     rows = SparseRows()
     labels: list[list[int]] = []
     ids: list[str] = []
@@ -245,7 +248,7 @@ def read_xmc(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corp
     )
 
 
-def _xmc_header(path: Path, line: str) -> tuple[int, int, int]:
+def _xmc_header(path: Path, line: str, limits: Limits) -> tuple[int, int, int]:
     match = _XMC_HEADER.fullmatch(line)
     if match is None:
         raise DataError(
@@ -254,7 +257,11 @@ def _xmc_header(path: Path, line: str) -> tuple[int, int, int]:
             line=1,
             remedy="Add the header, or give another format (--format libsvm).",
         )
-    return int(match[1]), int(match[2]), int(match[3])
+    documents, width, height = map(int, match.groups())
+    limits.check("documents", documents, "documents in the header", path, line=1)
+    limits.check("features", width, "features in the header", path, line=1)
+    limits.check("labels", height, "labels in the header", path, line=1)
+    return documents, width, height
 
 
 def _beyond(parsed: SparseLine, width: int, height: int) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,7 +54,7 @@ class Table:
 
     def missing(self, problem: str, option: str) -> DataError:
         """The error for a missing column, with the columns there are and the option to use."""
-        found = ", ".join(map(repr, self.columns)) or "none"
+        found = listed(list(self.columns)) or "none"
         return DataError(f"{problem}. Found: {found}.", path=self.path, remedy=f"Use {option}.")
 
     def without(self, rows: set[int]) -> Table:
@@ -61,6 +62,13 @@ class Table:
         keep = [row for row in range(len(self.lines)) if row not in rows]
         columns = {name: [values[row] for row in keep] for name, values in self.columns.items()}
         return replace(self, columns=columns, lines=[self.lines[row] for row in keep])
+
+
+def check_names(path: Path, line: int | None, names: Sequence[str]) -> None:
+    """Raise `DataError` for a header that names a column twice."""
+    if len(set(names)) < len(names):
+        twice = min(name for name, times in Counter(names).items() if times > 1)
+        raise DataError(f"The header names column {twice!r} twice.", path=path, line=line, remedy="Rename one of them.")
 
 
 def columns_of_training(

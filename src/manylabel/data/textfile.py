@@ -5,20 +5,23 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
+from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.exceptions import DataError, MissingDataError, ParameterError
 
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def open_bytes(path: Path) -> IO[bytes]:
+def open_bytes(path: Path, limits: Limits = LIMITS) -> IO[bytes]:
     """The bytes of a file, decompressed if it is a gzip file, whatever its name."""
     try:
+        check_is_file(path)
         raw = path.open("rb")
     except FileNotFoundError:
         raise MissingDataError(f"There is no file {path}.") from None
@@ -26,20 +29,30 @@ def open_bytes(path: Path) -> IO[bytes]:
         raise MissingDataError(f"{path} cannot be opened: {error.strerror}.") from None
     packed = raw.read(2) == GZIP_MAGIC
     raw.seek(0)
-    return cast(IO[bytes], io.BufferedReader(_Unpacked(path, raw))) if packed else raw
+    return cast(IO[bytes], io.BufferedReader(_Unpacked(path, raw, limits))) if packed else raw
 
 
-def read_bytes(path: Path, limit: int = -1) -> bytes:
+def check_is_file(path: Path) -> None:
+    """Raise `MissingDataError` for a folder, a pipe or a device: reading these may never end."""
+    mode = path.stat().st_mode
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    if not stat.S_ISREG(mode):
+        what = kinds.get(stat.S_IFMT(mode), "a device")
+        raise MissingDataError(f"{path} is {what}, not a file. Write the data to a file and give its name.")
+
+
+def read_bytes(path: Path, limit: int = -1, limits: Limits = LIMITS) -> bytes:
     """The (decompressed) bytes of a file, at most `limit` of them."""
-    with open_bytes(path) as stream:
+    with open_bytes(path, limits) as stream:
         return stream.read(limit)
 
 
 class _Unpacked(io.RawIOBase):
-    """A gzip stream that raises `DataError` where it is damaged."""
+    """A gzip stream that raises `DataError` where it is damaged, or too large for its file."""
 
-    def __init__(self, path: Path, raw: IO[bytes]) -> None:
+    def __init__(self, path: Path, raw: IO[bytes], limits: Limits) -> None:
         self._path, self._raw, self._stream = path, raw, gzip.GzipFile(fileobj=raw, mode="rb")
+        self._limits, self._unpacked = limits, 0
 
     def readable(self) -> bool:
         return True
@@ -53,6 +66,8 @@ class _Unpacked(io.RawIOBase):
                 path=self._path,
                 remedy="Copy or download it again.",
             ) from None
+        self._unpacked += len(data)
+        self._limits.check_unpacked(self._unpacked, self._raw.tell(), self._path)
         buffer[: len(data)] = data
         return len(data)
 
@@ -69,12 +84,7 @@ class Lines:
     """
 
     def __init__(self, path: Path, problems: Problems, encoding: str = "utf-8") -> None:
-        try:
-            self.encoding = codecs.lookup(encoding).name
-        except LookupError:
-            raise ParameterError(
-                f"There is no encoding {encoding!r}. Usual ones are utf-8, latin-1, cp1252 and utf-16."
-            ) from None
+        self.encoding = checked_encoding(encoding)
         self.path, self.problems, self.number = path, problems, 0
 
     def __iter__(self) -> Iterator[str]:
@@ -82,20 +92,25 @@ class Lines:
         return self._wide_lines() if wide else self._lines()
 
     def _lines(self) -> Iterator[str]:
-        with open_bytes(self.path) as stream:
-            for raw in stream:
+        most = self.problems.limits.line_bytes
+        with open_bytes(self.path, self.problems.limits) as stream:
+            while raw := stream.readline(most + 1):
                 self.number += 1
+                if len(raw) > most:
+                    self.problems.limits.check(
+                        "line_bytes", len(raw), "bytes or more in one line", self.path, line=self.number
+                    )
                 if self.number == 1 and raw.startswith(codecs.BOM_UTF8):
                     raw = raw[3:]
                 try:
                     line = raw.decode(self.encoding)
-                except UnicodeDecodeError as error:
+                except UnicodeError as error:
                     self._report(raw, error)
                     continue
                 yield line[:-2] + "\n" if line.endswith("\r\n") else line
 
     def _wide_lines(self) -> Iterator[str]:
-        with io.TextIOWrapper(open_bytes(self.path), encoding=self.encoding) as stream:
+        with io.TextIOWrapper(open_bytes(self.path, self.problems.limits), encoding=self.encoding) as stream:
             try:
                 for line in stream:
                     self.number += 1
@@ -108,20 +123,34 @@ class Lines:
                     remedy="Give its encoding (--encoding).",
                 ) from None
 
-    def _report(self, raw: bytes, error: UnicodeDecodeError) -> None:
+    def _report(self, raw: bytes, error: UnicodeError) -> None:
+        what = "The line"
+        if isinstance(error, UnicodeDecodeError):
+            what = f"Byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line"
         self.problems.report(
-            f"Byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line is not {self.encoding}.",
+            f"{what} is not {self.encoding}.",
             path=self.path,
             line=self.number,
             remedy="Save the file as UTF-8, or give its encoding, for example --encoding latin-1.",
         )
 
 
-def is_utf8(path: Path) -> bool:
+def checked_encoding(encoding: str) -> str:
+    """The name of an encoding as Python spells it; `ParameterError` where there is none, or none of text."""
+    try:
+        b"".decode(encoding)
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        raise ParameterError(
+            f"There is no encoding {encoding!r}. Usual ones are utf-8, latin-1, cp1252 and utf-16."
+        ) from None
+
+
+def is_utf8(path: Path, limits: Limits) -> bool:
     """Whether all bytes of a file are UTF-8, which text in another encoding hardly ever is by chance."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with open_bytes(path) as stream:
+        with open_bytes(path, limits) as stream:
             while piece := stream.read(1 << 20):
                 decoder.decode(piece)
             decoder.decode(b"", final=True)
@@ -133,9 +162,11 @@ def is_utf8(path: Path) -> bool:
 def numbered_lines(path: Path, problems: Problems, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """The lines that are not blank, without their ends, each with its number."""
     lines = Lines(path, problems, encoding)
-    for line in lines:
-        if line.strip():
-            yield lines.number, line.rstrip("\n")
+    most = problems.limits.documents
+    for found, line in enumerate((line for line in lines if line.strip()), start=1):
+        if found > most:
+            problems.limits.check("documents", found, "or more lines", path)
+        yield lines.number, line.rstrip("\n")
 
 
 def first_lines(path: Path, limit: int = 65536) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from manylabel.data.label_vocabulary import (
     read_label_vocabulary,
     with_named_concepts,
 )
+from manylabel.data.limits import Limits
 from manylabel.data.problems import OnError, Problems
 from manylabel.data.reading import Reading
 from manylabel.data.reading_options import ReadingOptions
@@ -74,6 +75,12 @@ class Source:
     """Whether to read labels; predictions need none."""
     merge_labels: bool = False
     """Whether labels that differ only in case, blanks or Unicode form become one, in the most frequent spelling."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Limits on what a file may hold that differ from the defaults of `manylabel.data.limits`."""
+
+    def problems(self) -> Problems:
+        """Where the readers of this source report bad lines."""
+        return Problems(self.on_error, limits=Limits.of(self.limits))
 
 
 def load_source(
@@ -100,13 +107,15 @@ def load_source(
     if Path(source.data).exists() or source.data not in [row.name for row in KNOWN]:
         options |= {} if source.labels else {"labels": False}
         options |= {} if like is None else {"like": like}
+    if source.limits:
+        options["limits"] = source.limits
     reading = load(source.data, **options)
     corpus = reading.corpus
     if source.split_by is not None:
         corpus = split_anew(corpus, source.split_by)
     elif {"train", "test"} & corpus.splits.keys():
         _warn_of_other_splits(corpus)
-    problems = Problems(source.on_error)
+    problems = source.problems()
     if corpus.labels is not None:
         corpus = check_spellings(corpus, source, model)
     if names_labels and corpus.labels is not None:
@@ -145,11 +154,11 @@ def check_spellings(corpus: Corpus, source: Source, model: TextClassifier | None
 def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = None) -> Corpus:
     """The corpus with labels named by a vocabulary: that of the source, of the model, or one beside the data."""
     known = None if model is None else model.vocabulary
-    found = None if source.vocabulary is None else read_label_vocabulary(source.vocabulary, Problems(source.on_error))
+    found = None if source.vocabulary is None else read_label_vocabulary(source.vocabulary, source.problems())
     covered = known is not None and known.addresses_by_name().keys() >= set(corpus.label_names)
     if found is None and not covered and Path(source.data).exists():
         try:
-            found = find_vocabulary(Path(source.data), corpus.label_names)
+            found = find_vocabulary(Path(source.data), corpus.label_names, Limits.of(source.limits))
         except MissingExtraError as error:
             message = f"A thesaurus beside the data was not read, so labels are not named by it. {error}"
             warnings.warn(message, ManylabelWarning, stacklevel=3)

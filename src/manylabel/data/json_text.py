@@ -1,0 +1,57 @@
+"""JSON from strangers: parsed within a depth, every failure with its reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
+"""A string, an opening or a closing bracket; a string that is never closed extends to the end."""
+
+
+class NotJsonError(ValueError):
+    """Why a text is not JSON, and the line where it is not."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def parse_json(text: str, nesting: int) -> Any:
+    """The value of a JSON text whose lists and objects are at most `nesting` deep; else `NotJsonError`.
+
+    >>> parse_json('{"a": [1]}', 2)
+    {'a': [1]}
+    >>> parse_json("[" * 100_000, 100)
+    Traceback (most recent call last):
+    ...
+    manylabel.data.json_text.NotJsonError: lists and objects are nested more than 100 deep (--limit nesting=NUMBER)
+    """
+    if text.count("[") + text.count("{") > nesting and is_deeper(text, nesting):
+        raise NotJsonError(f"lists and objects are nested more than {nesting} deep (--limit nesting=NUMBER)")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotJsonError(f"{error.msg}, column {error.colno}", error.lineno) from None
+    except RecursionError:
+        raise NotJsonError("lists and objects are nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise NotJsonError(str(error).partition(";")[0]) from None
+
+
+def is_deeper(text: str, nesting: int) -> bool:
+    """Whether brackets outside strings are nested more than `nesting` deep, found in one pass.
+
+    >>> is_deeper('[[{"a": "]]]["}]]', 2), is_deeper('[[{"a": "]]]["}]]', 3)
+    (True, False)
+    """
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        if match[0] in "[{":
+            depth += 1
+            if depth > nesting:
+                return True
+        elif match[0] in "]}":
+            depth -= 1
+    return False
