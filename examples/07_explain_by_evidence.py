@@ -1,27 +1,21 @@
-"""Explain a prediction: which terms of the document speak for a label, and which against it."""
+"""Explain a prediction: which words of the document speak for a label, and which against it."""
 
-from manylabel import load_corpus
-from manylabel.data import label_matrix
-from manylabel.features import Vectorizer, Weighting
-from manylabel.models import LinearSVM
+from manylabel import TextClassifier, load_corpus
 
-corpus = load_corpus("townhall").corpus
-train = corpus.split("train")
-names = list(corpus.label_names)
-
-# The steps of the method "svm" one by one: count terms, weigh them by tf-idf, learn one SVM per label.
-vectorizer = Vectorizer()
-counts = vectorizer.fit_transform(train.texts)
-weighting = Weighting().fit(counts)
-model = LinearSVM().fit(weighting.transform(counts), label_matrix(train.label_sets, names))
+train = load_corpus("townhall").corpus.split("train")
+model = TextClassifier("svm").fit(train.texts, train.label_sets)
 
 letter = "The bin was not emptied for the third week, and the bus was late."
-x = weighting.transform(vectorizer.transform([letter]))
+explanation = model.explain(letter, runners_up=1)
 
-# One row per label, one column per term. For a linear model, a row and the intercept add up to the score.
-labels = [names.index("environment/waste"), names.index("transport/buses")]
-evidence = model.evidence(x, labels).toarray()
-for row, label in zip(evidence, labels, strict=True):
-    strongest = sorted(range(len(row)), key=lambda term: -row[term])[:3]
-    terms = ", ".join(f"{vectorizer.terms_[term]} {row[term]:+.2f}" for term in strongest)
-    print(f"{names[label]}: {terms}")
+# Each label has its score, its threshold and the contribution of every term. They add up to the score.
+for found in explanation.labels:
+    state = "predicted" if found.predicted else "not predicted"
+    print(f"{found.label}: {state}, probability {found.score:.2f}, threshold {found.threshold:.2f}")
+    for term in found.terms[:3]:
+        words = [letter[start:end] for pieces in term.occurrences for _, start, end in pieces]
+        print(f"  {term.contribution:+.2f} {term.term}, written {', '.join(words)}")
+    if found.what_if is not None:
+        print(f"  It hangs on: {', '.join(found.what_if.words)}")
+
+# In a notebook, `explanation` as the last line of a cell shows the text with these words highlighted.

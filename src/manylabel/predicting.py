@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from manylabel.progress import stage
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
     from manylabel.decisions.guarantee import GuaranteeRecord
+    from manylabel.explanation import Explanation
 
 BATCH_BYTES = 64 << 20
 SHORT_WAY = 16
@@ -287,6 +288,40 @@ class TextPredictor(Transformer):
 
         self.check_fitted()
         return remarks_of(self.decided_, self.labels_, self._batches(documents))
+
+    def explain(
+        self, document: Any, *, labels: Sequence[str] | None = None, runners_up: int = 2, what_if: bool = True
+    ) -> Explanation:
+        """Why labels are predicted for one document, and why others nearly are.
+
+        For each label its score and threshold, what every term adds to the score, and where the term stands in the
+        text. `document` is one text, one mapping from field to text, or one row of a matrix. By default the predicted
+        labels are explained and the `runners_up` nearest to being predicted; `labels` names others.
+        `what_if` looks for the words that each prediction hangs on.
+
+        >>> from manylabel import TextClassifier
+        >>> texts = ["the bus was late again", "a hole in the road", "no bus, and holes in the road", "late bus"]
+        >>> model = TextClassifier("nb-binary").fit(texts, [["buses"], ["roads"], ["buses", "roads"], ["buses"]])
+        >>> found = model.explain("Is the bus late?")["buses"]
+        >>> [(one.term, round(one.contribution, 2), one.occurrences) for one in found.terms if one.contribution > 0.5]
+        [('bus', 1.02, (((0, 7, 10),),)), ('late', 0.94, (((0, 11, 15),),))]
+        """
+        from manylabel.explaining import Asked, DocumentReader, explain_document, label_columns, one_document
+
+        self.check_fitted()
+        reader = DocumentReader(self.features_, one_document(document))
+        asked = Asked(label_columns(labels, self.labels_), runners_up, what_if)
+        return explain_document(reader, self.decided_, self._shown_and_predicted, self.labels_, asked, self.method)
+
+    def _shown_and_predicted(self, X: Csr) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """The scores as they are shown and the predicted labels, documents × labels each."""
+        scores = self.decided_.score_batch(X)
+        if self.label_form_ in SINGLE_FORMS:
+            predicted = np.zeros(scores.shape, dtype=np.bool_)
+            predicted[np.arange(len(scores)), scores.argmax(axis=1)] = True
+        else:
+            predicted = self._decide(X, scores).toarray() > 0
+        return self.decided_.shown(scores), predicted
 
     # ---- what the model keeps ----------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from manylabel.cli import built_in, choosing, data_sets, evaluating, models, predicting, serving
+from manylabel.cli import built_in, choosing, data_sets, evaluating, explaining, models, predicting, serving
 
 app = typer.Typer(
     name="manylabel",
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command()(built_in.demo)
 app.command()(models.train)
 app.command()(predicting.predict)
+app.command()(explaining.explain)
 app.command()(evaluating.evaluate)
 app.command()(evaluating.results)
 app.command()(choosing.compare)

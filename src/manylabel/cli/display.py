@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manylabel.notebook import strengths
 from manylabel.progress import reporting_to
-from manylabel.reports.page import Block, Heading, Note, Table, cell_text, render_text
+from manylabel.reports.page import Block, Heading, Marked, Note, Table, cell_text, render_text
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
     from rich.table import Table as RichTable
+    from rich.text import Text as RichText
 
 TONES = {"plain": "", "quiet": "dim", "warning": "yellow", "code": ""}
 
@@ -39,8 +41,23 @@ def draw(console: Console, blocks: Sequence[Block]) -> None:
             console.print(Padding(Text(block.text, style="bold cyan"), (1, 0, 0, 0)))
         elif isinstance(block, Note):
             console.print(Text(block.text, style=TONES[block.tone]))
+        elif isinstance(block, Marked):
+            console.print(_marked(block))
         else:
             console.print(_rich_table(block))
+
+
+def _marked(block: Marked) -> RichText:
+    """The text with its evidence highlighted: words for the label green, words against it red and underlined."""
+    from rich.text import Text
+
+    drawn = Text()
+    for text, _, strength in strengths(block.stretches):
+        colour = "green" if strength > 0 else "red"
+        strong = "bold " if abs(strength) > 0.5 else ""
+        line = " underline" if strength < 0 else ""
+        drawn.append(text, style=f"{strong}black on {colour}{line}" if strength else "")
+    return drawn
 
 
 def _rich_table(table: Table) -> RichTable:

@@ -29,6 +29,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.evidence import NeighbourVotes, ScoreParts
 from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
@@ -362,6 +363,19 @@ class DecidedModel(MultiLabelModel):
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """The contribution of each term of one document to the model's scores; the rule does not matter."""
         return self.model_.evidence(self.features(x), labels)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of the model's scores of one document; the rule does not matter."""
+        return self.model_.score_parts(self.features(x), labels)
+
+    def neighbour_votes(self, x: object) -> NeighbourVotes | None:
+        """The training documents that vote on one document, if the model has neighbours."""
+        return self.model_.neighbour_votes(self.features(x))
+
+    @property
+    def member_name(self) -> str:
+        """The name of the model."""
+        return self.model.member_name
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels that the rule decides from dense scores."""

@@ -124,11 +124,8 @@ class KeywordMatcher(Estimator):
         )
         return Csr(by_rule.tocsr())
 
-    def _analysis(self) -> Analysis:
-        return Analysis(tokens=self.tokens, lowercase=True, strip_accents=self.strip_accents)
-
     def _in_texts(self, texts: Iterable[Text], wanted: list[Atom]) -> tuple[int, Callable[[Atom], Bools]]:
-        terms = self._analysis().terms(strings(texts), available_threads(self.n_jobs))
+        terms = self.analysis_.terms(strings(texts), available_threads(self.n_jobs))
         positions = _Positions(terms)
         alternatives = self._alternatives(wanted, terms.names)
         return terms.n_documents, lambda atom: positions.documents(alternatives[atom])
@@ -162,6 +159,32 @@ class KeywordMatcher(Estimator):
 
         return X.shape[0], occurs
 
+    def places(self, tokens: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each rule, where the words and phrases that support it stand in a text: first token, token behind."""
+        self.check_fitted()
+        names = list(dict.fromkeys(tokens))
+        number = {name: place for place, name in enumerate(names)}
+        spoken = [number[token] for token in tokens]
+        queries = list(self.queries().values())
+        alternatives = self._alternatives([atom for query in queries for atom in atoms(query)], names)
+        found: list[list[tuple[int, int]]] = []
+        for query in queries:
+            phrases = [[set(one.tolist()) for one in alternatives[atom]] for atom, yes in signed_atoms(query) if yes]
+            found.append(
+                [
+                    (start, start + len(phrase))
+                    for phrase in phrases
+                    for start in range(len(spoken) - len(phrase) + 1)
+                    if all(spoken[start + step] in allowed for step, allowed in enumerate(phrase))
+                ]
+            )
+        return found
+
+    @property
+    def analysis_(self) -> Analysis:
+        """How texts become the words that rules look for."""
+        return Analysis(tokens=self.tokens, lowercase=True, strip_accents=self.strip_accents)
+
     def words(self, terms: Sequence[str]) -> Csr:
         """Rules × terms: 1 for the terms of a vocabulary that support a rule, including those of its phrases."""
         self.check_fitted()
@@ -182,7 +205,7 @@ class KeywordMatcher(Estimator):
         parts = {atom: atom.words if isinstance(atom, Phrase) else (atom,) for atom in wanted}
         distinct = list(dict.fromkeys(part for words in parts.values() for part in words))
         texts = [part.text + _ENDING if isinstance(part, Prefix) else part.text for part in distinct]
-        tokens = dict(zip(distinct, _tokens(self._analysis(), texts), strict=True))
+        tokens = dict(zip(distinct, _tokens(self.analysis_, texts), strict=True))
         split = {part: _as_words(part, found) for part, found in tokens.items()}
         return {atom: [piece for part in words for piece in split[part]] for atom, words in parts.items()}
 

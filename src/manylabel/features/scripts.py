@@ -34,8 +34,10 @@ _TAG = re.compile(
     r"(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-_HIDDEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
-_ANY_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+HIDDEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+ANY_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+CHARACTER_REFERENCE = re.compile(r"&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
+"""What `html.unescape` replaces."""
 
 
 def guess_tokens(texts: Sequence[str]) -> str:
@@ -74,7 +76,7 @@ def without_markup(text: str) -> str:
     """
     if "<" not in text and "&" not in text:
         return text
-    return html.unescape(_ANY_TAG.sub(" ", _HIDDEN.sub(" ", text)))
+    return html.unescape(ANY_TAG.sub(" ", HIDDEN.sub(" ", text)))
 
 
 def spread(items: Sequence[Item]) -> Sequence[Item]:

@@ -363,9 +363,10 @@ class Vectorizer(Transformer):
             self._reading = Reading.of(documents, n_fields=len(fields or (WHOLE,)), **self._open_settings())
         if self.strips_markup_:
             documents = [without_markup(text) for text in documents]
-        return self._analysis().terms(documents, available_threads(self.n_jobs))
+        return self.analysis_.terms(documents, available_threads(self.n_jobs))
 
-    def _analysis(self) -> Analysis:
+    @property
+    def analysis_(self) -> Analysis:
         """How texts become terms, by the settings and what was chosen for the training texts."""
         stopped = stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words or ()
         return Analysis(
@@ -381,7 +382,7 @@ class Vectorizer(Transformer):
 
     def text_counter(self) -> Callable[[str], CountedTerms] | None:
         """A function that counts the learned terms of one text, identical to `transform`; None if there is none."""
-        return None if self.n_hashes is not None else self._analysis().text_counter(self.vocabulary_)
+        return None if self.n_hashes is not None else self.analysis_.text_counter(self.vocabulary_)
 
     def _open_settings(self) -> dict[str, Any]:
         """The settings that may be left to the texts."""

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import UnsupportedError
-from manylabel.models.evidence import asked_for, removal_evidence
+from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
     Bools,
@@ -244,6 +244,22 @@ class MultiLabelModel(Estimator):
             return on_an_open_scale(self.score_batch(X), self.score_kind)[:, wanted]
 
         return removal_evidence(score, document)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores of some labels (default: all), see `ScoreParts`; here by removal."""
+        document, wanted = asked_for(self, x, labels)
+        total = on_an_open_scale(self.score_batch(document), self.score_kind)[0, wanted]
+        quantity = "log-odds" if self.score_kind is ScoreKind.POSTERIOR else "score"
+        return ScoreParts(self.evidence(document, wanted), total, np.full(len(wanted), np.nan), quantity=quantity)
+
+    @property
+    def member_name(self) -> str:
+        """The name of the model as a member of an ensemble."""
+        return type(self).__name__
+
+    def neighbour_votes(self, x: object) -> NeighbourVotes | None:
+        """The training documents that vote on one document; None for methods without neighbours."""
+        return None
 
     # --- learning -----------------------------------------------------------------------------------------
 

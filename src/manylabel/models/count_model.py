@@ -19,9 +19,10 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.kernels.label_tables import count_terms_by
 from manylabel.models.base import DocumentScorer, MultiLabelModel
-from manylabel.models.evidence import asked_for, linear_evidence
+from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, linear_evidence
 from manylabel.models.inputs import check_piece, merged_shell
 from manylabel.models.linear_scores import LinearScores, linear_scores
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.smoothing import Discount, DiscountMethod, counts_of_counts, discount
 from manylabel.stored import Either, Flag, Matrix, Maybe, Scalar, Sometimes, Stored, reals, wholes
 
@@ -317,6 +318,17 @@ class CountModel(MultiLabelModel):
         """
         document, wanted = asked_for(self, x, labels)
         return linear_evidence(self.linear, self._read(document), wanted)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's linear scores, from which posteriors are computed."""
+        document, wanted = asked_for(self, x, labels)
+        linear = self.linear
+        return ScoreParts(
+            self.evidence(document, wanted),
+            self.log_joint(document)[0, wanted],
+            linear.intercept[wanted],
+            quantity=LOG_JOINT if self.score_kind is ScoreKind.POSTERIOR else "score",
+        )
 
 
 def _or_none_given(counts: Ints | None) -> Ints:

@@ -1,16 +1,19 @@
 """Evidence: what each term of one document adds to the scores of some labels, as a labels × terms table.
 
 Where a score is a sum over terms (naive Bayes, linear models), the evidence of a term is its summand. Elsewhere it is
-what the score loses when the term is removed from the document; for a sum both are the same.
+what the score loses when the term is removed from the document; for a sum both are the same. `ScoreParts` holds the
+evidence with all other parts of the scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
@@ -21,6 +24,73 @@ if TYPE_CHECKING:
 
 ENTRIES_AT_ONCE = 1 << 20
 """Stored values of the shortened documents that are scored together."""
+
+
+LOG_JOINT = "log p(label, document)"
+"""The quantity that the parts add up to where scores are posteriors, which are computed from it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreParts:
+    """The parts of one document's scores of some labels: intercept, evidence of terms, evidence of other labels."""
+
+    terms: Csr
+    """The evidence of terms, labels × terms."""
+    total: Floats
+    """The sum of the parts: the score, or the `quantity` that the score is computed from."""
+    intercept: Floats
+    """The part that is due to no term or label; NaN for a label whose evidence was found by removal and has no sum."""
+    labels: Csr | None = None
+    """The evidence of other labels that the method predicted, some labels × all labels; None for most methods."""
+    quantity: str = "score"
+    members: tuple[tuple[str, Floats], ...] = ()
+    """The name of each member of an ensemble and its share of the total, one number per label."""
+
+    def scaled(self, factor: Floats) -> ScoreParts:
+        """The same parts multiplied by one number per label."""
+        rows = factor[:, np.newaxis]
+        labels = None if self.labels is None else Csr(self.labels.multiply(rows).tocsr())
+        return ScoreParts(
+            Csr(self.terms.multiply(rows).tocsr()), self.total * factor, self.intercept * factor, labels, self.quantity
+        )
+
+    def with_label_columns(self, n_terms: int, labels: Ints, n_labels: int) -> ScoreParts:
+        """The same parts where the columns behind the terms are labels, whose evidence is then told apart."""
+        behind = self.terms[:, n_terms:].tocoo()
+        shape = (self.terms.shape[0], n_labels)
+        told = Csr(sparse.coo_array((behind.data, (behind.row, labels[behind.col])), shape=shape).tocsr())
+        return ScoreParts(Csr(self.terms[:, :n_terms]), self.total, self.intercept, told, self.quantity, self.members)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NeighbourVotes:
+    """The training documents nearest to a document, best first."""
+
+    documents: npt.NDArray[np.int32]
+    """Their rows in the training data, counted from 0."""
+    similarities: Floats
+    votes: Floats
+    """The weight of each one's vote."""
+    label_sets: Csr
+    """Neighbours × labels: the labels that each votes for."""
+    terms: Csr
+    """Neighbours × terms: each term's share of the vote, by its share of the similarity."""
+
+
+def placed_parts(rows: Sequence[ScoreParts], places: Ints, constants: Floats, n_terms: int) -> ScoreParts:
+    """The parts of several labels, one per row, put at some places; all other labels have a constant score."""
+    table = Csr((len(constants), n_terms), dtype=np.float64)
+    total = constants.astype(np.float64)
+    if not rows:
+        return ScoreParts(table, total, total.copy())
+    put = Csr((np.ones(len(places)), (places, np.arange(len(places)))), shape=(len(constants), len(places)))
+    intercept = total.copy()
+    total[places] = np.concatenate([row.total for row in rows])
+    intercept[places] = np.concatenate([row.intercept for row in rows])
+    among = [row.labels for row in rows if row.labels is not None]
+    labels = Csr(put @ Csr(sparse.vstack(among, format="csr"))) if len(among) == len(rows) else None
+    table = Csr(put @ Csr(sparse.vstack([row.terms for row in rows], format="csr")))
+    return ScoreParts(table, total, intercept, labels, rows[0].quantity)
 
 
 class Weights(Protocol):

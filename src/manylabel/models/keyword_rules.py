@@ -13,7 +13,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.keyword_rules import suggest_keywords
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Matrix, Part, Sometimes, Stored, total, wholes
@@ -214,6 +214,20 @@ class KeywordRules(MultiLabelModel):
                 own = learned[[row]]
                 table[[row], own.indices] = own.data
         return Csr(table)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores; a label that a rule makes certain has a score that is no sum."""
+        document, wanted = asked_for(self, x, labels)
+        total, terms = self.score_batch(document)[0, wanted], self.evidence(document, wanted)
+        if self.model is None:
+            return ScoreParts(terms, total, np.full(len(wanted), -1.0))
+        learned = self.model_.score_parts(document[:, : document.shape[1] - self.n_rules_], wanted)
+        ruled = np.isposinf(total) & ~np.isposinf(learned.total)
+        barred = np.isneginf(total) & ~np.isneginf(learned.total)
+        intercept = np.where(ruled, np.nan, np.where(barred, -np.inf, learned.intercept))
+        same = learned.quantity == "score"
+        total = np.where(ruled | barred | same, total, learned.total)
+        return ScoreParts(terms, total, intercept, quantity=learned.quantity)
 
     def _speaking(self, document: Csr, label: int) -> Ints:
         """The columns of a document that made a label's rule match."""

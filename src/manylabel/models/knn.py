@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
 from manylabel.kernels.nearest import Neighbours, votes
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for
 from manylabel.models.neighbour_model import JOBS, K, NeighbourModel
 from manylabel.models.score_kinds import Bools, ScoreKind, best_label
 from manylabel.parameters import Constraint, Number, OneOf
@@ -102,6 +102,23 @@ class NearestNeighbours(NeighbourModel):
         document, wanted = asked_for(self, x, labels)
         parts, sets = self.votes_by_term(document, self._vote_weights(self.neighbours(document)))
         return Csr(sets.T.tocsr()[wanted] @ parts)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores: votes divided among terms; without neighbours the labels' shares."""
+        document, wanted = asked_for(self, x, labels)
+        total = self.score_batch(document)[0, wanted]
+        found = self.neighbours(document)
+        intercept = np.zeros(len(wanted)) if found.counts[0] else total.copy()
+        if found.counts[0] and self.weights == "uniform" and self.label_form_ == "single":
+            ties = votes(found, self.label_sets_, weights="cosine", n_jobs=self.n_jobs).toarray()
+            intercept += TIE_BREAK * ties[0, wanted]
+        never = self.label_documents_[wanted] == 0
+        return ScoreParts(self.evidence(document, wanted), total, np.where(never, total, intercept))
+
+    def neighbour_votes(self, x: object) -> NeighbourVotes:
+        """The nearest training documents and the weights of their votes."""
+        document, _ = asked_for(self, x, None)
+        return self.votes_of(document, self._vote_weights(self.neighbours(document)))
 
     def _vote_weights(self, found: Neighbours) -> Floats:
         near = found.similarities[0, : found.counts[0]].astype(np.float64)

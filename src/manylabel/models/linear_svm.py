@@ -15,7 +15,7 @@ from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.linear_solvers import LinearFit, fit_linear
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import DocumentScorer, MultiLabelModel
-from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.inputs import check_weights
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
@@ -220,6 +220,12 @@ class LinearSVM(MultiLabelModel):
         rows: Any = self.weights_[document.indices][:, wanted]
         weights = rows if isinstance(rows, np.ndarray) else rows.toarray()
         return evidence_table(document, document.data * weights.T.astype(np.float64))
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores: intercept plus weights times values."""
+        document, wanted = asked_for(self, x, labels)
+        total = self.score_batch(document)[0, wanted]
+        return ScoreParts(self.evidence(document, wanted), total, self.intercept_[wanted])
 
     @property
     def coef_(self) -> Csr | npt.NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.nearest import Neighbours, votes
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for
 from manylabel.models.neighbour_model import JOBS, K, NeighbourModel
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint, Number
@@ -92,6 +92,17 @@ class MLkNN(NeighbourModel):
         table = Csr(sets.T.tocsr()[wanted] @ parts)
         scale = np.repeat(gain[wanted], np.diff(table.indptr))
         return Csr((table.data * scale, table.indices, table.indptr), shape=table.shape)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's log-odds; the intercept is their value where no neighbour carries the label."""
+        document, wanted = asked_for(self, x, labels)
+        total, none = self.score_batch(document)[0, wanted], self.count_log_odds_[wanted, 0]
+        return ScoreParts(self.evidence(document, wanted), total, np.where(np.isfinite(none), none, total))
+
+    def neighbour_votes(self, x: object) -> NeighbourVotes:
+        """The nearest training documents; each counts once."""
+        document, _ = asked_for(self, x, None)
+        return self.votes_of(document, np.ones(self.k))
 
 
 def neighbour_tables(counts: Csr, Y: Csr, k: int) -> tuple[Ints, Ints]:

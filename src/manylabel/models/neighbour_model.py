@@ -11,6 +11,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.nearest import NearestIndex, Neighbours, nearest, nearest_index
 from manylabel.models.base import MultiLabelModel
+from manylabel.models.evidence import NeighbourVotes
 from manylabel.parameters import AnyOf, Number, OneOf
 from manylabel.stored import Matrix, Stored, wholes
 
@@ -76,6 +77,14 @@ class NeighbourModel(MultiLabelModel):
         parts = Csr((stored.data * query[stored.indices] * share[rows], stored.indices, stored.indptr), stored.shape)
         parts.eliminate_zeros()
         return parts, self.label_sets_[near].astype(np.float64)
+
+    def votes_of(self, document: Csr, weights: Floats) -> NeighbourVotes:
+        """The neighbours of a document with the given weights of their votes."""
+        found = self.neighbours(document)
+        n = int(found.counts[0])
+        parts, sets = self.votes_by_term(document, weights)
+        near = found.similarities[0, :n].astype(np.float64)
+        return NeighbourVotes(found.ids[0, :n], near, weights[:n], sets, parts)
 
 
 def lengths(X: Csr) -> Floats:

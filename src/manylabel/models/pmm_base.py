@@ -15,7 +15,7 @@ from manylabel.kernels.mixture_sets import WordTable, find_sets, word_table
 from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, group_documents, objective, start, step
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
-from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.pmm_search import Candidates, ExhaustiveSearch, GreedySearch, Table, blocks, exhaustive, greedy
 from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
@@ -297,6 +297,22 @@ class ParametricMixture(MultiLabelModel):
                 if self.label_documents_[label]:
                     values[row] = scaled.data * _log_ratio(table, *found.best_sets(0, label))
         return evidence_table(document, values)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores; the intercept is the difference of the two sets' log-priors."""
+        document, wanted = asked_for(self, x, labels)
+        total = self.score_batch(document)[0, wanted]
+        intercept = total.copy()  # of a document without terms, and of a label that was never seen or has no rival
+        if document.nnz:
+            found, candidates = self._search(self._scaled(document)), self._candidates()
+            for row, label in enumerate(wanted.tolist()):
+                pair = found.best_sets(0, label) if self.label_documents_[label] else ([], [])
+                if all(pair):
+                    sets = np.zeros((2, self.n_labels_), dtype=np.bool_)
+                    sets[0, pair[0]] = sets[1, pair[1]] = True
+                    priors = candidates.of_sets(sets)
+                    intercept[row] = priors[0] - priors[1]
+        return ScoreParts(self.evidence(document, wanted), total, intercept)
 
 
 def _log_ratio(table: Table, with_label: list[int], without: list[int]) -> Floats:

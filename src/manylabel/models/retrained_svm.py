@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.evidence import ScoreParts
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Satisfies
@@ -54,3 +55,7 @@ class RetrainedSVM(MultiLabelModel):
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """What each term of one document adds to the scores of some labels: weight times value, labels × terms."""
         return self.model_.evidence(self.features(x), labels)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores by the SVM."""
+        return self.model_.score_parts(self.features(x), labels)

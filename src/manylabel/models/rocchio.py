@@ -15,7 +15,7 @@ from manylabel.kernels.nearest import nearest, nearest_index
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer
 from manylabel.models.count_model import CountModel, LabelTermCounts
-from manylabel.models.evidence import asked_for, linear_evidence
+from manylabel.models.evidence import ScoreParts, asked_for, linear_evidence
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.neighbour_model import lengths, unit_vectors
 from manylabel.models.score_kinds import Bools, ScoreKind, best_label
@@ -195,6 +195,17 @@ class Rocchio(CountModel):
         """What each term adds to q · p_l (for the cosine, to the score), labels × terms."""
         document, wanted = asked_for(self, x, labels)
         return linear_evidence(self.linear, unit_vectors(document), wanted)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's products with the prototypes; for the cosine they are the scores."""
+        document, wanted = asked_for(self, x, labels)
+        linear = self.linear
+        return ScoreParts(
+            self.evidence(document, wanted),
+            linear(unit_vectors(document))[0, wanted],
+            linear.intercept[wanted],
+            quantity="score" if self.distance == "cosine" else "product with the prototype",
+        )
 
 
 def _counts(Y: Csr) -> Ints:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import DocumentScorer, MultiLabelModel, row_batches
 from manylabel.models.count_model import LabelTermCounts, count
-from manylabel.models.evidence import asked_for, linear_evidence
+from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, linear_evidence
 from manylabel.models.linear_scores import LinearScores, linear_scores, rows_of
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind, posteriors, posteriors_of_seen
@@ -196,6 +196,13 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         """
         document, wanted = asked_for(self, x, labels)
         return linear_evidence(self.linear, document, wanted)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of log p(c) p(x|c) of one document, from which the posteriors are computed."""
+        document, wanted = asked_for(self, x, labels)
+        linear = self.linear
+        terms = linear_evidence(linear, document, wanted)
+        return ScoreParts(terms, linear(document)[0, wanted], linear.intercept[wanted], quantity=LOG_JOINT)
 
 
 def _joints(linear: LinearScores, X: Csr) -> Iterator[Floats]:

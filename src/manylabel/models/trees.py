@@ -14,7 +14,7 @@ from manylabel.features.information_weights import presence_weights
 from manylabel.kernels.label_tables import label_term_table
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.inputs import single_precision
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.tree_arrays import GrownTree, TreeArrays
@@ -159,6 +159,16 @@ class TreeModel(MultiLabelModel):
         table = Csr(gained.T * _scale(roots[0], leaves[0], self.trees_per_label_[wanted])[:, np.newaxis])
         table.eliminate_zeros()
         return table
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's log-odds; the intercept is their value at the roots of the trees."""
+        document, wanted = asked_for(self, x, labels)
+        n_trees = self.trees_per_label_[wanted]
+        roots = self.arrays.at(self.arrays.roots[np.newaxis], self.shared_prior)[0, wanted]
+        total = np.clip(self.probabilities(document)[0, wanted], CERTAIN, 1 - CERTAIN)
+        root = np.where(n_trees > 0, np.clip(roots / np.maximum(n_trees, 1), CERTAIN, 1 - CERTAIN), total)
+        log_odds = [np.log(share / (1 - share)) for share in (total, root)]
+        return ScoreParts(self.evidence(document, wanted), *log_odds)
 
     def in_parallel(self, what: str, work: Callable[[Item], GrownTree], items: Sequence[Item]) -> list[GrownTree]:
         """Grow a tree for each item on several threads, reporting each."""

@@ -14,7 +14,7 @@ from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.discretize import Scope
 from manylabel.features.information_weights import Norm, ValueWeight
 from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
-from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, evidence_table
 from manylabel.models.inputs import check_piece, merged_shell
 from manylabel.models.linear_scores import DenseScores, LinearScores, linear_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
@@ -398,3 +398,13 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         weights = self.linear.weights(cells[known].astype(np.int64), wanted)
         np.add.at(values, np.nonzero(known)[0], amounts[known][:, np.newaxis] * weights)
         return evidence_table(document, values.T)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores before they become posteriors; absent terms are in the intercept."""
+        document, wanted = asked_for(self, x, labels)
+        return ScoreParts(
+            self.evidence(document, wanted),
+            self.log_joint(document)[0, wanted],
+            self.linear.intercept[wanted],
+            quantity="score" if self.target == "labels" else LOG_JOINT,
+        )

@@ -9,8 +9,9 @@ from html import escape
 from string import Template
 
 from manylabel.data.strict_json import dumps
+from manylabel.notebook import MARK_STYLE, marked_html
 from manylabel.reports.charts import Chart
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, cell_text
+from manylabel.reports.page import Block, Cell, Column, Heading, Marked, Note, Table, cell_text
 from manylabel.web import FOLDER
 
 
@@ -75,7 +76,7 @@ def html_file(title: str, body: str, styles: str = "") -> str:
     return _PAGE.substitute(
         title=escape(title),
         policy=POLICY,
-        styles=_file("page.css") + styles,
+        styles=_file("page.css") + MARK_STYLE + styles,
         scripts=_scripts("<ml-chart>" in body),
         body=body,
     )
@@ -112,6 +113,8 @@ def block_html(block: HtmlBlock) -> str:
     if isinstance(block, Note):
         inside = escape(block.text)
         return f'<pre tabindex="0">{inside}</pre>' if block.tone == "code" else f'<p class="{block.tone}">{inside}</p>'
+    if isinstance(block, Marked):
+        return marked_html(block.stretches)
     if isinstance(block, Drawing):
         return f'<div class="wide" tabindex="0">{block.svg}</div>'
     if isinstance(block, Chart):

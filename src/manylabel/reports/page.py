@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from manylabel.notebook import signed, strengths
 from manylabel.wording import counted
 
 Cell = str | int | float | None
@@ -47,7 +48,14 @@ class Table:
     rows: Sequence[Sequence[Cell]]
 
 
-Block = Heading | Note | Table
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text in stretches, each with what it adds to a score: above 0 it speaks for a label, below 0 against it."""
+
+    stretches: Sequence[tuple[str, float]]
+
+
+Block = Heading | Note | Table | Marked
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 BAR_WIDTH = 12
@@ -114,7 +122,20 @@ def _block_text(block: Block) -> str:
         return f"{block.text}\n{'=' * len(block.text)}"
     if isinstance(block, Note):
         return f"Warning: {block.text}" if block.tone == "warning" else block.text
+    if isinstance(block, Marked):
+        return marked_plain(block)
     return _table_text(block)
+
+
+def marked_plain(block: Marked) -> str:
+    """The text with its evidence in brackets.
+
+    >>> marked_plain(Marked([("the ", 0.0), ("bus", 0.52), (" was ", 0.01), ("fast", -0.4)]))
+    'the [bus +0.52] was [fast −0.40]'
+    """
+    return "".join(
+        f"[{text} {signed(value)}]" if strength else text for text, value, strength in strengths(block.stretches)
+    )
 
 
 def _table_text(table: Table) -> str:

@@ -171,9 +171,8 @@ def _chart(curves: Curves) -> str:
         Series(name, [x for x, _ in points], [y for _, y in points], mark="both", colour=number)
         for number, (name, points) in enumerate(curves.lines.items())
     ]
-    note = [Note(curves.note, "quiet")] if curves.note else []
-    drawn = Chart(curves.title, Axis(curves.x), Axis(curves.y), lines)
-    return "".join(map(block_html, [drawn, *note]))
+    note = block_html(Note(curves.note, "quiet")) if curves.note else ""
+    return block_html(Chart(curves.title, Axis(curves.x), Axis(curves.y), lines)) + note
 
 
 def _summary_html(found: Sequence[Reproduction]) -> str:

@@ -12,7 +12,7 @@ from scipy import sparse
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for, placed_parts
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
@@ -22,9 +22,8 @@ from manylabel.strategies.two_class import (
     TwoClassStrategy,
     carriers,
     fit_problem,
-    placed_rows,
     problem_decisions,
-    problem_evidence,
+    problem_parts,
     problem_scores,
 )
 
@@ -115,10 +114,14 @@ class BinaryRelevance(TwoClassStrategy):
         Each label's model computes it; constant labels have no evidence. For naive Bayes and linear models it adds up,
         with the score of an empty document, to the score.
         """
+        return self.score_parts(x, labels).terms
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores, each label's by its own model; those of constant labels are constant."""
         document, wanted = asked_for(self, x, labels)
         if self.model_ is not None:
-            return self.model_.evidence(document, wanted)
+            return self.model_.score_parts(document, wanted)
         models = dict(zip(self.learned_labels_.tolist(), self.models_, strict=True))
         places = np.flatnonzero(np.isin(wanted, self.learned_labels_))
-        rows = [problem_evidence(models[label], document) for label in wanted[places].tolist()]
-        return placed_rows(rows, places, len(wanted), document.shape[1])
+        rows = [problem_parts(models[label], document) for label in wanted[places].tolist()]
+        return placed_parts(rows, places, self.constant_scores(1)[0, wanted], document.shape[1])

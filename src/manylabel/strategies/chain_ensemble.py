@@ -11,9 +11,9 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.label_thresholds import clear_threshold
-from manylabel.models.score_kinds import Bools, ScoreKind, sigmoid
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, sigmoid
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
 from manylabel.stored import Each, Part, Scalar, Stored, flags
@@ -204,6 +204,29 @@ class ChainEnsemble(TwoClassStrategy):
             total = total + chain.evidence(document, wanted)
         kept = np.where(self.constant_labels_[wanted], 0.0, 1.0 / len(self.chains_))
         return Csr(total.multiply(kept[:, np.newaxis]).tocsr())
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The mean of the chains' parts: of their margins, or of the log-odds that their votes are counted from."""
+        document, wanted = asked_for(self, x, labels)
+        n, limit = len(self.chains_), LOG_ODDS_LIMIT
+        found = [chain.score_parts(document, wanted) for chain in self.chains_]
+        totals = [np.clip(one.total, -limit, limit) / n for one in found]
+        total = np.sum(totals, axis=0)
+        intercept = np.sum([np.clip(one.intercept, -limit, limit) for one in found], axis=0) / n
+        tables = [one.labels for one in found if one.labels is not None]
+        kept = np.where(self.constant_labels_[wanted], 0.0, 1.0 / n)[:, np.newaxis]
+        among = Csr(sum(tables[1:], tables[0]).multiply(kept).tocsr()) if tables else None
+        constants = self.constant_labels_[wanted]
+        fixed = self.constant_scores(1)[0, wanted]
+        margins = self.score_kind is ScoreKind.MARGIN
+        return ScoreParts(
+            self.evidence(document, wanted),
+            np.where(constants, fixed, total),
+            np.where(constants, fixed, intercept),
+            among,
+            "score" if margins else "mean log-odds of the chains",
+            tuple((f"chain {number}", share) for number, share in enumerate(totals, start=1)),
+        )
 
 
 def count_matching_threshold(scores: Floats, wanted: int) -> float:

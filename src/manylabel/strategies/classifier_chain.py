@@ -12,7 +12,7 @@ from scipy import sparse
 from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for, placed_parts
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.progress import track
@@ -25,9 +25,8 @@ from manylabel.strategies.two_class import (
     carriers,
     fit_problem,
     for_rows,
-    placed_rows,
     problem_decisions,
-    problem_evidence,
+    problem_parts,
     problem_scores,
 )
 
@@ -182,24 +181,27 @@ class ClassifierChain(TwoClassStrategy):
         Each label's link computes it, the labels before it being those the chain predicts. The rest of a score is the
         prior and what these labels add. A constant label has no evidence.
         """
+        return self.score_parts(x, labels).terms
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's scores: those of each link, and the evidence of the labels predicted before."""
         document, wanted = asked_for(self, x, labels)
         places = np.flatnonzero(np.isin(wanted, self.linked_labels_))
         number = np.zeros(self.n_labels_, dtype=np.int64)
         number[self.linked_labels_] = np.arange(len(self.linked_labels_))
-        rows = self._link_evidence(document, number[wanted[places]]) if len(places) else []
-        return placed_rows(rows, places, len(wanted), document.shape[1])
+        rows = self._link_parts(document, number[wanted[places]]) if len(places) else []
+        told = [row.with_label_columns(document.shape[1], self.linked_labels_, self.n_labels_) for row in rows]
+        return placed_parts(told, places, self.constant_scores(1)[0, wanted], document.shape[1])
 
-    def _link_evidence(self, document: Csr, links: Ints) -> Csr | list[Csr]:
-        """What each term adds to the scores of some links; one table may hold the label columns behind the terms."""
+    def _link_parts(self, document: Csr, links: Ints) -> list[ScoreParts]:
+        """The parts of the scores of some links, the columns behind the terms being labels."""
         predicted = self.natural_decision(self.score_batch(document))[:, self.linked_labels_]
         if self.links_[0].hides_labels:
-            table: Csr = self.links_[0].evidence(_beside(document, predicted, 1.0), links)
-            return table
-        rows = []
-        for link in links.tolist():
-            row = problem_evidence(self.links_[link], _beside(document, predicted[:, :link], self.label_scale))
-            rows.append(Csr(row[:, : document.shape[1]]))
-        return rows
+            return [self.links_[0].score_parts(_beside(document, predicted, 1.0), links)]
+        return [
+            problem_parts(self.links_[link], _beside(document, predicted[:, :link], self.label_scale))
+            for link in links.tolist()
+        ]
 
 
 def _beside(X: Csr, labels: Bools, scale: float) -> Csr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for, placed_parts
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
@@ -27,10 +27,10 @@ from manylabel.strategies.co_training_views import (
     make_view,
     take_turns,
     ties_at_zero,
-    view_evidence,
+    view_parts,
 )
 from manylabel.strategies.label_order import ORDER, label_order
-from manylabel.strategies.two_class import BASE_MODEL, TwoClassStrategy, as_model, for_rows, placed_rows
+from manylabel.strategies.two_class import BASE_MODEL, TwoClassStrategy, as_model, for_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,15 +282,58 @@ class CoTraining(TwoClassStrategy):
         The other labels are the predicted ones. The rest of a score is the prior and what these labels add; with
         ``fc="separate"`` the evidence is that of binary relevance. Constant labels have no evidence.
         """
+        return self.score_parts(x, labels).terms
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of the feature classifier's scores of one document, given the labels it read in the last round.
+
+        They are the scores where the label set settled and the feature classifier comes last.
+        """
         document, wanted = asked_for(self, x, labels)
         places = np.flatnonzero(np.isin(wanted, self.learned_labels_))
         learned = np.searchsorted(self.learned_labels_, wanted[places])
-        rows: Csr | list[Csr] = []
-        if len(places) and len(self.learned_labels_) > 1 and self.fc == "joint":
-            rows = view_evidence(self.fc_, document, self._alternate(document).state, learned, self.label_scale)
+        rows: list[ScoreParts] = []
+        if len(places) and len(self.learned_labels_) > 1:
+            outcome = self._alternate(document)
+            states = self._states_read(document, outcome.state)
+            is_score = outcome.periods[0] == 1 and (self.order == "DC-FC" or not self.use_dc)
+            quantity = "score" if is_score else "score of the feature classifier"
+            rows = [self._label_parts(document, states[[label]], label, quantity) for label in learned.tolist()]
         elif len(places):
-            rows = self.start_.evidence(document, learned)
-        return placed_rows(rows, places, len(wanted), document.shape[1])
+            rows = [self.start_.score_parts(document, learned)]
+        return placed_parts(rows, places, self.constant_scores(1)[0, wanted], document.shape[1])
+
+    def _states_read(self, document: Csr, final: Bools) -> Bools:
+        """Per learned label, the label set that the feature classifier read when it last scored it, labels × labels."""
+        before, rows = final, np.arange(1)
+        if self.use_dc and self.order == "DC-FC":
+            view = self._views(document, ties_at_zero(self.start_.score_batch(document)))[0]
+            together = self.update == "synchronous"
+            scores = view.all_at_once(final, rows) if together else view.one_by_one(final.copy(), rows, self.sweep_)
+            before = scores > 0
+        if self.update == "synchronous":
+            return np.tile(before, (final.shape[1], 1))
+        turn = np.argsort(self.sweep_)
+        return np.asarray(np.where(turn[np.newaxis] < turn[:, np.newaxis], final, before))
+
+    def _label_parts(self, document: Csr, state: Bools, label: int, quantity: str) -> ScoreParts:
+        """The parts of the feature classifier's score of one learned label, the other labels being `state`."""
+        joint = self.fc == "joint"
+        models, terms = (self.fc_, document) if joint else (self.dc_, None)
+        found = self._among_all(view_parts(models, terms, state, label, self.label_scale))
+        if joint:
+            return replace(found, quantity=quantity)
+        texts, prior = self.start_.score_parts(document, [label]), self.prior_[label]
+        total, intercept = texts.total + found.total - prior, texts.intercept + found.intercept - prior
+        return ScoreParts(texts.terms, total, intercept, found.labels, quantity)
+
+    def _among_all(self, found: ScoreParts) -> ScoreParts:
+        """The parts, with the evidence of the learned labels in the columns of all labels."""
+        assert found.labels is not None
+        among = found.labels.tocoo()
+        shape = (found.terms.shape[0], self.n_labels_)
+        told = sparse.coo_array((among.data, (among.row, self.learned_labels_[among.col])), shape=shape)
+        return replace(found, labels=Csr(told.tocsr()))
 
     def _all_labels(self, learned: Floats) -> Floats:
         scores = self.constant_scores(learned.shape[0])

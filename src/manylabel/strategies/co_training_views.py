@@ -21,8 +21,9 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel
+from manylabel.models.evidence import ScoreParts
 from manylabel.models.score_kinds import Bools
-from manylabel.strategies.two_class import carriers, fit_problem, problem_evidence, problem_scores
+from manylabel.strategies.two_class import carriers, fit_problem, problem_parts, problem_scores
 
 ROUNDING = 1e-12
 """Scores nearer to 0 than this are ties."""
@@ -206,20 +207,16 @@ def make_view(
     return ModelView(models, terms, scale, added)
 
 
-def view_evidence(
-    models: Sequence[MultiLabelModel], document: Csr, state: Bools, labels: Ints, scale: float
-) -> Csr | list[Csr]:
-    """What each term and label column of one document adds to the scores of some labels, its labels being `state`.
-
-    One table of all labels where the view is one model, otherwise one row per label; the terms are the first columns.
-    """
+def view_parts(
+    models: Sequence[MultiLabelModel], document: Csr | None, state: Bools, label: int, scale: float
+) -> ScoreParts:
+    """The parts of the score of one label in a view of one document, with the evidence of the labels of `state`."""
+    n_labels, n_terms = state.shape[1], 0 if document is None else document.shape[1]
     if len(models) == 1:
-        return models[0].evidence(_side_by_side(document, Csr(state.astype(np.float64))), labels)
-    rows = []
-    for label in labels.tolist():
-        row = problem_evidence(models[label], beside_terms(document, state, label, scale))
-        rows.append(Csr(row[:, : document.shape[1]]))
-    return rows
+        found = models[0].score_parts(_side_by_side(document, Csr(state.astype(np.float64))), [label])
+        return found.with_label_columns(n_terms, np.arange(n_labels), n_labels)
+    found = problem_parts(models[label], beside_terms(document, state, label, scale))
+    return found.with_label_columns(n_terms, np.delete(np.arange(n_labels), label), n_labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.models.base import FACTS, WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
@@ -259,11 +260,16 @@ class Ensemble(MultiLabelModel):
         needed = size // 2 + 1 if self.votes_needed is None else self.votes_needed
         votes = np.zeros((X.shape[0], self.n_labels_))
         for member in self.members_:
-            if self.label_form_ == "single":
-                votes[np.arange(X.shape[0]), member.score_batch(X).argmax(axis=1)] += 1
-            else:
-                votes += member.predict(X).toarray()
+            votes += self._votes_of(member, X)
         return (votes - needed + 0.5) / size
+
+    def _votes_of(self, member: MultiLabelModel, X: Csr) -> Floats:
+        """1 where a member votes for a label: its best label for single-label data, else those it predicts."""
+        if self.label_form_ != "single":
+            return np.asarray(member.predict(X).toarray(), dtype=np.float64)
+        votes = np.zeros((X.shape[0], self.n_labels_))
+        votes[np.arange(X.shape[0]), member.score_batch(X).argmax(axis=1)] = 1
+        return votes
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """What each term adds to the combined log-odds: the members' evidence, weighted like their scores.
@@ -279,3 +285,37 @@ class Ensemble(MultiLabelModel):
             said = member.evidence(document, wanted)
             total = Csr(total + said.multiply(weights[:, np.newaxis]))
         return total
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of one document's combined log-odds, with the share of each member.
+
+        By removal where a member's parts do not add up to its score, for votes and for a judge of all labels; votes are
+        +1 and −1 divided by the number of members, and a judge's members have no shares.
+        """
+        document, wanted = asked_for(self, x, labels)
+        names = [member.member_name for member in self.members_]
+        if self.combine == "votes" or self.judge_ is not None:
+            found = super().score_parts(document, wanted)
+            return found if self.judge_ is not None else replace(found, members=self._vote_shares(document, wanted))
+        total = self.score_batch(document)[0, wanted]
+        intercept, shares = self.intercept_[wanted].copy(), []
+        for member, weights in zip(self.members_, self.weights_[:, wanted], strict=True):
+            said = member.score_parts(document, wanted)
+            score = comparable(member.score_batch(document), member.score_kind)[0, wanted]
+            sums = (said.quantity == "score") & np.isfinite(said.intercept)
+            intercept += weights * np.where(sums, said.intercept, np.nan)
+            shares.append(weights * score)
+        fixed = self.constant_[wanted]
+        return ScoreParts(
+            self.evidence(document, wanted),
+            total,
+            np.where(np.isnan(fixed), intercept, fixed),
+            members=tuple(zip(names, shares, strict=True)),
+        )
+
+    def _vote_shares(self, document: Csr, wanted: Ints) -> tuple[tuple[str, Floats], ...]:
+        size = len(self.members_)
+        return tuple(
+            (member.member_name, (2.0 * self._votes_of(member, document)[0, wanted] - 1.0) / size)
+            for member in self.members_
+        )

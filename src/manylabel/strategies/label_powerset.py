@@ -13,7 +13,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches, unfitted_copy
-from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
 from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Matrix, Part, Stored
@@ -141,19 +141,27 @@ class LabelPowerset(MultiLabelModel):
         difference of the sets' log-priors, it adds up to the log-ratio of their posteriors, which the score is near to.
         A label in every set, or in none, has no evidence.
         """
+        return self.score_parts(x, labels).terms
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of the log-ratio of the best set with the label to the best set without it, for one document."""
         document, wanted = asked_for(self, x, labels)
         ask = self.model_.log_joint  # posteriors of long documents underflow to 0
         order = np.argsort(-ask(document)[0, : self.sets_.shape[0]], kind="stable")
         holds = sparse.csc_array(self.sets_[order])
         values = np.zeros((len(wanted), document.nnz))
+        total = self.score_batch(document)[0, wanted]
+        intercept = total.copy()
         for row, label in enumerate(wanted.tolist()):
             ranks = holds.indices[holds.indptr[label] : holds.indptr[label + 1]]
             if 0 < len(ranks) < len(order):
                 without = int(np.flatnonzero(np.append(ranks, len(order)) != np.arange(len(ranks) + 1))[0])
-                sets = order[[int(ranks[0]), without]]
-                with_label, rival = self.model_.evidence(document, sets)[:, document.indices].toarray()
+                found = self.model_.score_parts(document, order[[int(ranks[0]), without]])
+                with_label, rival = found.terms[:, document.indices].toarray()
                 values[row] = with_label - rival
-        return evidence_table(document, values)
+                total[row], intercept[row] = -np.diff(found.total)[0], -np.diff(found.intercept)[0]
+        quantity = "log-ratio of the best label set with the label to the best one without it"
+        return ScoreParts(evidence_table(document, values), total, intercept, quantity=quantity)
 
 
 def set_classes(Y: Csr, min_count: int, rare: Literal["drop", "split"], allow_empty: bool) -> tuple[Ints, Ints, Csr]:

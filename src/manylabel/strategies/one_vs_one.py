@@ -13,7 +13,7 @@ from scipy import sparse
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import MultiLabelModel, row_batches
-from manylabel.models.evidence import asked_for, evidence_table
+from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
@@ -192,6 +192,22 @@ class OneVsOne(MultiLabelModel):
             sums += _rows(self.rest_.model_, terms)
         opponents = max(int(self.seen_.sum()) - (not self.calibrated), 1)
         return evidence_table(document, sums[:, wanted].T * document.data / opponents)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of a label's mean decision value for one document, for pairs learned by a `LinearSVM`."""
+        if self.all_pairs_ is None:
+            return super().score_parts(x, labels)
+        document, wanted = asked_for(self, x, labels)
+        total, intercept = self.votes(document)[1][0], self.walkovers_[:, 1].astype(np.float64)
+        if len(self.pairs_):
+            intercept = intercept + self.all_pairs_.intercept_ @ self._sides()
+        if self.calibrated:
+            total = total + self.rest_.score_batch(document)[0]
+            intercept = intercept + self.rest_.score_parts(document).intercept
+        opponents = max(int(self.seen_.sum()) - (not self.calibrated), 1)
+        mean, fixed = total[wanted] / opponents, intercept[wanted] / opponents
+        quantity = "mean decision value against the other labels"
+        return ScoreParts(self.evidence(document, wanted), mean, fixed, quantity=quantity)
 
 
 def _rows(model: Any, terms: npt.NDArray[Any]) -> Floats:

@@ -19,7 +19,7 @@ from scipy import sparse
 from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.evidence import asked_for
+from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.retrained_svm import LINEAR
 from manylabel.models.score_kinds import ScoreKind
@@ -234,6 +234,13 @@ class SVMHF(MultiLabelModel):
         _, scale = block_scales(squares, self.n_labels_, self.f_, self.scaling, self.zero_text)
         predicted = forced_labels(self._scores(self.stages_[:-1], document, self.f_)).toarray()[0]
         return np.asarray(self.label_coefficients() * (scale[0] * np.where(predicted > 0, 1.0, -1.0)))
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of the last stage's scores of one document; absent labels of the stage before have evidence too."""
+        document, wanted = asked_for(self, x, labels)
+        total = self.score_batch(document)[0, wanted]
+        intercept = self.stages_[-1].intercept_[wanted]
+        return ScoreParts(self.evidence(document, wanted), total, intercept, Csr(self.label_evidence(document)[wanted]))
 
     def _joined_for_last(self, document: Csr) -> Csr:
         return self._join(document, forced_labels(self._scores(self.stages_[:-1], document, self.f_)), self.f_)

@@ -6,16 +6,16 @@ Whatever the model is, the result is one score per document, larger where the la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.evidence import removal_evidence
+from manylabel.models.evidence import ScoreParts, removal_evidence
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Satisfies
 from manylabel.stored import Sometimes, Stored, flags
@@ -135,6 +135,13 @@ def problem_evidence(fitted: MultiLabelModel, document: Csr) -> Csr:
     return removal_evidence(lambda X: problem_scores(fitted, X)[:, np.newaxis], document)
 
 
+def problem_parts(fitted: MultiLabelModel, document: Csr) -> ScoreParts:
+    """The parts of the score of the label for one checked document; by removal where two classes compete."""
+    if fitted.score_kind in _SIGNED:
+        return fitted.score_parts(document, [fitted.n_labels_ - 1])
+    return ScoreParts(problem_evidence(fitted, document), problem_scores(fitted, document), np.array([np.nan]))
+
+
 def carriers(by_label: sparse.csc_array, label: int) -> Bools:
     """Which documents have a label, from Y stored by columns."""
     rows = np.zeros(by_label.shape[0], dtype=np.bool_)
@@ -148,16 +155,3 @@ def for_rows(options: Mapping[str, Any], rows: npt.NDArray[Any]) -> dict[str, An
     if chosen.get("sample_weight") is not None:
         chosen["sample_weight"] = np.asarray(chosen["sample_weight"])[rows]
     return chosen
-
-
-def placed_rows(rows: Csr | Sequence[Csr], places: Ints, n_rows: int, n_columns: int) -> Csr:
-    """A table whose rows at some places are given, limited to a number of columns; its other rows are empty.
-
-    >>> placed_rows([Csr([[1.0, 2.0, 9.0]])], np.array([1]), 2, 2).toarray().tolist()
-    [[0.0, 0.0], [1.0, 2.0]]
-    """
-    if not len(places):
-        return Csr((n_rows, n_columns), dtype=np.float64)
-    table = rows if sparse.issparse(rows) else sparse.vstack(list(rows), format="csr")
-    put = Csr((np.ones(len(places)), (places, np.arange(len(places)))), shape=(n_rows, len(places)))
-    return Csr(put @ Csr(table)[:, :n_columns])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats
 from manylabel.features.weighting import Weighting
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.evidence import NeighbourVotes, ScoreParts
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, OneOf, Satisfies
 from manylabel.stored import Maybe, Part, Stored
@@ -118,3 +119,16 @@ class WeightedMember(MultiLabelModel):
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """What each term of one document, weighted, adds to the model's scores, labels × terms."""
         return self.model_.evidence(self._weighed(self.features(x)), labels)
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of the model's scores of the weighed document."""
+        return self.model_.score_parts(self._weighed(self.features(x)), labels)
+
+    def neighbour_votes(self, x: object) -> NeighbourVotes | None:
+        """The training documents that vote on the weighed document, if the model has neighbours."""
+        return self.model_.neighbour_votes(self._weighed(self.features(x)))
+
+    @property
+    def member_name(self) -> str:
+        """The name of the model."""
+        return self.model.member_name

@@ -1,0 +1,99 @@
+"""``manylabel explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from manylabel.cli import options as o
+from manylabel.cli.display import progress, remark, show, show_json, write_page
+
+if TYPE_CHECKING:
+    from manylabel.classifier import TextClassifier
+    from manylabel.explanation import Explanation
+    from manylabel.tasks.explain import Question
+
+
+@o.takes_data_options(
+    "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels"
+)
+def explain(
+    model: o.ModelFile,
+    text: Annotated[
+        str,
+        typer.Argument(
+            help="A text, a file, a data set's name, or - for standard input. Standard input and .txt files hold a "
+            "text or a JSON object per line."
+        ),
+    ] = "-",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            help="Explain this label, whether it is predicted or not; repeat it for several. By default all that are "
+            "predicted.",
+            show_default=False,
+        ),
+    ] = None,
+    runners_up: Annotated[
+        int, typer.Option("--runners-up", min=0, help="How many labels to add that are nearest to being predicted.")
+    ] = 2,
+    terms: Annotated[int, typer.Option("--terms", min=1, help="How many terms to list per label.")] = 8,
+    documents: Annotated[
+        int | None,
+        typer.Option(
+            "--documents", min=1, help="How many documents to explain; all with --json, else 5.", show_default=False
+        ),
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option("--id", help="Explain only the document with this id.", show_default=False)
+    ] = None,
+    report: o.HtmlReport = None,
+    *,
+    reading: o.DataOptions,
+    json: o.Json = False,
+) -> None:
+    """Show why a model predicts labels: the words for and against each label, highlighted in the text."""
+    from manylabel.classifier import TextClassifier
+    from manylabel.reports.explanation_page import explanation_blocks
+    from manylabel.reports.html_page import page_html
+    from manylabel.tasks.explain import Question
+
+    classifier = TextClassifier.load(model)
+    question = Question(label or None, runners_up, documents or (None if json else 5), id)
+    with progress():
+        found = list(_explanations(classifier, text, question, reading))
+    if json:
+        for identifier, explanation in found:
+            show_json({"id": identifier, **explanation.as_dict()})
+        return
+    if report is not None:
+        pages = [explanation_blocks(one, terms, f"Document {name}", shorten=False) for name, one in found]
+        write_page(report, page_html(f"Why: {model.name}", [block for blocks in pages for block in blocks]))
+        return
+    for name, one in found:
+        show(explanation_blocks(one, terms, f"Document {name}" if len(found) > 1 else None))
+    if not found:
+        remark("There is no document to explain.")
+
+
+def _explanations(
+    classifier: TextClassifier, text: str, question: Question, reading: o.DataOptions
+) -> Iterator[tuple[str, Explanation]]:
+    """The explanations of what the argument names: lines of standard input, a file, a data set, or a text."""
+    from manylabel.cli.predicting import LineDocuments, is_plain_text
+    from manylabel.data.problems import Problems
+    from manylabel.tasks.explain import explain_source, explain_texts, names_data
+
+    is_data = names_data(text)
+    if text == "-" or (is_data and reading.format is None and is_plain_text(Path(text))):
+        name = "standard input" if text == "-" else text
+        problems = Problems(reading.on_error.value)
+        lines = LineDocuments(problems, name, reading.encoding or "utf-8", reading.text_column, classifier.reading)
+        return explain_texts(classifier, (pair for batch in lines.read(text) for pair in batch), question)
+    if is_data:
+        return explain_source(classifier, reading.source(text), question)
+    return explain_texts(classifier, [("1", text)], question)

@@ -1,0 +1,203 @@
+"""The explanation of one prediction: what each term adds to the score of a label, and where it stands in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from manylabel.notebook import MARK_STYLE, html_table, marked_html
+
+Piece = tuple[int, int, int]
+"""A stretch of a document: the number of its field, the first character, and the character behind the last."""
+MOST_TERMS = 6
+"""Terms that a notebook lists per label."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermEvidence:
+    """What one term adds to the score of a label."""
+
+    term: str
+    contribution: float
+    occurrences: tuple[tuple[Piece, ...], ...]
+    """The places of the term in the document; none for an absent term, and where documents are no texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What another label, or a member of an ensemble, adds to the score of a label."""
+
+    name: str
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Words without which the prediction of a label would change, as the model itself predicts the shortened text."""
+
+    words: tuple[str, ...]
+    score: float
+    """The score of the label without them, in the units of `LabelExplanation.score`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A training document that votes."""
+
+    document: int
+    """Its number in the training data, counted from 1."""
+    similarity: float
+    vote: float
+    labels: tuple[str, ...]
+    terms: tuple[str, ...]
+    """The terms that make it similar, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelExplanation:
+    """Why a label is predicted, or is not."""
+
+    label: str
+    predicted: bool
+    score: float
+    """As `predict_scores` shows it: a probability where the model has probabilities."""
+    is_probability: bool
+    threshold: float | None
+    """What `score` must reach; None for rules without one threshold per label."""
+    quantity: str
+    """What the contributions add up to: the method's own score, or what it is computed from."""
+    total: float
+    intercept: float | None
+    """The rest of the total; None where contributions were found by removal and add up to nothing."""
+    terms: tuple[TermEvidence, ...]
+    """The strongest first."""
+    labels: tuple[Share, ...] = ()
+    members: tuple[Share, ...] = ()
+    rules: tuple[str, ...] = ()
+    """The keyword rules of the label that match."""
+    what_if: WhatIf | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether intercept and contributions add up to the total; otherwise each is what the score loses without."""
+        return self.intercept is not None
+
+    @property
+    def score_text(self) -> str:
+        """Whether the label is predicted, its score and the threshold."""
+        threshold = "" if self.threshold is None else f", threshold {self.threshold:.3f}"
+        return f"{'predicted' if self.predicted else 'not predicted'} ({self._kind} {self.score:.3f}{threshold})"
+
+    @property
+    def what_if_text(self) -> str | None:
+        """A sentence on the words that the prediction hangs on; None where none were found."""
+        if self.what_if is None:
+            return None
+        words = ", ".join(f"“{word}”" for word in self.what_if.words)
+        change = "not be predicted" if self.predicted else "be predicted"
+        return f"Without {words} the label would {change} ({self._kind} {self.what_if.score:.3f})."
+
+    @property
+    def _kind(self) -> str:
+        return "probability" if self.is_probability else "score"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The explanation of the prediction for one document, of predicted and of nearly predicted labels.
+
+    A notebook shows it as the text with the evidence highlighted, one label after the other.
+    """
+
+    method: str
+    fields: tuple[tuple[str | None, str], ...]
+    """The fields of the document with their texts; one without a name for a document that is a string."""
+    labels: tuple[LabelExplanation, ...]
+    """Predicted labels first, then those that are nearest to it; the best first."""
+    neighbours: tuple[Neighbour, ...] = ()
+
+    def __getitem__(self, label: str) -> LabelExplanation:
+        """The explanation of one label."""
+        for one in self.labels:
+            if one.label == label:
+                return one
+        raise KeyError(f"{label!r} is not among the explained labels. Ask for it: explain(text, labels=[{label!r}]).")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The explanation as plain data; positions count characters from 0, `end` is behind the last one."""
+        labels = []
+        for one in self.labels:
+            plain = asdict(one)
+            plain["exact"] = one.exact
+            plain["terms"] = [
+                {
+                    "term": term.term,
+                    "contribution": term.contribution,
+                    "occurrences": [[self._place(piece) for piece in pieces] for pieces in term.occurrences],
+                }
+                for term in one.terms
+            ]
+            labels.append(plain)
+        named = [{"field": name, "text": text} for name, text in self.fields]
+        neighbours = [asdict(one) for one in self.neighbours]
+        return {"method": self.method, "fields": named, "labels": labels, "neighbours": neighbours}
+
+    def _place(self, piece: Piece) -> dict[str, Any]:
+        field, start, end = piece
+        return {"field": self.fields[field][0], "start": start, "end": end}
+
+    @property
+    def how_text(self) -> str:
+        """A sentence on how to read the contributions of this method."""
+        if all(one.exact for one in self.labels):
+            what = sorted({one.quantity for one in self.labels})
+            return f"Contributions are exact: with the intercept they add up to the {' or '.join(what)}."
+        return (
+            f"The score of {self.method} is not a sum over terms. A contribution is what the score loses when the term "
+            "is removed from the document; contributions do not add up."
+        )
+
+    def _repr_html_(self) -> str:
+        """The explanation for notebooks: per label the text with the evidence highlighted and the strongest terms."""
+        parts = [f"<style>{MARK_STYLE}</style>"]
+        for one in self.labels:
+            parts.append(f"<p><b>{escape(one.label)}</b>: {escape(one.score_text)}</p>")
+            parts += [marked_html(marked_text(text, number, one.terms)) for number, (_, text) in enumerate(self.fields)]
+            strongest = {term.term: f"{term.contribution:+.2f}" for term in one.terms[:MOST_TERMS]}
+            parts.append(html_table("contributions", strongest))
+            parts += [] if one.what_if_text is None else [f"<p>{escape(one.what_if_text)}</p>"]
+        return "".join([*parts, f"<p>{escape(self.how_text)}</p>"])
+
+
+def marked_text(text: str, field: int, terms: Sequence[TermEvidence]) -> list[tuple[str, float]]:
+    """A field's text in stretches, each with what it adds to the score; 0 for stretches without evidence.
+
+    The contribution of a term is divided evenly among its occurrences, and that of an occurrence among its characters,
+    so that overlapping terms add up.
+
+    >>> marked_text("late bus", 0, [TermEvidence("bus", 0.5, (((0, 5, 8),),))])
+    [('late ', 0.0), ('bus', 0.5)]
+    """
+    density, bounds = np.zeros(len(text) + 1), {0, len(text)}
+    for start, end, weight in _stretches(field, terms):
+        density[start] += weight / (end - start)
+        density[end] -= weight / (end - start)
+        bounds |= {start, end}
+    cuts = sorted(bounds)
+    levels = np.cumsum(density)
+    levels[np.abs(levels) < 1e-12] = 0.0
+    return [(text[start:end], float(levels[start] * (end - start))) for start, end in pairwise(cuts) if start < end]
+
+
+def _stretches(field: int, terms: Sequence[TermEvidence]) -> Iterator[tuple[int, int, float]]:
+    for term in terms:
+        for pieces in term.occurrences:
+            size = sum(end - start for _, start, end in pieces)
+            for number, start, end in pieces:
+                if number == field:
+                    yield start, end, term.contribution / len(term.occurrences) * (end - start) / size

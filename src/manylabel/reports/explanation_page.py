@@ -1,0 +1,119 @@
+"""The page of an explanation: each label with its score, the text with the evidence highlighted, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from manylabel.explanation import Explanation, LabelExplanation, Neighbour, Share, marked_text
+from manylabel.notebook import signed, strengths
+from manylabel.reports.page import Block, Cell, Column, Heading, Marked, Note, Table
+
+CONTEXT = 60
+"""Characters shown on both sides of evidence where a text is shortened."""
+MOST_CHARACTERS = 1_500
+"""Longer texts are shortened on the terminal to the surroundings of their evidence."""
+
+
+def explanation_blocks(
+    found: Explanation, terms: int | None = 8, title: str | None = None, shorten: bool = True
+) -> list[Block]:
+    """The page of an explanation; `terms` limits the terms that are listed per label (None: all of them)."""
+    blocks: list[Block] = [] if title is None else [Heading(title)]
+    if not found.labels:
+        return [*blocks, Note("No label is predicted, and there is none to explain.")]
+    if not any(one.predicted for one in found.labels):
+        blocks.append(Note("No label is predicted. These are the nearest."))
+    for one in found.labels:
+        blocks += [Heading(f"{one.label}: {one.score_text}")]
+        blocks += [Note(f"The keyword rule matches: {rule}") for rule in one.rules]
+        blocks += _texts(found, one, shorten)
+        blocks += _parts(one, terms)
+        if one.what_if_text is not None:
+            blocks.append(Note(one.what_if_text))
+    return [*blocks, *_neighbours(found.neighbours), Note(found.how_text, "quiet")]
+
+
+def _texts(found: Explanation, one: LabelExplanation, shorten: bool) -> list[Block]:
+    """Each field of the document with the evidence marked."""
+    blocks: list[Block] = []
+    for number, (name, text) in enumerate(found.fields):
+        marked = Marked(marked_text(text, number, one.terms))
+        stretches = _shortened(marked) if shorten and len(text) > MOST_CHARACTERS else list(marked.stretches)
+        if name is not None and stretches:
+            stretches = [(f"{name}: ", 0.0), *stretches]
+        blocks.append(Marked(stretches))
+    return blocks
+
+
+def _shortened(marked: Marked) -> list[tuple[str, float]]:
+    """The stretches with evidence and the characters around them."""
+    kept: list[tuple[str, float]] = []
+    graded = strengths(marked.stretches)
+    for place, (text, value, strength) in enumerate(graded):
+        if strength:
+            kept.append((text, value))
+            continue
+        before = place > 0 and any(part[2] for part in graded[:place])
+        after = any(part[2] for part in graded[place + 1 :])
+        if before and after and len(text) <= 2 * CONTEXT + 3:
+            kept.append((text, 0.0))
+            continue
+        head = text[:CONTEXT] if before else ""
+        tail = text[-CONTEXT:] if after else ""
+        kept.append((f"{head} … {tail}", 0.0))
+    return kept
+
+
+def _parts(one: LabelExplanation, limit: int | None) -> list[Block]:
+    """The contributions as a table: terms, other labels, members, and what is left."""
+    shown = one.terms[:limit]
+    rest = one.terms[len(shown) :]
+    most = max(
+        [abs(term.contribution) for term in shown] + [abs(share.contribution) for share in one.labels] + [1e-300]
+    )
+    rows: list[list[Cell]] = [
+        [term.term if term.occurrences or not one.terms else _absent(term.term, one), signed(term.contribution),
+         abs(term.contribution) / most]
+        for term in shown
+    ]  # fmt: skip
+    if rest:
+        rows.append([f"{len(rest):,} other terms", signed(sum(term.contribution for term in rest)), None])
+    rows += _share_rows("label ", one.labels[:limit], most)
+    if one.labels[len(one.labels[:limit]) :]:
+        others = one.labels[len(one.labels[:limit]) :]
+        rows.append([f"{len(others):,} other labels", signed(sum(share.contribution for share in others)), None])
+    if one.intercept is not None:
+        rows += [["intercept", signed(one.intercept), None], [one.quantity, signed(one.total), None]]
+    blocks: list[Block] = []
+    if rows:
+        blocks.append(Table([Column("term"), Column("contribution", "number"), Column("", "bar")], rows))
+    if one.members:
+        left = one.total - sum(share.contribution for share in one.members)
+        members = [f"{share.name} {signed(share.contribution)}" for share in one.members]
+        calibration = [f"calibration {signed(left)}"] if one.intercept is not None and abs(left) > 5e-3 else []
+        blocks.append(Note(f"Shares of the members: {', '.join([*members, *calibration])}."))
+    return blocks
+
+
+def _absent(term: str, one: LabelExplanation) -> str:
+    """The name of a term that has no place in the text."""
+    placed = any(other.occurrences for other in one.terms)
+    return f"{term} (absent)" if placed and not term.startswith("rule: ") else term
+
+
+def _share_rows(kind: str, shares: Sequence[Share], most: float) -> list[list[Cell]]:
+    return [[f"{kind}{one.name}", signed(one.contribution), abs(one.contribution) / most] for one in shares]
+
+
+def _neighbours(neighbours: Sequence[Neighbour]) -> list[Block]:
+    """The training documents that vote."""
+    if not neighbours:
+        return []
+    rows: list[list[Cell]] = [
+        [one.document, one.similarity, one.vote, ", ".join(one.labels), ", ".join(one.terms)] for one in neighbours
+    ]
+    columns = [
+        Column("training document", "count"), Column("similarity", "number"), Column("vote", "number"),
+        Column("labels"), Column("shared terms"),
+    ]  # fmt: skip
+    return [Heading("The nearest training documents"), Table(columns, rows)]

@@ -1,0 +1,79 @@
+"""``manylabel explain``: a text, a file, standard input; on the terminal, as JSON and as a page."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from manylabel.cli.run import run
+
+ROWS = '"the bus was late",buses\n"a hole in the road",roads\n"late bus, bad road",buses;roads\n"nothing",\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("mail.csv").write_text("text,labels\n" + 5 * ROWS)
+    assert run(["train", "mail.csv", "--method", "svm"]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run(list(arguments)) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def test_a_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "explain", "mail.manylabel", "Is the Bus here?")
+    assert out.startswith("buses: predicted (probability 0.")
+    assert "Is [the −" in out
+    assert "[Bus +" in out
+    assert "Without “bus” the label would not be predicted (probability 0." in out
+    assert out.endswith("Contributions are exact: with the intercept they add up to the score.\n")
+
+
+def test_json_holds_positions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "explain", "mail.manylabel", "Is the Bus here?", "--json"))
+    assert found["fields"] == [{"field": None, "text": "Is the Bus here?"}]
+    buses = found["labels"][0]
+    (bus,) = (term for term in buses["terms"] if term["term"] == "bus")
+    assert bus["occurrences"] == [[{"field": None, "start": 7, "end": 10}]]
+    assert buses["exact"] is True
+    sums = buses["intercept"] + sum(term["contribution"] for term in buses["terms"])
+    assert sums == pytest.approx(buses["total"], abs=1e-9)
+
+
+def test_a_file_and_one_of_its_documents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("new.csv").write_text('id,text\na,"late bus"\nb,"bad road"\nc,"a bus"\n')
+    out = printed(capsys, "explain", "mail.manylabel", "new.csv", "--documents", "2")
+    assert [f"Document {name}\n" in out for name in "abc"] == [True, True, False]
+    out = printed(capsys, "explain", "mail.manylabel", "new.csv", "--id", "b", "--label", "roads")
+    assert out.startswith("roads: predicted")
+    assert run(["explain", "mail.manylabel", "new.csv", "--id", "x"]) == 2
+    assert "There is no document 'x'" in capsys.readouterr().err
+
+
+def test_standard_input(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'late bus\n{"text": "bad road"}\n')))
+    out = printed(capsys, "explain", "mail.manylabel")
+    assert "Document 1\n" in out
+    assert "[road +" in out
+
+
+def test_a_page_needs_no_other_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "explain", "mail.manylabel", "<b>late</b> bus", "--report", "why.html")
+    page = Path("why.html").read_text(encoding="utf-8")
+    assert '<mark class="for"' in page
+    assert "&lt;" in page
+    assert "<b>late" not in page
+    assert "src=" not in page
+
+
+def test_wrong_arguments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "mail.manylabel", "missing.csv"]) == 2
+    assert "missing.csv" in capsys.readouterr().err
+    assert run(["explain", "mail.manylabel", "late bus", "--label", "bus"]) == 2
+    assert "buses" in capsys.readouterr().err
