@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz check bench docs clean
+.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz denial check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -66,6 +66,10 @@ sanitize: setup
 SECONDS ?= 600
 fuzz: setup
 	$(BIN)/python -m fuzz.run --seconds $(SECONDS) $(if $(INPUTS),--inputs $(INPUTS)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
+
+# Small files that once took minutes or gigabytes, each read by one command: seconds and megabytes.
+denial: setup
+	$(BIN)/python -m fuzz.denial
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import resource
 import sys
 import traceback
 from enum import StrEnum
@@ -57,6 +56,8 @@ def _ran_out_of_memory(error: BaseException | None) -> bool:
 
 def limit_memory() -> None:
     """Let this process allocate no more than `MEMORY` bytes beyond what it has."""
+    import resource  # Windows has no such module, and tests import this one there
+
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

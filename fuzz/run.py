@@ -26,7 +26,6 @@ from fuzz.targets import TARGETS
 from fuzz.targets.base import Target, scratch
 from fuzz.worker import RESTART, Tally, Work, fork, in_child
 
-FOLDER = Path("build/fuzz")
 CHUNK = 1000
 """Inputs per worker process; a new one is forked for the next ones."""
 FOREVER = 10**12
@@ -70,6 +69,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--inputs", type=int, help="this many inputs for all targets together, however long it takes")
     parser.add_argument("--only", nargs="+", choices=sorted(TARGETS), help="only these targets")
     parser.add_argument("--seed", type=int, default=0, help="another number makes other inputs")
+    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="where seeds, logs and finds are kept")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
     return parser.parse_args()
 
@@ -79,21 +79,21 @@ def main() -> int:
     asked = arguments()
     names = asked.only or list(TARGETS)
     for made in ("finds", "seeds", "logs"):
-        shutil.rmtree(FOLDER / made, ignore_errors=True)
-        (FOLDER / made).mkdir(parents=True)
+        shutil.rmtree(asked.folder / made, ignore_errors=True)
+        (asked.folder / made).mkdir(parents=True)
     scratch()
     say(HEAD)
     rows: list[Row] = []
     for name in names:
         inputs = FOREVER if asked.inputs is None else -(-asked.inputs // len(names))
         seconds = asked.seconds / len(names) if asked.inputs is None else float("inf")
-        rows.append(fuzz(TARGETS[name], inputs, seconds, asked.seed, asked.jobs))
+        rows.append(fuzz(TARGETS[name], inputs, seconds, asked))
         say(rows[-1].line())
     total = Row("all", sum(row.seconds for row in rows))
     for row in rows:
         total.counts = {verdict: total.counts[verdict] + row.counts[verdict] for verdict in Verdict}
     say(total.line())
-    for path in sorted((FOLDER / "finds").glob("*/*.txt")):
+    for path in sorted((asked.folder / "finds").glob("*/*.txt")):
         say(f"{path.parent.name}: {last_line(path)}\n    {path.read_text(encoding='utf-8').partition(chr(10))[0]}")
     return 1 if total.finds else 0
 
@@ -103,12 +103,12 @@ def last_line(path: Path) -> str:
     return (path.read_text(encoding="utf-8").strip().splitlines() or [""])[-1][:200]
 
 
-def fuzz(target: Target, inputs: int, seconds: float, seed: int, jobs: int) -> Row:
+def fuzz(target: Target, inputs: int, seconds: float, asked: argparse.Namespace) -> Row:
     """Run one target in several worker processes at a time."""
-    seeds = prepare(target)
+    seeds = prepare(target, asked.folder)
     row, began, start = Row(target.name), time.monotonic(), 0
-    work = Work(target, seeds, seed, FOLDER / "finds", began + seconds)
-    idle = [(Tally(), FOLDER / "logs" / f"{job}.txt") for job in range(jobs)]
+    work = Work(target, seeds, asked.seed, asked.folder / "finds", began + seconds)
+    idle = [(Tally(), asked.folder / "logs" / f"{job}.txt") for job in range(asked.jobs)]
     busy: dict[int, tuple[Tally, Path, range]] = {}
     todo: list[range] = []
     tallies = [tally for tally, _ in idle]
@@ -149,12 +149,12 @@ def note_death(work: Work, row: Row, index: int, number: int, log: Path) -> None
     save_find(work.finds, work.target.name, verdict.value, short_hash(data), data, report)
 
 
-def prepare(target: Target) -> list[bytes]:
+def prepare(target: Target, base: Path) -> list[bytes]:
     """The seeds of a target, made in a process of their own, so that this one has no threads when it forks workers.
 
     All seeds are run there as well; the modules that this imports are then imported here, once for all workers.
     """
-    folder, log = FOLDER / "seeds" / target.name, FOLDER / "logs" / f"seeds-{target.name}.txt"
+    folder, log = base / "seeds" / target.name, base / "logs" / f"seeds-{target.name}.txt"
     folder.mkdir(parents=True, exist_ok=True)
     before = set(sys.modules)
 

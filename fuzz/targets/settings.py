@@ -38,7 +38,6 @@ SETTINGS, QUERIES = dictionary("toml"), dictionary("queries")
 
 def use_recipe(recipe: Recipe) -> None:
     """Do what a command does with a recipe before it reads any documents."""
-    recipe.to_toml()
     recipe.build().check_parameters()
     recipe.build_model().check_parameters()
     vectorizer = Vectorizer(**recipe.vectorizer_settings)
@@ -47,6 +46,7 @@ def use_recipe(recipe: Recipe) -> None:
         TermSelector(**recipe.selection).check_parameters()
     Weighting(**recipe.weighting).check_parameters()
     vectorizer.fit_transform(TEXTS)
+    recipe.to_toml()
 
 
 def run_recipe(data: bytes) -> None:

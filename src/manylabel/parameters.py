@@ -15,6 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from manylabel.exceptions import ParameterError
+from manylabel.wording import shown
+
+LARGEST = 2**63 - 1
+"""The largest whole number that arrays hold."""
 
 
 class Constraint(Protocol):
@@ -41,7 +45,9 @@ class Number:
         kind = numbers.Integral if self.whole else numbers.Real
         if isinstance(value, bool) or not isinstance(value, kind):
             return False
-        number = float(value)
+        number = value if isinstance(value, (int, float)) else float(value)  # a huge int is no float
+        if isinstance(number, int) and abs(number) > LARGEST:
+            return False
         above = self.low is None or (number > self.low if self.open_low else number >= self.low)
         below = self.high is None or (number < self.high if self.open_high else number <= self.high)
         return above and below
@@ -116,7 +122,7 @@ def check_parameter(owner: str, name: str, value: object, constraint: Constraint
     words = [option for option in _words(constraint) if isinstance(option, str)]
     if isinstance(value, str) and (near := difflib.get_close_matches(value, words, n=1, cutoff=0.5)):
         offer = f" Did you mean {near[0]!r}?"
-    raise ParameterError(f"{owner}: {name} must be {constraint}, not {value!r}.{offer}")
+    raise ParameterError(f"{owner}: {name} must be {constraint}, not {shown(value)}.{offer}")
 
 
 def value_text(value: object) -> str:

@@ -36,6 +36,7 @@ from manylabel.decisions.table import find_rule
 from manylabel.exceptions import DataError, ManylabelError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
 from manylabel.setting_values import INNER, toml_key, toml_value, with_tuples
+from manylabel.wording import shown
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
@@ -364,10 +365,12 @@ def read_recipe(path: Path) -> dict[str, Any]:
         raise DataError(
             "This is not a recipe: the file is not UTF-8 text.", path=path, remedy="`compare` prints one."
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"This is not TOML: {error}.", path=path) from error
     except ManylabelError as error:
         raise DataError(str(error), path=path) from error
+    except ValueError as error:
+        raise DataError(f"This is not TOML: {error}.", path=path) from error
+    except RecursionError:
+        raise DataError("This is not a recipe: its values are nested too deeply.", path=path) from None
 
 
 def _settings_by_section(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -376,7 +379,7 @@ def _settings_by_section(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str
         if section not in SECTIONS:
             raise UnknownNameError("section of a recipe", section, SECTIONS)
         if not isinstance(values, Mapping):
-            raise ParameterError(f"[{section}] of a recipe holds settings by name, not {values!r:.200}.")
+            raise ParameterError(f"[{section}] of a recipe holds settings by name, not {shown(values)}.")
     return {section: dict(values) for section, values in overrides.items()}
 
 

@@ -69,6 +69,6 @@ def parse_value(text: str) -> Any:
         return None
     try:
         value = tomllib.loads(f"value = {word}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # no TOML, a number of thousands of digits, or nested too deeply
         return word
     return tuple(value) if isinstance(value, list) else value

@@ -93,3 +93,37 @@ def test_what_is_no_result_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "x.json: This is not the result of an evaluation: it lacks" in complaint(capsys, "results", "x.json")
     Path("y.json").write_text("[1]")
     assert "y.json: There are no results" in complaint(capsys, "results", "y.json")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("method", ["svm"]),
+        ("test", {"documents": 3}),
+        ("labels", [{"label": "buses"}]),
+        ("labels", 3),
+        ("metrics", {"all": [1]}),
+        ("metrics", {"some": {}}),
+        ("seconds", {"fit": 1.0}),
+        ("seconds", {"predict": 10**400}),
+        ("seed", "0"),
+        ("true_labels_sha256", 7),
+        ("conventions", {"jaccard": None}),
+        ("unseen_labels", {"a": "b"}),
+        ("remarks", {"chosen": {"C": []}}),
+        ("remarks", {"guarantee": "recall"}),
+    ],
+)
+def test_a_field_of_another_type_is_named(capsys: pytest.CaptureFixture[str], field: str, value: object) -> None:
+    name = saved(capsys, "a.json", "mail.csv", *FAST)
+    plain = json.loads(Path(name).read_text())
+    plain["results"][0][field] = value
+    Path(name).write_text(json.dumps(plain))
+    said = complaint(capsys, "results", name)
+    assert f"'{field}' does not hold what it should" in said
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"results": 5}', '{"results": [' + "9" * 5000 + "]}", "7"])
+def test_other_json_is_not_a_result(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    Path("a.json").write_text(text)
+    assert "a.json" in complaint(capsys, "results", "a.json")

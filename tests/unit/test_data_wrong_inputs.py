@@ -222,3 +222,30 @@ class TestNpz:
         (tmp_path / "X.npz").unlink()
         with pytest.raises(DataError, match="file of counts is missing"):
             read(tmp_path / "Y.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("a.csv", {"delimiter": ""}, "delimiter must be one character"),
+        ("a.csv", {"delimiter": 5}, "delimiter must be one character"),
+        ("a.csv", {"header": "yes"}, "header must be True or False"),
+        ("a.csv", {"text_column": 1}, "text_column must be a text or a list of texts"),
+        ("a.csv", {"label_column": []}, "label_column must be a text or a list of texts"),
+        ("a.csv", {"label_separator": {"a": 1}}, "label_separator must be a text"),
+        ("a.csv", {"encoding": 8}, "encoding must be a text"),
+        ("a.csv", {"label_names_file": 3}, "label_names_file must be the path of a file"),
+        ("a.svm", {"features": "many"}, "features must be a whole number of at least 0"),
+        ("a.svm", {"features": -1}, "features must be a whole number of at least 0"),
+        ("a.ft", {"label_prefix": 7}, "label_prefix must be a text"),
+    ],
+)
+def test_options_of_readers_have_a_type(tmp_path, name, options, sentence):
+    (tmp_path / name).write_text("text,labels\na,b\n")
+    with pytest.raises(ParameterError, match=sentence):
+        read(tmp_path / name, **options)
+
+
+def test_an_option_that_is_none_has_its_default(tmp_path):
+    (tmp_path / "a.csv").write_text("text,labels\na,b;c\n")
+    assert read(tmp_path / "a.csv", encoding=None, delimiter=None).corpus.label_sets == [["b", "c"]]

@@ -193,6 +193,10 @@ def test_a_single_text_is_not_a_list_of_texts(single: Any) -> None:
     [
         ({"tokens": "[unclosed"}, "tokens must be"),
         ({"tokens": "(a)(b)"}, "at most one group"),
+        ({"tokens": "(a+)+$"}, "backtracks"),
+        ({"tokens": r"(?:\w+\s?)*!"}, "backtracks"),
+        ({"tokens": "(" * 1500}, "tokens must be"),
+        ({"ngram_range": (1, 2**31)}, "ngram_range must be"),
         ({"analyzer": "words"}, "Did you mean 'word'"),
         ({"ngram_range": (2, 1)}, "ngram_range must be"),
         ({"ngram_range": (0, 1)}, "ngram_range must be"),

@@ -226,3 +226,16 @@ def test_rules_may_give_labels_that_training_never_saw() -> None:
     assert not any("trams" in names for names in model.predict(TEXTS))
     with pytest.raises(UnknownNameError, match="keyword rule"):
         model.fit(TEXTS, sparse.csr_array(np.eye(24, 2, dtype=int)), label_names=["buses", "roads"])
+
+
+def test_rules_of_very_many_words_are_refused_soon(tmp_path: Path) -> None:
+    path = tmp_path / "rules.txt"
+    path.write_text("a: x\nb: " + " OR ".join(f"w{n}" for n in range(50_000)) + "\n")
+    with pytest.raises(DataError, match=r"rules.txt, line 2: The keyword rules have more than 50,000 words"):
+        parse_rules(path.read_text(), path)
+
+
+def test_beginnings_match_the_same_words_whatever_the_order_of_names() -> None:
+    matcher = KeywordMatcher("a: tra*\nb: trad*\nc: zz*").fit(["a", "b", "c"])
+    found = matcher.transform(["trade", "a train", "tr", "contra", "TRADING trams"])
+    assert found.toarray().tolist() == [[1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 0]]

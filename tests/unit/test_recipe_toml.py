@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from manylabel.catalog import METHODS
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.recipe import Recipe, read_recipe
 
 
@@ -61,3 +61,29 @@ def test_mistakes_are_named_with_their_file(tmp_path: Path, text: str, said: str
 def test_a_recipe_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such recipe"):
         read_recipe(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("method = 'nb'\n[features]\nmin_df = " + "[" * 1500 + "]" * 1500, "nested too deeply"),
+        ("method = 'svm'\nfeatures = 0.5\n", r"\[features\] of a recipe holds settings by name, not 0.5"),
+        ("method = 5\n", "There is no method '5'"),
+        ("method = 'svm'\n[decision]\nrule = {a = 1}\n", "There is no decision rule"),
+        ("method = 'svm'\nfeatures = 9" + "9" * 5000, "This is not TOML"),
+    ],
+)
+def test_recipes_that_are_none(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=f"recipe.toml: .*{sentence}"):
+        read_recipe(path)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [("svm-tuned", {"grid_C": ("a",)}), ("svm-tuned", {"grid_J": (float("nan"),)}), ("svm", {"C": 10**400})],
+)
+def test_values_of_another_type_are_refused(method: str, settings: dict[str, object]) -> None:
+    with pytest.raises(ParameterError, match="must be"):
+        Recipe.of(method, {"model": settings}).build_model().check_parameters()

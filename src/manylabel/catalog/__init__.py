@@ -15,6 +15,7 @@ from manylabel.catalog import combined, linear, naive_bayes, nonlinear
 from manylabel.catalog.method import Method
 from manylabel.decisions.table import RULES
 from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.wording import shown
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -39,7 +40,7 @@ OWN_RULE = "own"
 def find_method(name: str) -> Method:
     """The row of a method; the error about an unknown name suggests the nearest one."""
     if not isinstance(name, str) or name not in METHODS:
-        raise UnknownNameError("method", name, METHODS)
+        raise UnknownNameError("method", name if isinstance(name, str) else shown(name), METHODS)
     return METHODS[name]
 
 

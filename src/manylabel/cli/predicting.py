@@ -259,7 +259,7 @@ class LineDocuments:
             return str(number), line
         try:
             record = json_module.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._report(number, f"This line is not JSON: {error}.", None)
             return None
         fields = self._fields({key: value for key, value in record.items() if isinstance(value, str)})

@@ -17,11 +17,26 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from manylabel.data.textfile import is_utf8
 from manylabel.exceptions import UnknownNameError
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies, check_parameter
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
     from manylabel.data.problems import Problems
     from manylabel.data.reading_options import ReadingOptions
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(name, str) for name in value)
+
+
+def _is_delimiter(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 1 and value not in '"\r\n\0'
+
+
+TEXT = Satisfies("a text", lambda value: isinstance(value, str) and "\0" not in value)
+NAMES = AnyOf(TEXT, Satisfies("a list of texts", _is_names))
+FILE = Satisfies("the path of a file", lambda value: isinstance(value, (str, Path)) and "\0" not in str(value))
+WHOLE = Number(low=0, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +46,8 @@ class Option:
     name: str
     help: str
     flag: str = ""
+    allowed: Constraint = TEXT
+    """What its value may be, besides None for the default."""
 
     @property
     def on_command_line(self) -> str:
@@ -85,12 +102,14 @@ class Format:
 
         `like` holds the options with which the documents of a model were read; `options` come before them.
         """
-        known = [option.name for option in self.options]
-        for name in options:
+        known = {option.name: option for option in self.options}
+        for name, value in options.items():
             if name not in known:
                 raise UnknownNameError(f"option of the {self.name} format", name, known)
+            check_parameter(f"{self.name} format", name, value, AnyOf(known[name].allowed, OneOf(None)))
+        options = {name: value for name, value in options.items() if value is not None}
         if like is not None:
-            former = like.options_of(self.name, known)
+            former = like.options_of(self.name, list(known))
             if "encoding" in former and path.is_file() and is_utf8(path, problems.limits):
                 del former["encoding"]
             options = {**former, **options, **({"like": like} if "text_column" in known else {})}
@@ -128,6 +147,7 @@ COLUMNS = (
         "text_column",
         "the column that holds the text; or several, which become the fields of a document, the main text last",
         "--text-column",
+        allowed=NAMES,
     ),
     Option("title_column", "the column that holds the title"),
     Option(
@@ -135,21 +155,26 @@ COLUMNS = (
         "the column that holds the labels; or several, by name, list or pattern (`label_*`), to join: a column of 0 "
         "and 1 or yes and no is a label of its name",
         "--label-column",
+        allowed=NAMES,
     ),
     Option(
         "label_separator", "what separates two labels of a cell; `none` for one label per cell", "--label-separator"
     ),
-    Option("labels", "whether to read labels"),
+    Option("labels", "whether to read labels", allowed=FLAG),
     Option("id_column", "the column that holds the documents' ids"),
     Option("split_column", "the column that holds the split: train, test, dev"),
 )
 DELIMITED = (
-    Option("delimiter", "what separates two cells"),
-    Option("header", "whether the first row holds the names of the columns"),
-    Option("quoting", "whether cells may be quoted"),
+    Option(
+        "delimiter",
+        "what separates two cells",
+        allowed=Satisfies("one character other than a quote or a line break", _is_delimiter),
+    ),
+    Option("header", "whether the first row holds the names of the columns", allowed=FLAG),
+    Option("quoting", "whether cells may be quoted", allowed=FLAG),
     *COLUMNS,
-    Option("label_names_file", "a file with the names of the labels 0, 1, 2 …, one per line"),
-    Option("label_groups_file", "a JSON file that maps groups to lists of labels"),
+    Option("label_names_file", "a file with the names of the labels 0, 1, 2 …, one per line", allowed=FILE),
+    Option("label_groups_file", "a JSON file that maps groups to lists of labels", allowed=FILE),
     ENCODING,
 )
 
@@ -200,7 +225,10 @@ FORMATS: tuple[Format, ...] = (
         "text",
         reader="excel:read",
         suffixes=(".xlsx", ".xlsm"),
-        options=(Option("sheet", "the name of the sheet, where it is not the first one"), *COLUMNS),
+        options=(
+            Option("sheet", "the name of the sheet, where it is not the first one", allowed=AnyOf(TEXT, WHOLE)),
+            *COLUMNS,
+        ),
         archive_members="workbook.xml",
     ),
     Format(
@@ -253,8 +281,8 @@ FORMATS: tuple[Format, ...] = (
         writer="sparse_lines:write_libsvm",
         suffixes=(".svm", ".libsvm", ".svmlight"),
         options=(
-            Option("zero_based", "whether columns are numbered from 0 instead of 1"),
-            Option("features", "the number of columns"),
+            Option("zero_based", "whether columns are numbered from 0 instead of 1", allowed=FLAG),
+            Option("features", "the number of columns", allowed=WHOLE),
             ENCODING,
         ),
         shape="sparse_lines:is_libsvm",
@@ -278,8 +306,12 @@ FORMATS: tuple[Format, ...] = (
         writer="arff:write",
         suffixes=(".arff",),
         options=(
-            Option("label_file", "Mulan's XML file of labels"),
-            Option("label_count", "how many of the first attributes are labels; -5 for the last five"),
+            Option("label_file", "Mulan's XML file of labels", allowed=FILE),
+            Option(
+                "label_count",
+                "how many of the first attributes are labels; -5 for the last five",
+                allowed=Number(whole=True),
+            ),
             ENCODING,
         ),
         first_line=r"(?i)@relation.*",
@@ -291,7 +323,7 @@ FORMATS: tuple[Format, ...] = (
         reader="npz:read",
         writer="npz:write",
         suffixes=(".npz",),
-        options=(Option("labels_file", "the file of the label matrix"),),
+        options=(Option("labels_file", "the file of the label matrix", allowed=FILE),),
         archive_members="*.npy",
         not_data=r"(.*_)?y\.npz",
     ),
@@ -303,15 +335,15 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".sgm", ".tar.gz", ".tgz", ".tar"),
         options=(
             Option("split", "modapte, random, or all (no split)"),
-            Option("label_set", "all135, train115, R90, R10, or a list of topics"),
+            Option("label_set", "all135, train115, R90, R10, or a list of topics", allowed=NAMES),
             Option("unlabelled_train", "keep or drop training documents without a label"),
             Option("unlabelled_test", "keep or drop test documents without a label"),
-            Option("fields", 'title, body, or both: ["title", "body"]'),
-            Option("dedupe_labels", "whether a label that is given twice counts once"),
+            Option("fields", 'title, body, or both: ["title", "body"]', allowed=NAMES),
+            Option("dedupe_labels", "whether a label that is given twice counts once", allowed=FLAG),
             Option("cardinality", "any, or unilabel for documents with exactly one label"),
             Option("unused", "keep or drop the documents that ModApte does not use"),
-            Option("test_share", "the share for testing of the random split"),
-            Option("seed", "the seed of the random split"),
+            Option("test_share", "the share for testing of the random split", allowed=Number(low=0, high=1)),
+            Option("seed", "the seed of the random split", allowed=WHOLE),
         ),
         first_line=r".*<!DOCTYPE lewis.*|<REUTERS .*",
         folder="reuters_sgml:is_folder",

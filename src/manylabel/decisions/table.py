@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from manylabel.exceptions import UnknownNameError
+from manylabel.wording import shown
 
 if TYPE_CHECKING:
     from manylabel.decisions.base import DecisionRule
@@ -33,7 +34,7 @@ def find_rule(name: str) -> type[DecisionRule]:
     <class 'manylabel.decisions.top_k.TopK'>
     """
     if not isinstance(name, str) or name not in RULES:
-        raise UnknownNameError("decision rule", name, RULES)
+        raise UnknownNameError("decision rule", name if isinstance(name, str) else shown(name), RULES)
     module, _, attribute = RULES[name].partition(":")
     found: type[DecisionRule] = getattr(import_module(module), attribute)
     return found

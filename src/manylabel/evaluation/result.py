@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from manylabel.exceptions import ComparisonError, DataError
 from manylabel.wording import counted
@@ -46,6 +47,45 @@ class SplitCounts:
         sizes = [len(names) for names in label_sets]
         none, one = sizes.count(0), sizes.count(1)
         return cls(len(sizes), none, one, len(sizes) - none - one)
+
+
+class Guaranteed(TypedDict, total=False):
+    """What a decision rule guarantees, in remarks; the measured figures are those of the test documents."""
+
+    metric: str
+    level: float
+    documents: int
+    threshold: float
+    risk: float
+    bound: float
+    measured: float
+    measured_on: int
+
+
+class Chosen(TypedDict, total=False):
+    """What was chosen for a metric, in remarks."""
+
+    metric: str
+    title: str
+    rule: str
+    value: float | None
+    settings: Mapping[str, float]
+
+
+class Remarks(TypedDict, total=False):
+    """The remarks that pages show, see `manylabel.evaluation.remarks.remarks_of`; there may be others."""
+
+    iterations_median: float
+    iterations_95: float
+    cycle_share: float
+    unsettled_share: float
+    cycle_periods: Mapping[str, int]
+    chosen: Mapping[str, float]
+    chosen_for_metric: Chosen
+    all_negative_share: float
+    guarantee: Guaranteed
+    supports: Mapping[str, Mapping[str, float]]
+    bin_weights: Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +130,62 @@ class Result:
                 remedy="Write one with `manylabel evaluate DATA --json`.",
             )
         values = {name: value for name, value in plain.items() if name in known}
-        try:
-            values["test"] = SplitCounts(**plain["test"])
-            values["train"] = None if plain["train"] is None else SplitCounts(**plain["train"])
-            values["labels"] = [LabelRow(**row) for row in plain["labels"]]
-        except TypeError as error:
-            raise DataError(f"This result was written by another version of manylabel ({error}).") from None
-        values["metrics"] = {
-            view: {name: float("nan") if value is None else value for name, value in measured.items()}
-            for view, measured in plain["metrics"].items()
-        }
+        metrics = values["metrics"]
+        if isinstance(metrics, Mapping) and all(isinstance(measured, Mapping) for measured in metrics.values()):
+            values["metrics"] = {
+                view: {name: float("nan") if value is None else value for name, value in measured.items()}
+                for view, measured in metrics.items()
+            }
+        hints = {**get_type_hints(cls), "remarks": Remarks}
+        odd = [name for name, value in values.items() if not _fits(value, hints[name])]
+        if not odd and "predict" not in values["seconds"]:
+            odd = ["seconds"]
+        if not odd and not {"all"} <= values["metrics"].keys() <= {"all", "labelled"}:
+            odd = ["metrics"]
+        if odd:
+            raise DataError(
+                f"This is not the result of an evaluation, or another version of manylabel wrote it: {odd[0]!r} does "
+                "not hold what it should.",
+                remedy="Write it again with `manylabel evaluate DATA --json`.",
+            )
+        values["test"] = SplitCounts(**values["test"])
+        values["train"] = None if values["train"] is None else SplitCounts(**values["train"])
+        values["labels"] = [LabelRow(**row) for row in values["labels"]]
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain data."""
         return asdict(self)
+
+
+MOST = 1 << 53
+"""The largest whole number in a result; every program reads it from JSON as it is."""
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether plain data are of the type that a field of a record is declared with.
+
+    >>> _fits({"a": [1.5, 2]}, Mapping[str, Sequence[float]]), _fits({"a": ["1"]}, Mapping[str, Sequence[float]])
+    (True, False)
+    """
+    if hint is Any or hint is NoneType:
+        return hint is Any or value is None
+    if hint is float or hint is int:
+        whole = isinstance(value, int) and -MOST <= value <= MOST
+        return whole or (hint is float and isinstance(value, float))
+    if is_dataclass(hint) or is_typeddict(hint):
+        declared = get_type_hints(hint)
+        if not isinstance(value, Mapping) or (is_dataclass(hint) and declared.keys() != value.keys()):
+            return False
+        return all(_fits(inner, declared.get(name, Any)) for name, inner in value.items())
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return any(_fits(value, one) for one in inner)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(_fits(one, inner[1]) for one in value.values())
+    if origin is Sequence:
+        return isinstance(value, (list, tuple)) and all(_fits(one, inner[0]) for one in value)
+    return isinstance(value, hint)
 
 
 SHOWN = 12
@@ -170,6 +251,8 @@ def _unlike(one: Result, two: Result) -> Iterator[str]:
         odd = min(labels[0] ^ labels[1])
         one_counts = counted(len(labels[0]), "label")
         yield f"one counts {one_counts}, the other {len(labels[1])} ({odd!r} is only in one of them)"
+    if one.metrics.keys() != two.metrics.keys():
+        yield "only one of them has figures over the labelled documents alone"
     yield from _other_conventions(one.conventions, two.conventions)
 
 

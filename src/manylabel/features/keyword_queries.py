@@ -8,6 +8,7 @@ primary        ( alternatives ) | word | word* | "a phrase of words"
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NoReturn
@@ -127,10 +128,12 @@ def holds(query: Query, occurs: Callable[[Atom], Bools]) -> Bools:
     """
     if isinstance(query, Not):
         return ~holds(query.part, occurs)
-    if isinstance(query, And):
-        return np.asarray(np.logical_and.reduce([holds(part, occurs) for part in query.parts]))
-    if isinstance(query, Or):
-        return np.asarray(np.logical_or.reduce([holds(part, occurs) for part in query.parts]))
+    if isinstance(query, (And, Or)):  # one part after the other: a rule may have very many
+        found = holds(query.parts[0], occurs).copy()
+        combine = np.logical_and if isinstance(query, And) else np.logical_or
+        for part in query.parts[1:]:
+            combine(found, holds(part, occurs), out=found)
+        return found
     return occurs(query)
 
 
@@ -234,8 +237,15 @@ def _quoted(text: str, start: int) -> Token:
     return Token("term", start, at + 1, words[0] if len(words) == 1 else Phrase(tuple(words)))
 
 
+_PLAIN = re.compile(r'[^\s()"*\\]+')
+"""A word without any character that has a meaning in a query."""
+
+
 def _word(text: str, start: int, ends: str) -> tuple[Word | Prefix, int]:
     """The word that begins at `start`, and the position after it; a blank or a character of `ends` ends it."""
+    plain = _PLAIN.match(text, start)
+    if plain and (plain.end() == len(text) or text[plain.end()].isspace()):
+        return Word(plain[0]), plain.end()
     letters: list[str] = []
     at = start
     while at < len(text) and not text[at].isspace() and text[at] not in ends:

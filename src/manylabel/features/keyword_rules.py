@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,13 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.features.keyword_queries import Or, Query, parse_query, query_problem
+from manylabel.features.keyword_queries import Or, Query, atoms, parse_query, query_problem
 from manylabel.progress import track
 
 SHOWN = 10
 """The most labels a warning lists."""
+MOST_WORDS = 50_000
+"""The most words, phrases and beginnings of words in all rules together."""
 CANDIDATES = 50
 """How many of the best single words of a label are tried in its rule."""
 
@@ -44,7 +47,13 @@ def parse_rules(text: str, path: str | Path | None = None) -> dict[str, Query]:
     corn: maize OR corn AND NOT flakes
     wheat: wheat
     """
+    return dict(_parsed(text, None if path is None else str(path)))
+
+
+@lru_cache(maxsize=2)  # training parses the same rules at every step
+def _parsed(text: str, path: str | None) -> Mapping[str, Query]:
     found: dict[str, list[Query]] = {}
+    words = 0
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -53,6 +62,14 @@ def parse_rules(text: str, path: str | Path | None = None) -> dict[str, Query]:
             found.setdefault(label, []).append(parse_query(line, start))
         except DataError as error:
             raise DataError(error.problem, path=path, line=number) from None
+        words += sum(1 for _ in atoms(found[label][-1]))
+        if words > MOST_WORDS:
+            raise DataError(
+                f"The keyword rules have more than {MOST_WORDS:,} words.",
+                path=path,
+                line=number,
+                remedy="Use fewer words, or train a method on documents instead.",
+            )
     return {label: queries[0] if len(queries) == 1 else Or(tuple(queries)) for label, queries in found.items()}
 
 

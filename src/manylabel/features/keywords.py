@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +18,7 @@ from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.features.keyword_queries import Atom, Bools, Phrase, Prefix, Query, Word, atoms, holds, signed_atoms
 from manylabel.features.keyword_rules import parse_rules
 from manylabel.features.terms import Analysis, Terms, stem
+from manylabel.features.texts import TOKENS
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Maybe, Names, Stored, wholes
@@ -50,7 +53,7 @@ class KeywordMatcher(Estimator):
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "rules": TEXT,
-        "tokens": TEXT,
+        "tokens": TOKENS,
         "strip_accents": OneOf(None, "unicode", "ascii"),
         "stemmer": AnyOf(OneOf(None), TEXT),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
@@ -190,13 +193,20 @@ class KeywordMatcher(Estimator):
         self.check_fitted()
         queries = list(self.queries().values())
         alternatives = self._alternatives([atom for query in queries for atom in atoms(query)], list(terms))
-        table = sparse.lil_array((len(queries), len(terms)), dtype=np.int8)
-        for row, query in enumerate(queries):
-            for atom, positive in signed_atoms(query):
-                if positive:
-                    for chosen in alternatives[atom]:
-                        table[[row], chosen] = 1
-        return Csr(table)
+        columns = [
+            np.unique(np.concatenate([np.zeros(0, np.int32), *self._positive(query, alternatives)]))
+            for query in queries
+        ]
+        indptr = np.cumsum([0, *map(len, columns)])
+        entries = (np.ones(indptr[-1], dtype=np.int8), np.concatenate([np.zeros(0, np.int32), *columns]), indptr)
+        return Csr(entries, shape=(len(queries), len(terms)))
+
+    @staticmethod
+    def _positive(query: Query, alternatives: Mapping[Atom, list[Alternatives]]) -> Iterator[Alternatives]:
+        """The numbers of the words that support a query."""
+        for atom, positive in signed_atoms(query):
+            if positive:
+                yield from alternatives[atom]
 
     # --- words of queries -------------------------------------------------------------------------------------
 
@@ -221,12 +231,19 @@ class KeywordMatcher(Estimator):
             if name in by_stem:
                 by_stem[name].append(number)
         numbers: dict[Word | Prefix, Alternatives] = {}
+        sorted_names = sorted((name, number) for number, name in enumerate(names))
         for piece, stemmed in zip(distinct, looked_for, strict=True):
             found = by_stem[stemmed]
             if isinstance(piece, Prefix):
-                found = [number for number, name in enumerate(names) if name.startswith(piece.text)]
+                found = _with_prefix(sorted_names, piece.text)
             numbers[piece] = np.array(found, dtype=np.int32)
         return {atom: [numbers[piece] for piece in found] for atom, found in pieces.items()}
+
+
+def _with_prefix(sorted_names: list[tuple[str, int]], prefix: str) -> list[int]:
+    """The numbers of the names that begin with a prefix."""
+    rest = islice(sorted_names, bisect_left(sorted_names, (prefix, -1)), None)
+    return sorted(number for _, number in takewhile(lambda pair: pair[0].startswith(prefix), rest))
 
 
 def _as_words(part: Word | Prefix, found: list[str]) -> list[Word | Prefix]:
@@ -251,6 +268,8 @@ class _Positions:
 
     def documents(self, phrase: list[Alternatives]) -> Bools:
         """The documents that contain the phrase, whose words are each one of some alternatives."""
+        if not phrase[0].size:
+            return np.zeros(self.n_documents, dtype=np.bool_)
         here = np.concatenate(
             [
                 np.zeros(0, dtype=np.int64),

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
+from functools import lru_cache
 
 import numpy as np
 
 from manylabel.parameters import AnyOf, Number, Satisfies
+
+SLOW = 0.01
+"""Seconds: searching a hundred characters takes a hundredth of a millisecond."""
+MOST_CHARACTERS = 10
+"""How many characters of a regular expression are tried."""
+LONGEST_RUN = 100
 
 
 def without_accents(text: str, how: str) -> str:
@@ -31,17 +39,45 @@ def is_pattern(value: object) -> bool:
     """Whether the value is one of the named kinds of tokens, "auto" or a regular expression with at most one group."""
     if not isinstance(value, str):
         return False
+    if value in ("words", "letters", "pairs", "marked", "auto"):
+        return True
     try:
-        return value in ("words", "letters", "pairs", "marked", "auto") or re.compile(value).groups <= 1
-    except re.error:
+        return re.compile(value).groups <= 1 and not backtracks(value)
+    except (re.error, RecursionError, OverflowError):
         return False
+
+
+@lru_cache(maxsize=64)
+def backtracks(pattern: str) -> bool:
+    """Whether finding a regular expression in some text of up to 100 characters takes longer than `SLOW`.
+
+    The texts repeat one or two characters that the expression may match, and end in one that it does not: expressions
+    with a repetition inside a repetition then try exponentially many ways. They grow by one character at a time, so
+    that the first slow one is found long before it takes seconds.
+
+    >>> backtracks("(a+)+$"), backtracks("(?:a|aa)+!"), backtracks("[a-z]+(?:-[a-z]+)*"), backtracks(r"\\w\\w+")
+    (True, True, False, False)
+    """
+    compiled = re.compile(pattern)
+    named = [character for character in dict.fromkeys(pattern) if character.isalnum()]
+    characters = list(dict.fromkeys(["a", "0", " ", "-", *named]))[:MOST_CHARACTERS]
+    repeated = [one + other for one in characters for other in characters]
+    for length in (*range(4, 40), 60, 100):
+        for pair in repeated:
+            text = (pair * length)[:length]
+            for ending in ("", "\0"):
+                began = time.thread_time()
+                compiled.search(text + ending)
+                if time.thread_time() - began > SLOW:
+                    return True
+    return False
 
 
 def is_range(value: object) -> bool:
-    """Whether the value is a pair of whole numbers, both at least 1, the smaller first."""
+    """Whether the value is a pair of whole numbers from 1 to `LONGEST_RUN`, the smaller first."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         return False
-    whole = Number(low=1, whole=True)
+    whole = Number(low=1, high=LONGEST_RUN, whole=True)
     return whole.allows(value[0]) and whole.allows(value[1]) and value[0] <= value[1]
 
 
@@ -56,8 +92,10 @@ def is_words(value: object) -> bool:
 
 
 TOKENS = Satisfies(
-    "'words', 'letters', 'pairs', 'marked', 'auto' or a regular expression with at most one group", is_pattern
+    "'words', 'letters', 'pairs', 'marked', 'auto' or a regular expression with at most one group and no repetition "
+    "inside a repetition that backtracks",
+    is_pattern,
 )
-LENGTHS = Satisfies("a pair of whole numbers (shortest, longest) from 1 up", is_range)
+LENGTHS = Satisfies("a pair of whole numbers (shortest, longest) from 1 to 100", is_range)
 DOCUMENTS = AnyOf(Number(low=1, whole=True), Satisfies("a share from 0.0 to 1.0", is_share))
 WORDS = Satisfies("a list of words", is_words)

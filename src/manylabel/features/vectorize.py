@@ -35,8 +35,8 @@ class Vectorizer(Transformer):
     ----------
     tokens : "words" (runs of two or more word characters, ``\b\w\w+\b``), "letters" (``[a-z]+``, used for
         Vilar, Castro & Sanchis 2004), "pairs" (of characters in scripts without spaces, words elsewhere), "marked"
-        (words of scripts with vowel signs), or a regular expression with at most one group; "auto" takes "words",
-        "pairs" or "marked" by the script of the texts: see `tokens_`.
+        (words of scripts with vowel signs), or a regular expression with at most one group that does not backtrack
+        without end; "auto" takes "words", "pairs" or "marked" by the script of the texts: see `tokens_`.
     markup : "keep" reads HTML as text; "strip" removes it; "auto" removes it if more than half of the training
         documents contain it: see `strips_markup_`.
     lowercase : convert texts to lower case first.

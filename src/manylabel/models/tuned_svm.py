@@ -15,18 +15,21 @@ from manylabel.exceptions import ManylabelWarning
 from manylabel.models.linear_svm import TRIAL_TOL, LinearSVM
 from manylabel.models.retrained_svm import LINEAR, RetrainedSVM
 from manylabel.models.score_kinds import Bools, natural_decisions
-from manylabel.models.tuning import TUNED_FOR, VALIDATION, Trials, forced_labels, try_settings, validation_splits
+from manylabel.models.tuning import (
+    TUNED_FOR,
+    VALIDATION,
+    Trials,
+    forced_labels,
+    is_numbers,
+    try_settings,
+    validation_splits,
+)
 from manylabel.parameters import FLAG, Constraint, Number, Satisfies
 from manylabel.stored import Sometimes, Stored, reals
 
 GRID_C = (0.1, 0.3, 1.0, 3.0)
 GRID_J = (1.0, 2.0, 5.0)
-_COSTS = Satisfies(
-    "a list of numbers above 0",
-    lambda value: (
-        isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0 and bool((np.asarray(value) > 0).all())
-    ),
-)
+_COSTS = Satisfies("a list of numbers above 0", lambda value: is_numbers(value) and min(value) > 0)
 
 
 def usual_cost(X: Csr) -> float:

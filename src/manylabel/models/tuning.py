@@ -6,6 +6,7 @@ score, or the best label where no score is positive.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,10 +26,21 @@ VALIDATION = AnyOf(Number(low=0, high=1, open_low=True, open_high=True), Number(
 """A share of the documents to hold out once, or in how many folds each of them is held out once."""
 
 TUNED_FOR = OneOf("jaccard", "micro-f1", "macro-f1", "sample-f1", "f1-of-means", "exact-match")
-GRID = Satisfies(
-    "a list of numbers",
-    lambda value: isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0 and bool(np.isfinite(value).all()),
-)
+
+
+def is_numbers(value: object) -> bool:
+    """Whether the value is a list (or an array) of finite numbers, at least one.
+
+    >>> is_numbers([1, 0.5]), is_numbers([]), is_numbers(["1"]), is_numbers([float("nan")]), is_numbers(3)
+    (True, False, False, False, False)
+    """
+    items = value.ravel().tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(items, (list, tuple)) or not items:
+        return False
+    return all(Number().allows(item) and math.isfinite(item) for item in items)
+
+
+GRID = Satisfies("a list of numbers", is_numbers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -61,6 +61,11 @@ def ranks_page(evaluations: Sequence[Sequence[Result]]) -> list[Block]:
                 f"{', '.join(methods)} and {results[0].data} has {', '.join(others)}."
             )
     check_same_conventions([results[0] for results in evaluations])
+    for result in (result for results in evaluations for result in results):
+        if lacking := [name for name in RANKED if name not in result.metrics["all"]]:
+            raise ComparisonError(
+                f"The result of {result.method} on {result.data} lacks {lacking[0]}, which is ranked."
+            )
     two = len(methods) == 2
     found, rows = {}, []
     for name in RANKED:

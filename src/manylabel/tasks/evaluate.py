@@ -220,7 +220,7 @@ def _read(path: Path) -> list[SavedResults]:
         raise MissingDataError(f"{path}: there is no such file. Make one with: manylabel evaluate DATA --json > {path}")
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(
             "This file is not JSON.",
             path=path,
@@ -230,7 +230,7 @@ def _read(path: Path) -> list[SavedResults]:
     groups = []
     for group in plain if isinstance(plain, list) else [plain]:
         found = group.get("results") if isinstance(group, Mapping) else None
-        if not found:
+        if not found or not isinstance(found, list):
             raise DataError(
                 "There are no results of an evaluation in this file.",
                 path=path,
