@@ -63,6 +63,8 @@ def test_point_8_a_rule_expects_of_noise_what_it_reaches() -> None:
     """Point 8: with noise labels and the 100 best of 3000 terms, expectation is reality within two standard errors."""
     leak = measure("svm", n_repeats=12)
     assert abs(leak.difference) <= 2 * leak.standard_error
+    selected_before = measure("svm", n_repeats=3, before_folds=True)
+    assert selected_before.difference > 0.1
 
 
 def test_point_8_selection_and_weighting_are_learned_in_each_fold() -> None:

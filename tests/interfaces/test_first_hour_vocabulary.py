@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
+
 from manylabel.classifier import TextClassifier
+from manylabel.cli.run import run
+from manylabel.data import read
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
 from manylabel.tasks.models import inspect, predict_source, train
@@ -50,3 +55,54 @@ def test_point_11_labels_in_another_language(tmp_path: Path) -> None:
     trained = train(Source(str(table), format="tsv", label_language="de"), model, method="nb-binary")
     assert trained.classifier.labels_ == ["Busse", "Wege"]
     assert evaluate_model(Source(str(texts)), model).results[0].metrics["all"]["micro-f1"] == 1
+
+
+def test_point_11_folders_keep_the_addresses_of_their_tables(tmp_path: Path) -> None:
+    """Point 11: a .tsv file comes before a .key file, and its address decides, whatever it calls the concept."""
+    table, texts = _layout(tmp_path)
+    for name, number in (("a", 1), ("b", 2)):
+        (texts / f"{name}.tsv").write_text(f"<http://example.org/v/{number}>\tformer name {number}\n")
+    alone = read(texts).corpus
+    assert alone.labels == [["former name 1"], ["former name 2"]]
+    assert alone.vocabulary is not None
+    assert alone.vocabulary.address_of("former name 1") == "http://example.org/v/1"
+    model = tmp_path / "model.manylabel"
+    train(Source(str(table), format="tsv"), model, method="nb-binary")
+    assert evaluate_model(Source(str(texts)), model).results[0].metrics["all"]["micro-f1"] == 1
+    subjects = (tmp_path / "subjects.ttl").rename(tmp_path / "elsewhere.backup")
+    assert subjects.exists()
+    trained = train(Source(str(texts)), model, method="nb-binary").classifier
+    assert trained.label_addresses["former name 2"] == "http://example.org/v/2"
+
+
+def test_point_1_the_vocabulary_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Points 1 and 11: which vocabulary names the labels is printed by every command, and `describe` explains it."""
+    table, texts = _layout(tmp_path)
+    assert run(["describe", str(table), "--format", "tsv"]) == 0
+    out, err = capsys.readouterr()
+    assert "labels named in 'en' by subjects.ttl" in err
+    assert "The vocabulary subjects.ttl names 2 labels in the language 'en' (also de: --label-language)." in out
+    assert run(["describe", str(texts)]) == 0
+    assert "directory: folder of .txt files with .tsv or .key label files" in capsys.readouterr().out
+
+
+def test_point_16_tables_of_predictions_have_addresses(tmp_path: Path) -> None:
+    """Points 11 and 16: labels, their addresses and scores are columns of every format, also for a folder of texts."""
+    table, texts = _layout(tmp_path)
+    model = tmp_path / "model.manylabel"
+    train(Source(str(table), format="tsv"), model, method="nb-binary")
+    for ending, sign in (("csv", ","), ("tsv", "\t")):
+        target = tmp_path / f"out.{ending}"
+        assert run(["predict", str(model), str(texts), "--output", str(target)]) == 0
+        first, second, *_ = target.read_text().splitlines()
+        assert first.split(sign) == ["id", "labels", "uris", "scores"]
+        assert second.split(sign)[:3] == ["a", "buses", "http://example.org/v/1"]
+        assert second.split(sign)[3].startswith("buses ")
+    target = tmp_path / "out.jsonl"
+    assert run(["predict", str(model), str(texts), "--output", str(target)]) == 0
+    record = json.loads(target.read_text().splitlines()[0])
+    assert (record["labels"], record["uris"]) == (["buses"], ["http://example.org/v/1"])
+    assert [one["label"] for one in record["scores"]] == ["buses"]
+    again = tmp_path / "again.csv"
+    assert run(["predict", str(model), str(table), "--format", "tsv", "--output", str(again)]) == 0
+    assert again.read_text().splitlines()[0] == "text,labels,predicted_labels,uris,scores"

@@ -105,6 +105,7 @@ def predict(
     from manylabel.data.problems import Problems
     from manylabel.exceptions import ParameterError
     from manylabel.tasks.models import Asked, predict_batches, predict_source, use_threads
+    from manylabel.wording import counted
 
     if output is not None:
         check_target(output, [model, data])
@@ -112,8 +113,8 @@ def predict(
     if output is None and wanted in (Output.XLSX, Output.PARQUET):
         raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
     classifier = use_threads(TextClassifier.load(model), jobs)
-    scores = scores or raw_scores
-    asked = Asked(threshold, top, raw_scores, runners_up if scores else 0)
+    asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
+    scores = scores or raw_scores or output is not None
     batches: Iterable[list[LabelledDocument]]
     own: Mapping[str, Sequence[Any]] | None = None
     delimiter = ","
@@ -127,12 +128,13 @@ def predict(
         predictions, skipped, corpus = predict_source(classifier, source, asked)
         batches = ([prediction] for prediction in predictions)
         own = corpus.columns
-        if wanted is Output.CSV and corpus.layout is not None:
-            delimiter = corpus.layout.delimiter or ","
-    if output is not None and (own is not None or wanted in (Output.XLSX, Output.PARQUET)):
+        if wanted is Output.CSV and corpus.layout is not None and corpus.layout.delimiter in (";", "|"):
+            delimiter = corpus.layout.delimiter
+    if output is not None and (data != "-" or wanted is not Output.JSONL):
         with progress():
             predicted = [prediction for batch in batches for prediction in batch]
-        write_file(output, wanted, predicted, own, scores, delimiter)
+        write_file(output, wanted, predicted, own, delimiter)
+        remark(f"{counted(len(predicted), 'prediction')} written to {output}.")
     else:
         with progress(), _open(output) as stream:
             for text in write_predictions(batches, wanted, scores):
@@ -154,21 +156,26 @@ def write_file(
     to: Output,
     predicted: Sequence[LabelledDocument],
     own: Mapping[str, Sequence[Any]] | None,
-    scores: bool,
     delimiter: str,
 ) -> None:
-    """Write predictions beside the user's own columns, in their order; a column of the same name is kept."""
+    """Write predictions beside the user's own columns, in their order; a column of the same name is kept.
+
+    Added are the labels, their addresses where a vocabulary named them, and the scores.
+    """
     from manylabel.data.labelled_table import free_name, write_table
 
     columns: dict[str, Sequence[Any]] = dict(own) if own is not None else {"id": [one.id for one in predicted]}
-    names = {name: free_name(name, list(columns)) for name in ("labels", "scores")}
+    addresses = next((one.addresses for one in predicted), {})
+    names = {name: free_name(name, list(columns)) for name in ("labels", *(["uris"] if addresses else []), "scores")}
     for name, used in names.items():
         if used != name:
             remark(f"{path}: the data have a column {name!r}, so predictions are in {used!r}.")
     if to is Output.JSONL:
-        write_lines(path, predicted, columns, names, scores)
+        write_lines(path, predicted, columns, names)
         return
     columns[names["labels"]] = [one.labels for one in predicted]
+    if addresses:
+        columns[names["uris"]] = [[addresses.get(label, "") for label in one.labels] for one in predicted]
     if to is Output.PARQUET:
         columns[names["scores"]] = [list(one.scores.values()) for one in predicted]
     else:
@@ -183,7 +190,6 @@ def write_lines(
     predicted: Sequence[LabelledDocument],
     columns: Mapping[str, Sequence[Any]],
     names: Mapping[str, str],
-    scores: bool,
 ) -> None:
     """Write one JSON object per document: the user's own keys and values, an id, and the prediction."""
     from manylabel.data.atomic import atomic_text
@@ -191,7 +197,7 @@ def write_lines(
 
     with atomic_text(path) as stream:
         for row, one in zip(zip(*columns.values(), strict=True), predicted, strict=True):
-            found = one.as_dict(with_scores=scores)
+            found = one.as_dict(with_scores=True)
             added = {names.get(key, key): value for key, value in found.items() if key != "id" or "id" not in columns}
             stream.write(dumps({**dict(zip(columns, row, strict=True)), **added}) + "\n")
 
@@ -270,7 +276,8 @@ class LineDocuments:
             self._report(number, f"This record has no text under {keys}. Keys: {found}.", "Use --text-column KEY.")
             return None
         text = next(iter(fields.values())) if len(fields) == 1 else fields
-        return str(record.get("id", record.get("document_id", number))), text
+        identity = next((record[key] for key in ("id", "document_id") if record.get(key) is not None), number)
+        return str(identity), text
 
     def _fields(self, record: dict[str, str]) -> dict[str, str]:
         """The texts of a record: under the keys that were given, those of the training, or the usual ones."""

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from manylabel.data.corpus import Corpus
+from manylabel.data.label_vocabulary import LabelVocabulary, bare_address, with_named_concepts
 from manylabel.data.problems import Problems
 from manylabel.data.recognition import suffix_of
 from manylabel.data.textfile import numbered_lines, read_bytes
@@ -27,11 +28,11 @@ def is_folder(folder: Path, files: list[Path]) -> bool:
 
 
 def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
-    """One document per ``.txt`` file; its labels are in the ``.tsv`` or ``.key`` file of the same name.
+    """One document per ``.txt`` file; its labels are in the ``.tsv`` or else the ``.key`` file of the same name.
 
-    A ``.key`` file has one label per line, a ``.tsv`` file ``<address><TAB>label`` (the label, else the address). A
-    document without such a file has no labels; if no document has one, the corpus has none. README and side files are
-    left out.
+    A ``.tsv`` file has ``<address><TAB>label`` on each line, a ``.key`` file one label. Labels are named; the addresses
+    are the vocabulary of the corpus. A document without such a file has no labels; if no document has one, the corpus
+    has none. README and side files are left out.
     """
     if not path.is_dir():
         raise DataError("It is a file, not a folder of .txt files.", path=path, remedy="Give the folder.")
@@ -39,6 +40,7 @@ def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
     texts: list[str] = []
     labels: list[list[str]] = []
     labelled = False
+    concepts: dict[str, str] = {}
     for file in sorted([*path.glob("*.txt"), *path.glob("*.txt.gz")]):
         stem = file.name.removesuffix(".gz").removesuffix(".txt")
         if re.match(r"(readme|licen[cs]e|notice)$", stem, re.IGNORECASE):
@@ -46,18 +48,19 @@ def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
         text = _text(file, problems, encoding)
         if text is None:
             continue
-        names = _labels(file.with_name(stem), problems, encoding)
+        names = _labels(file.with_name(stem), problems, encoding, concepts)
         labelled = labelled or names is not None
         ids.append(stem)
         texts.append(text)
         labels.append(names or [])
-    return Corpus(
+    corpus = Corpus(
         ids=ids,
         fields={"text": texts},
         labels=labels if labelled else None,
         name=path.absolute().name,
         source=str(path),
     )
+    return with_named_concepts(corpus, LabelVocabulary({"": concepts}, source=str(path))) if concepts else corpus
 
 
 def _text(file: Path, problems: Problems, encoding: str) -> str | None:
@@ -74,16 +77,18 @@ def _text(file: Path, problems: Problems, encoding: str) -> str | None:
         return None
 
 
-def _labels(stem: Path, problems: Problems, encoding: str) -> list[str] | None:
+def _labels(stem: Path, problems: Problems, encoding: str, concepts: dict[str, str]) -> list[str] | None:
+    """The labels of a document, addresses where they are known, whose names are added to `concepts`."""
     key, table = stem.with_name(stem.name + ".key"), stem.with_name(stem.name + ".tsv")
-    if key.is_file():
-        return sorted({line.strip() for _, line in numbered_lines(key, problems, encoding)})
     if not table.is_file():
-        return None
+        return sorted({line.strip() for _, line in numbered_lines(key, problems, encoding)}) if key.is_file() else None
     names: set[str] = set()
     for _, line in numbered_lines(table, problems, encoding):
-        address, _, label = line.partition("\t")
-        names.add(label.split("\t")[0].strip() or address.strip().strip("<>"))
+        first, _, rest = line.partition("\t")
+        address, name = bare_address(first.strip()), rest.split("\t")[0].strip()
+        if name and address:
+            concepts.setdefault(address, name)
+        names.add(address or name)
     return sorted(names)
 
 

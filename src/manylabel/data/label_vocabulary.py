@@ -292,15 +292,24 @@ def _mentions(names: Mapping[str, str], corpus: Corpus, documents: int = 2000) -
     return found
 
 
+def corpus_addresses(corpus: Corpus) -> dict[str, str]:
+    """The address of each label of a corpus whose data give it."""
+    known = {} if corpus.vocabulary is None else corpus.vocabulary.addresses_by_name()
+    return {label: known[label] for label in corpus.label_names if label in known}
+
+
 def with_named_concepts(corpus: Corpus, vocabulary: LabelVocabulary, model_labels: Sequence[str] = ()) -> Corpus:
     """The corpus with its labels named as the vocabulary names them; unknown labels stay as they are.
 
     Concepts that `model_labels` name are named as they are there: the true labels then match a model's predictions.
+    Addresses that the data give with their labels come before those that the vocabulary has for their names.
     """
+    own = corpus_addresses(corpus)
+    vocabulary = vocabulary.joined(corpus.vocabulary)
     known = vocabulary.addresses_by_name()
     of_model = {known[bare_address(label)]: label for label in model_labels if bare_address(label) in known}
     shown = {**vocabulary.display_names(), **of_model}
-    addresses = {label: known.get(bare_address(label)) for label in corpus.label_names}
+    addresses = {label: own.get(label, known.get(bare_address(label))) for label in corpus.label_names}
     names = {label: label if address is None else shown[address] for label, address in addresses.items()}
     return replace(
         corpus,

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from manylabel.data import Corpus
 from manylabel.data.description import ReadingChoice
+from manylabel.data.formats import BY_NAME
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
 from manylabel.features.scripts import guess_tokens, has_markup
 from manylabel.wording import counted
 
 
+def read_as(format: str) -> str:
+    """A format and, where only the order of columns tells it from another one, this order."""
+    layout = BY_NAME[format].layout if format in BY_NAME and BY_NAME[format].variant_of else ""
+    return f"{format} ({layout})" if layout else format
+
+
 def choices_of(corpus: Corpus) -> list[str]:
-    """How documents were read, in phrases: columns, separator, labels per document, language, HTML."""
+    """How documents were read, in phrases: columns, separator, labels per document and their names, language, HTML."""
     phrases = [] if corpus.layout is None else [corpus.layout.summary()]
     if corpus.labels is not None:
         least, most = _set_sizes(corpus)
@@ -19,6 +28,11 @@ def choices_of(corpus: Corpus) -> list[str]:
             phrases.append(f"exactly {counted(most, 'label')} per document")
         else:
             phrases.append(f"{least} to {counted(most, 'label')} per document")
+    if corpus.vocabulary is not None:
+        words = corpus.vocabulary
+        spoken = f" in {words.language!r}" if words.language else ""
+        own = "labels with their addresses"
+        phrases.append(own if _is_own(corpus) else f"labels named{spoken} by {Path(words.source).name}")
     if not corpus.is_bag_of_words:
         texts = corpus.joined_texts
         language = guess_language(texts)
@@ -40,9 +54,33 @@ def explain_choices(corpus: Corpus, format: str) -> list[ReadingChoice]:
         least, most = _set_sizes(corpus)
         sizes = f"exactly {most} per document" if least == most else f"{least} to {most} per document"
         choices.append(ReadingChoice("label sets", f"{sizes}."))
+    if (names := vocabulary_text(corpus)) is not None:
+        choices.append(ReadingChoice("names", names, "--vocabulary, --label-language"))
     if not corpus.is_bag_of_words:
         choices += _texts(corpus)
     return choices
+
+
+def vocabulary_text(corpus: Corpus) -> str | None:
+    """A sentence on the vocabulary that names the labels: its file, how many it names, and the language."""
+    if corpus.vocabulary is None:
+        return None
+    words = corpus.vocabulary
+    known = len(words.addresses)
+    if _is_own(corpus):
+        return f"The data give the {counted(known, 'address', 'addresses')} of labels beside their names."
+    others = [language for language in words.languages if language != words.language]
+    also = f" (also {', '.join(others)}: --label-language)" if others else ""
+    named = f" in the language {words.language!r}{also}" if words.language else ""
+    rest = len(corpus.label_names) - known
+    unknown = f"; {counted(rest, 'label is', 'labels are')} not in it" if rest > 0 else ""
+    name = Path(words.source).name
+    return f"The vocabulary {name} names {counted(known, 'label')}{named}{unknown}."
+
+
+def _is_own(corpus: Corpus) -> bool:
+    """Whether the addresses of the labels come from the data alone, not from a vocabulary."""
+    return corpus.vocabulary is not None and corpus.vocabulary.source == corpus.source
 
 
 def _set_sizes(corpus: Corpus) -> tuple[int, int]:
@@ -53,7 +91,8 @@ def _set_sizes(corpus: Corpus) -> tuple[int, int]:
 
 def _format(format: str, layout: Layout | None) -> ReadingChoice:
     if layout is None or layout.delimiter is None:
-        return ReadingChoice("format", f"{format}, by the content or the name of the file.", "--format")
+        what = f": {BY_NAME[format].summary}" if layout is None and format in BY_NAME else ""
+        return ReadingChoice("format", f"{format}{what}; by the content or the name of the file.", "--format")
     cells = DELIMITERS.get(layout.delimiter, repr(layout.delimiter))
     first = "column names in the first row" if layout.header else "no column names in the first row"
     chosen = f"{format}, cells separated by {cells}, {first}."

@@ -19,6 +19,7 @@ from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.label_vocabulary import (
     choose_language,
+    corpus_addresses,
     find_vocabulary,
     read_label_vocabulary,
     with_named_concepts,
@@ -42,7 +43,7 @@ from manylabel.exceptions import DataError, ManylabelError, ManylabelWarning, Mi
 from manylabel.features.pipeline import Documents
 from manylabel.progress import remark, stage
 from manylabel.reports.records import Straddle
-from manylabel.tasks.choices import choices_of
+from manylabel.tasks.choices import choices_of, read_as
 from manylabel.wording import counted
 
 TIME = "time:"
@@ -123,7 +124,7 @@ def load_source(
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
         _warn_of_several_parents(corpus)
-    how = "built into manylabel" if reading.format == "builtin" else f"read as {reading.format}"
+    how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
     remark(f"{source.data}: {how}; {'; '.join(choices_of(corpus))}.")
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
 
@@ -157,8 +158,10 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
     found = None if source.vocabulary is None else read_label_vocabulary(source.vocabulary, source.problems())
     covered = known is not None and known.addresses_by_name().keys() >= set(corpus.label_names)
     if found is None and not covered and Path(source.data).exists():
+        own = corpus_addresses(corpus)
         try:
-            found = find_vocabulary(Path(source.data), corpus.label_names, Limits.of(source.limits))
+            labels = [own.get(label, label) for label in corpus.label_names]
+            found = find_vocabulary(Path(source.data), labels, Limits.of(source.limits))
         except MissingExtraError as error:
             message = f"A thesaurus beside the data was not read, so labels are not named by it. {error}"
             warnings.warn(message, ManylabelWarning, stacklevel=3)
@@ -183,21 +186,6 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
             remedy="Give the vocabulary of these data.",
         )
     return named
-
-
-def vocabulary_text(corpus: Corpus) -> str | None:
-    """A sentence on the vocabulary that names the labels: its file, how many it names, and the language."""
-    if corpus.vocabulary is None:
-        return None
-    words = corpus.vocabulary
-    known = len(words.addresses)
-    others = [language for language in words.languages if language != words.language]
-    also = f" (also {', '.join(others)}: --label-language)" if others else ""
-    named = f" in the language {words.language!r}{also}" if words.language else ""
-    rest = len(corpus.label_names) - known
-    unknown = f"; {counted(rest, 'label is', 'labels are')} not in it" if rest > 0 else ""
-    name = Path(words.source).name
-    return f"The vocabulary {name} names {counted(known, 'label')}{named}{unknown}."
 
 
 def _warn_of_several_parents(corpus: Corpus) -> None:

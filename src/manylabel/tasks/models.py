@@ -31,7 +31,8 @@ from manylabel.predicting import Prediction
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.stored import Array, Fields, Sometimes, Stored, Word, check_state, total
-from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, vocabulary_text
+from manylabel.tasks.choices import vocabulary_text
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 
 Overrides = Mapping[str, Mapping[str, Any]]
 TRAINING_HASHES, WRITTEN_BY = "training_hashes", "written_by"
