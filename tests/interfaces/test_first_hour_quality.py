@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from manylabel import TextClassifier
 from manylabel.cli.run import run
@@ -14,6 +15,7 @@ from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
 from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.estimator import Csr
+from manylabel.evaluation.expected import expected_quality
 from manylabel.evaluation.training_documents import MOST, count_seen, kept_hashes
 from manylabel.metrics import compute_metrics
 from manylabel.metrics.targets import find_target_metric
@@ -105,6 +107,17 @@ def test_point_18_train_names_the_command_where_nothing_is_known(
     assert "was not measured" in printed
     assert "manylabel evaluate mail.jsonl --method nb-binary" in printed
     assert TextClassifier.load("mail.manylabel").expected_ is None
+    assert run(["train", "mail.jsonl", "--method", "mnb-vw-cc", "--set", "model.base=svm", "--single-label"]) == 0
+    hint = "manylabel evaluate mail.jsonl --method mnb-vw-cc --set model.base=svm --single-label"
+    assert hint in capsys.readouterr().out
+
+
+def test_point_18_no_error_is_no_certainty() -> None:
+    """Point 18: where every held-out document is right, the interval says what that many documents can show."""
+    Y = Csr(np.eye(4, dtype=np.int8).repeat(15, axis=0))
+    (figure,) = expected_quality(Y, Y)["figures"]
+    assert (figure["value"], figure["high"]) == (1.0, 1.0)
+    assert figure["low"] == pytest.approx(scipy.stats.binomtest(60, 60).proportion_ci(0.95).low)
 
 
 def test_point_18_measuring_it_does_not_change_the_rule() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -60,7 +62,23 @@ def train(
     if json:
         show_json(trained.record.as_dict())
     else:
-        show(training_page(trained.record, shlex.join([data]) + reading.arguments()))
+        settings = setting_arguments(overrides, single_label)
+        show(training_page(trained.record, shlex.join([data]) + reading.arguments(), settings))
+
+
+def setting_arguments(overrides: Mapping[str, Mapping[str, Any]], single_label: bool | None) -> str:
+    """The changed settings, as they are written on a command line.
+
+    >>> setting_arguments({"model": {"C": 0.5, "base": "svm"}}, None)
+    ' --set model.C=0.5 --set model.base=svm'
+    """
+    words: list[str] = []
+    for section, values in overrides.items():
+        for name, value in values.items():
+            words += ["--set", f"{section}.{name}={value if isinstance(value, str) else dumps(value)}"]
+    if single_label is not None:
+        words.append("--single-label" if single_label else "--multi-label")
+    return " " * bool(words) + shlex.join(words)
 
 
 def inspect(

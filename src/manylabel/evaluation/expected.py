@@ -8,7 +8,7 @@ from typing import TypedDict
 import numpy as np
 
 from manylabel.estimator import Csr
-from manylabel.evaluation.bootstrap import interval
+from manylabel.evaluation.bootstrap import LEVEL, interval
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics import label_ranks
 from manylabel.metrics.targets import DEFAULT_METRIC, find_target_metric
@@ -38,12 +38,17 @@ class ExpectedQuality(TypedDict):
 def expected_quality(Y_true: Csr, Y_pred: Csr, metrics: Sequence[str] = (), seed: int = 0) -> ExpectedQuality:
     """Micro F1 and further metrics of decisions about documents, with 95 % bootstrap intervals over documents.
 
-    The decisions are those of `manylabel.decisions.cross_fitting.unseen_decisions`.
+    The decisions are those of `manylabel.decisions.cross_fitting.unseen_decisions`. Where all of them are right, every
+    resample is perfect too, and the interval begins at the share of right documents that n of n right ones leave
+    possible (Clopper & Pearson 1934).
 
     >>> Y_true, Y_pred = Csr([[1, 0], [0, 1], [1, 1], [0, 1]] * 25), Csr([[1, 0], [0, 1], [1, 0], [1, 0]] * 25)
     >>> found = expected_quality(Y_true, Y_pred, ["exact-match"])
     >>> found["documents"], [(one["metric"], round(one["value"], 3)) for one in found["figures"]]
     (100, [('micro-f1', 0.667), ('exact-match', 0.5)])
+    >>> perfect = expected_quality(Y_true, Y_true)["figures"][0]
+    >>> perfect["value"], round(perfect["low"], 3), perfect["high"]
+    (1.0, 0.964, 1.0)
     """
     n = int(Y_true.shape[0])
     resamples = max(FEWEST, min(RESAMPLES, MOST_DRAWS // max(n, 1)))
@@ -53,7 +58,6 @@ def expected_quality(Y_true: Csr, Y_pred: Csr, metrics: Sequence[str] = (), seed
         # For recall@k the k best labels were decided: those rank before all others.
         ranks = None if metric.k is None else label_ranks(Y_true, Y_pred.toarray().astype(np.float64))
         found = interval(DocumentStatistics(Y_true, Y_pred, ranks), metric, seed, resamples)
-        figures.append(
-            ExpectedFigure(metric=name, title=metric.title, value=found.value, low=found.low, high=found.high)
-        )
+        low = ((1 - LEVEL) / 2) ** (1 / n) if found.low == found.high == 1 and n else found.low
+        figures.append(ExpectedFigure(metric=name, title=metric.title, value=found.value, low=low, high=found.high))
     return ExpectedQuality(documents=n, figures=figures)

@@ -30,7 +30,7 @@ class MultinomialNaiveBayes(CountModel):
     p(c|x) ∝ p(c) Π_w p(w|c)^{x_w}
 
     A document with several labels counts once per label. `predict` returns the one best label; a decision rule
-    such as `AccumulatedPosterior` returns a set. Source: Vilar, Castro & Sanchis 2004, eq. 8-25.
+    such as `AccumulatedPosterior` returns a set. Source: Vilar, Castro & Sanchis 2004, section 3, eq. 10-25.
 
     Smoothing of p(w|c):
 

@@ -139,7 +139,7 @@ def absolute_discounting(counts: Floats, unigram: Floats, b: float) -> Floats:
 
     p(w|c) = max(0, (N_cw − b)/N_c+) + p(w) M_c,   M_c = Σ_w min(b, N_cw) / N_c+
 
-    Source: Vilar, Castro & Sanchis 2004, eq. 19-20, where M_c = b |{w : N_cw > 0}| / N_c+; ours is the mass
+    Source: Vilar, Castro & Sanchis 2004, eq. 19-21, where M_c = b |{w : N_cw > 0}| / N_c+; ours is the mass
     really taken, the same number for whole counts, so that fractional counts sum to one too. A class without
     any word has p(w|c) = p(w). The models compute the same through a sparse difference; this is the
     definition they are tested against.

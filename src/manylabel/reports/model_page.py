@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from manylabel.reports.records import ModelRecord, ThresholdsRecord, TrainingRecord
 
 
-def training_page(trained: TrainingRecord, data: str) -> list[Block]:
-    """The page of a training run; `data` are its data and options of reading as given, for the commands to try next."""
+def training_page(trained: TrainingRecord, data: str, settings: str = "") -> list[Block]:
+    """The page of a training run.
+
+    `data` are its data and options of reading, `settings` the options that change the method, both as they were given:
+    they are repeated in the commands to try next.
+    """
     stems = f" ({', '.join(trained.reading)})" if trained.reading else ""
     return [
         Heading(f"Trained {trained.recipe['method']} on {trained.data}"),
@@ -27,7 +31,7 @@ def training_page(trained: TrainingRecord, data: str) -> list[Block]:
         *([Note(text)] if (text := _label_number_text(trained)) else []),
         *_chosen(trained),
         *([Note(guarantee_text(trained.guarantee))] if trained.guarantee is not None else []),
-        *_quality(trained, data),
+        *_quality(trained, data, settings),
         *([Note(trained.vocabulary)] if trained.vocabulary is not None else []),
         *skipped_notes(trained.skipped),
         Note(f"The model is in {trained.model}."),
@@ -58,7 +62,7 @@ def _next_text(trained: TrainingRecord, data: str) -> str:
     return f"{predict}   or, on other labelled documents:   manylabel evaluate OTHER --model {trained.model}"
 
 
-def _quality(trained: TrainingRecord, data: str) -> list[Block]:
+def _quality(trained: TrainingRecord, data: str, settings: str) -> list[Block]:
     """The quality to expect, or the command that measures it; nothing where a guarantee stands for it."""
     if trained.expected is not None:
         return [Note(expected_text(trained.expected))]
@@ -68,7 +72,7 @@ def _quality(trained: TrainingRecord, data: str) -> list[Block]:
     return [
         Note(
             "How good the model is on new documents was not measured: nothing of it is learned out of fold. Measure "
-            f"such a model: manylabel evaluate {data} --method {method}"
+            f"such a model: manylabel evaluate {data} --method {method}{settings}"
         )
     ]
 

@@ -38,7 +38,9 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
     views = list(first.metrics)
     titles = {"all": f"all {first.test.documents:,}", "labelled": f"{_labelled(first):,} labelled"}
     if len(results) == 1:
-        blocks.append(Heading(f"{first.method}, measured on"))
+        blocks.append(
+            Heading(f"How good {first.method} is, on {' and on '.join(titles[view] for view in views)} documents")
+        )
         blocks.append(_metric_table([(titles[view], first.metrics[view]) for view in views]))
         if labels != 0:
             blocks.extend(labels_blocks(first, labels))

@@ -75,8 +75,8 @@ def take_turns(start: Bools, views: Sequence[View], rules: Rules) -> Outcome:
 
     state ← start;  repeat: for each view, state ← (its scores > 0);  until the state was seen before, or `max_rounds`
 
-    The result is the state after the last round. Source: Lee 2018, section on co-training; the guard against cycles and
-    the state kept then are ours, since the paper states only that a final state is reached.
+    The result is the state after the last round. Source: Lee 2018, 'Building base classifiers'; the guard against
+    cycles and the state kept then are ours, since the paper states only that a final state is reached.
     """
     n_documents, n_labels = start.shape
     scores, state = np.zeros((n_documents, n_labels)), start.copy()
