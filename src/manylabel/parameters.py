@@ -43,11 +43,11 @@ class Number:
     def allows(self, value: object) -> bool:
         """Whether the value is a number of the interval."""
         kind = numbers.Integral if self.whole else numbers.Real
+        if isinstance(value, int) and abs(value) > LARGEST:  # it would be no float
+            return False
         if isinstance(value, bool) or not isinstance(value, kind):
             return False
-        number = value if isinstance(value, (int, float)) else float(value)  # a huge int is no float
-        if isinstance(number, int) and abs(number) > LARGEST:
-            return False
+        number = float(value)
         above = self.low is None or (number > self.low if self.open_low else number >= self.low)
         below = self.high is None or (number < self.high if self.open_high else number <= self.high)
         return above and below

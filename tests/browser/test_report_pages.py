@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from manylabel.cli.run import run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -22,7 +26,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 class Visit:
     """A page, and what went wrong in it."""
 
-    def __init__(self, page: sync_api.Page) -> None:
+    def __init__(self, page: Page) -> None:
         self.page = page
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -41,7 +45,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
+def browser() -> Iterator[Browser]:
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -49,7 +53,7 @@ def browser() -> Iterator[sync_api.Browser]:
 
 
 @pytest.fixture(params=[1280, 420])
-def visit(browser: sync_api.Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
+def visit(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """The report, opened at the width of a desk and of a phone."""
     page = browser.new_page(viewport={"width": request.param, "height": 900})
     page.set_default_timeout(5000)
@@ -81,7 +85,7 @@ def test_tables_are_sorted_and_filtered(visit: Visit) -> None:
     assert table.locator("th[aria-sort=ascending]").count() == 1
 
 
-def test_long_tables_have_a_filter(browser: sync_api.Browser, tmp_path: Path) -> None:
+def test_long_tables_have_a_filter(browser: Browser, tmp_path: Path) -> None:
     from manylabel.reports.html_page import page_html
     from manylabel.reports.page import Column, Table
 
@@ -118,7 +122,7 @@ def test_axe_finds_no_serious_violation(visit: Visit) -> None:
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
 
 
-def test_texts_of_strangers_are_only_shown(browser: sync_api.Browser, tmp_path: Path) -> None:
+def test_texts_of_strangers_are_only_shown(browser: Browser, tmp_path: Path) -> None:
     from manylabel.reports.charts import Axis, Chart, Series
     from manylabel.reports.html_page import page_html
     from manylabel.reports.page import Column, Heading, Note, Table

@@ -45,7 +45,7 @@ def saved(path, **arrays):
 
 
 GOOD = {"data": np.ones(2), "indices": np.array([0, 2], dtype=np.int32), "indptr": np.array([0, 1, 2], dtype=np.int32)}
-WRONG = {
+WRONG: dict[str, dict[str, object]] = {
     "column beyond": {"indices": np.array([0, 3])},
     "column below": {"indices": np.array([0, -1])},
     "falling indptr": {"indptr": np.array([0, 2, 1])},
