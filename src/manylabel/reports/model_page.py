@@ -239,16 +239,31 @@ def _chosen(found: TrainingRecord | ModelRecord) -> list[Block]:
     return [Note(chosen_text(found.chosen if found.expected is None else {**found.chosen, "value": None}))]
 
 
+RULES_IN_WORDS = {
+    "natural": "the labels that the model itself accepts",
+    "global": "one threshold for all labels",
+    "per-label": "a threshold for each label",
+    "calibrated": "thresholds on calibrated probabilities",
+    "top-k": "a fixed number of labels",
+    "seen-sets": "a label set that occurs in training",
+}
+
+
 def chosen_text(chosen: Choice) -> str:
     """A sentence on what training chose for a metric: the rule, the settings and the value they had.
 
     >>> facts = {"title": "Micro F1", "rule": "global", "value": 0.875, "settings": {"C": 0.25, "averaged": True}}
     >>> chosen_text(facts)
-    'Chosen for micro F1 on out-of-fold scores: the rule global, C = 0.25, averaged (micro F1 87.5 % there).'
+    'Chosen for micro F1 on out-of-fold scores: one threshold for all labels (rule global), C = 0.25, averaged \
+(micro F1 87.5 % there).'
     """
     title = chosen["title"][0].lower() + chosen["title"][1:]
     settings = [name if value is True else f"{name} = {value:g}" for name, value in chosen["settings"].items()]
-    choices = [f"the rule {chosen['rule']}", *settings]
+    name, _, details = chosen["rule"].partition(", ")
+    words = RULES_IN_WORDS.get(name)
+    best = ", or else the best label" if "fallback argmax" in details else ""
+    rule = f"the rule {chosen['rule']}" if words is None else f"{words}{best} (rule {chosen['rule']})"
+    choices = [rule, *settings]
     found = "" if chosen["value"] is None else f" ({title} {100 * chosen['value']:.1f} % there)"
     return f"Chosen for {title} on out-of-fold scores: {', '.join(choices)}{found}."
 
