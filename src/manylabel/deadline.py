@@ -1,6 +1,7 @@
 """A limit of time for work that was planned without looking at the clock.
 
-A deadline is passed to whoever does the work, who calls `check` between two steps.
+Whoever sets a deadline calls `check` between two steps, or has it called at every step that the work reports
+(`manylabel.progress.checking`).
 """
 
 from __future__ import annotations

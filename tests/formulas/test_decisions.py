@@ -265,7 +265,7 @@ def test_out_of_fold_scores_are_of_unseen_documents() -> None:
 
 def test_out_of_fold_scores_keep_within_memory() -> None:
     features, labels = Csr(np.ones((40, 3))), Csr(np.tile([[1, 0], [0, 1]], (20, 1)))
-    scores, rows = out_of_fold_scores(MultinomialNaiveBayes(), features, labels, working_memory=8 * 2 * 12)
+    scores, rows = out_of_fold_scores(MultinomialNaiveBayes(), features, labels, most_scores=2 * 12)
     assert scores.shape == (12, 2)
     assert len(set(rows.tolist())) == 12
 

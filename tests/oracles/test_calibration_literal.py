@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-from manylabel.decisions.calibration import Calibration, fit_curves
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.logistic_curves import fit_curves
 from manylabel.estimator import Csr
 
 

@@ -10,13 +10,14 @@ from manylabel.catalog import METHODS
 from manylabel.choosing.candidates import Traits, entrants, variants
 from manylabel.choosing.expectation import expectation
 from manylabel.choosing.fold_work import FoldWork
-from manylabel.choosing.race import RaceRunner
+from manylabel.choosing.race import RaceRunner, Runner, documents_in_time, share_for_race
 from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
-from manylabel.deadline import Deadline
+from manylabel.deadline import Deadline, OutOfTime
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric
+from manylabel.reports.compare_page import compare_page
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
 
@@ -104,6 +105,36 @@ def test_the_race_stops_at_the_deadline(work: FoldWork) -> None:
     assert race.clock_ended_it
     assert len(race.runners) < 20
     assert next(ticks) < 20  # it stopped at once, without further checks of the clock
+
+
+def test_the_winner_is_trained_on_as_many_documents_as_the_time_allows() -> None:
+    entrant = entrants(["svm"], SMALL, MICRO)[0][0]
+    winner = Runner(entrant.options[0], entrant, fit_seconds=[1.0, 1.2])
+    whole = replace(SMALL, documents=30_000, nonzeros=2_000_000, labels=900)
+    sizes = [documents_in_time(winner, SMALL, 5, whole, seconds) for seconds in (0.0, 3.0, 60.0, 1e9)]
+    assert sizes[0] == 1
+    assert 150 <= sizes[1] <= 300  # half of these seconds are planned, in which a trial's 240 documents are learned
+    assert sizes[1] < sizes[2] < 30_000
+    assert sizes[3] == 30_000
+    assert documents_in_time(winner, SMALL, 5, SMALL, 10.0) == 300
+
+
+def test_the_race_is_shorter_where_training_takes_long() -> None:
+    assert share_for_race(SMALL, 60.0) == 0.8
+    assert share_for_race(replace(SMALL, documents=10**5, nonzeros=10**7, labels=2000), 60.0) == 0.5
+
+
+def test_a_comparison_without_time_to_train_the_winner_has_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(*_: object, **__: object) -> None:
+        raise OutOfTime
+
+    monkeypatch.setattr("manylabel.tasks.compare.fit_corpus", too_long)
+    found = compare(Source("townhall"), tmp_path / "m.manylabel", methods=["nb-binary"], budget=60.0, n_jobs=1).record
+    assert (found.trained, found.model, found.test) == (0, None, None)
+    assert not (tmp_path / "m.manylabel").exists()
+    assert "ended before the winner was trained" in str(compare_page(found))
 
 
 def test_a_budget_too_short_for_anything_is_an_error(tmp_path: Path) -> None:

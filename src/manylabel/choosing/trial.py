@@ -13,7 +13,6 @@ from scipy import sparse
 
 from manylabel.catalog import find_method
 from manylabel.choosing.fold_work import FoldData, FoldWork
-from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule, decidable_scores, unlabelled_if_empty
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
@@ -90,7 +89,6 @@ def run_trial(
     inner_folds: int = INNER_FOLDS,
     with_ranks: bool = False,
     fit: Fit = fit_anew,
-    deadline: Deadline | None = None,
 ) -> dict[str, TrialPredictions]:
     """The predictions of every rule in fold `number`; the recipe's own [decision] is ignored.
 
@@ -111,21 +109,21 @@ def run_trial(
         whole = one_label_decision(whole, preset) or whole if one_each else whole
         built[name] = build(replace(recipe, decision=whole), **training).set_params(probabilities=None)
     apart = {name: decided for name, decided in built.items() if decided.searches or decided.divide(fold.Y) is not None}
-    found = {name: _run_apart(decided, fold, with_ranks, deadline) for name, decided in apart.items()}
+    found = {name: _run_apart(decided, fold, with_ranks) for name, decided in apart.items()}
     shared = {name: decided for name, decided in built.items() if name not in apart}
     if shared:
-        found |= _run_together(shared, fold, with_ranks, fit, deadline)
+        found |= _run_together(shared, fold, with_ranks, fit)
     return {name: found[name] for name in rules}
 
 
-def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, deadline: Deadline | None) -> TrialPredictions:
+def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool) -> TrialPredictions:
     """The predictions of a model and a rule that cannot share their work with others.
 
     The search chooses settings of the model, or the rule needs documents that the model does not see.
     """
     began = time.perf_counter()
     with stage("Learning"):
-        decided.fit(fold.X, fold.Y, deadline=deadline, fold_features=fold.in_folds, **decided.wanted(fold.facts))
+        decided.fit(fold.X, fold.Y, fold_features=fold.in_folds, **decided.wanted(fold.facts))
     learned = time.perf_counter() - began
     with stage("Predicting"):
         predicted, ranks, seconds = _predict(decided.model_, {"": decided.rule_}, fold, with_ranks)
@@ -133,7 +131,7 @@ def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, deadline
 
 
 def _run_together(
-    decided: Mapping[str, DecidedModel], fold: FoldData, with_ranks: bool, fit: Fit, deadline: Deadline | None
+    decided: Mapping[str, DecidedModel], fold: FoldData, with_ranks: bool, fit: Fit
 ) -> dict[str, TrialPredictions]:
     """The predictions of rules that read the scores of one model: the models of `decided` differ by their rule."""
     first = next(iter(decided.values()))
@@ -145,7 +143,7 @@ def _run_together(
         scores, Y_true = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
         empty = np.zeros(0, dtype=np.bool_)
         if any(rule is not None and rule.learns for rule in rules.values()):
-            score = first.out_of_fold(fold.X, fold.Y, facts, deadline, fold.in_folds, fit)
+            score = first.out_of_fold(fold.X, fold.Y, facts, fold.in_folds, fit)
             scores, rows, empty = score(model)
             Y_true = Csr(fold.Y[rows])
         learned, rule_seconds = _learn_rules(rules, scores, empty, Y_true, model)

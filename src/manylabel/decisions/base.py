@@ -270,7 +270,9 @@ def decidable_scores(scores: Floats, empty: Bools, model: MultiLabelModel, rule:
     """The scores, with every label impossible for empty documents, as `unlabelled_if_empty` decides them."""
     if not empty.any() or labels_empty_documents(model, rule):
         return scores
-    return np.where(empty[:, np.newaxis], floor(model.score_kind), scores)
+    decidable = scores.copy()
+    decidable[empty] = floor(model.score_kind)
+    return decidable
 
 
 def unlabelled_if_empty(predicted: Csr, X: Csr, model: MultiLabelModel, rule: DecisionRule | None) -> Csr:

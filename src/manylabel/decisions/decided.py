@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.splits import holdout
-from manylabel.deadline import Deadline
 from manylabel.decisions.base import (
     CHOICE,
     Choice,
@@ -186,21 +185,20 @@ class DecidedModel(MultiLabelModel):
         Y: object,
         *,
         held_out: tuple[Csr, Csr] | None = None,
-        deadline: Deadline | None = None,
         fold_features: FoldFeatures | None = None,
         report: Report | None = None,
         **facts: Any,
     ) -> Self:
         """Learn the rule on out-of-fold scores, then the model; `facts` are passed to the model's `fit`.
 
-        `held_out` are documents and labels for a rule that needs them; by default they are drawn from X and Y. The
-        `deadline` is checked before each fold. `fold_features` learns selection and weighting of terms in each fold
-        from its training documents, so that the rule learns from documents as new as those predicted later. `report` is
-        called, where the rule learns on out-of-fold scores, with what it decides about documents it did not see.
+        `held_out` are documents and labels for a rule that needs them; by default they are drawn from X and Y.
+        `fold_features` learns selection and weighting of terms in each fold from its training documents, so that the
+        rule learns from documents as new as those predicted later. `report` is called, where the rule learns on
+        out-of-fold scores, with what it decides about documents it did not see.
         `sample_weight` among the facts weighs the documents the model learns from; the rule counts each once.
         """
         try:
-            return self._fit(X, Y, held_out, deadline, fold_features, report, facts)
+            return self._fit(X, Y, held_out, fold_features, report, facts)
         except BaseException:  # also an interruption: a model without its parts must not count as fitted
             self.forget()
             raise
@@ -210,7 +208,6 @@ class DecidedModel(MultiLabelModel):
         X: object,
         Y: object,
         held_out: tuple[Csr, Csr] | None,
-        deadline: Deadline | None,
         fold_features: FoldFeatures | None,
         report: Report | None,
         facts: Mapping[str, Any],
@@ -234,7 +231,7 @@ class DecidedModel(MultiLabelModel):
             rule.check_parameters()
             rule.check_kind(self.model.score_kind)
         if self._learns:
-            out_of_fold = self.out_of_fold(features, Y_true, facts, deadline, fold_features)
+            out_of_fold = self.out_of_fold(features, Y_true, facts, fold_features)
             found = self.score_out_of_fold(rule, features, Y_true, out_of_fold)
             rule = self._learn_from(found, rule, Csr(Y_true[found.rows]), report)
             self.model_ = found.fit(features, Y_true, facts)
@@ -281,7 +278,6 @@ class DecidedModel(MultiLabelModel):
         X: Csr,
         Y: Csr,
         facts: Mapping[str, Any],
-        deadline: Deadline | None,
         fold_features: FoldFeatures | None,
         fit: Fit = fit_anew,
     ) -> OutOfFold:
@@ -304,7 +300,6 @@ class DecidedModel(MultiLabelModel):
                 self.seed,
                 options=model.wanted(facts),
                 fit=fit,
-                deadline=deadline,
                 features=None if fold_features is None else noted,
             )
             return scores, rows, empty[rows]

@@ -67,10 +67,10 @@ class ThresholdFigures(Estimator):
         """Learn from scores, documents × labels, and the true labels; `thresholds` are points of the curves too."""
         values, Y = np.asarray(scores, dtype=np.float64), Csr(Y)
         step = -(-values.size // MOST_CELLS) or 1
-        values, Y_true = np.minimum(values[::step], LARGEST), Csr(Y[::step]).tocsc()
+        values, Y_true = values[::step], Csr(Y[::step]).tocsc()
         corners: list[tuple[Floats, Floats, Counts, Counts]] = []
         for label in range(values.shape[1]):
-            column = values[:, label]
+            column = np.minimum(values[:, label], LARGEST)
             with_label = column[Y_true.indices[Y_true.indptr[label] : Y_true.indptr[label + 1]]]
             own = None if thresholds is None else float(thresholds[label])
             corners.append(_corners(column[possible(column, kind)], with_label[possible(with_label, kind)], own))

@@ -20,11 +20,14 @@ import numpy as np
 from manylabel.decisions.base import floor
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.label_thresholds import OwnThresholds, clear_threshold, own_thresholds
+from manylabel.models.base import row_batches
+from manylabel.models.label_thresholds import CELLS_A_BATCH, OwnThresholds, clear_threshold, own_thresholds
 from manylabel.models.score_kinds import Bools, ScoreKind, logit
 
 SearchedMetric = Literal["micro-f1", "exact-match", "break-even", "hamming-loss"]
-
+BATCH_BYTES = 24 * CELLS_A_BATCH
+HALVINGS = 20
+"""Halvings of the range of true scores in which `_lowest_useful` looks for a score."""
 
 NATURAL = {
     ScoreKind.POSTERIOR: 0.5,
@@ -61,6 +64,8 @@ class ThresholdSearch:
     @cached_property
     def usable(self) -> Floats:
         """The scores, −∞ where a label is impossible."""
+        if floor(self.kind) == -math.inf and not np.isnan(self.scores).any():
+            return self.scores
         return np.where(self.scores > floor(self.kind), self.scores, -math.inf)
 
     @property
@@ -114,14 +119,24 @@ def pooled_threshold(scores: Floats, Y: Csr, metric: SearchedMetric, above: floa
     possible = scores > above
     if not possible.any():
         return None
-    Y_true, attained = Y.toarray().astype(np.bool_), scores[possible]
+    # Where the impossible is −∞, no score has to be copied: infinite scores are never reached and bound no gap.
+    whole = above == -math.inf
+    attained = scores.reshape(-1) if whole else scores[possible]
     if metric != "exact-match":
-        return _counted_threshold(attained, Y_true[possible], Y.nnz, metric)
-    # A document is exact while the threshold is above its best false label and at most its worst true one.
-    start = np.where(possible & ~Y_true, scores, -math.inf).max(axis=1, initial=-math.inf)
-    end = np.where(Y_true, np.where(possible, scores, -math.inf), math.inf).min(axis=1, initial=math.inf)
+        Y_true = Y.toarray().astype(np.bool_)
+        return _counted_threshold(attained, Y_true.reshape(-1) if whole else Y_true[possible], Y.nnz, metric)
+    start, end = np.empty(len(scores)), np.empty(len(scores))
+    for rows in row_batches(scores.shape[0], scores.shape[1], BATCH_BYTES):
+        start[rows], end[rows] = _exact_between(scores[rows], Y[rows].toarray().astype(np.bool_), possible[rows])
     found = interval_threshold(start, end, attained, beyond=float(np.nextafter(scores.max(), math.inf)))
     return FoundThreshold(clear_threshold(attained, found.value), found.attained)
+
+
+def _exact_between(scores: Floats, Y_true: Bools, possible: Bools) -> tuple[Floats, Floats]:
+    """The thresholds at which each document is exact: above its best false label and at most its worst true one."""
+    start = np.where(possible & ~Y_true, scores, -math.inf).max(axis=1, initial=-math.inf)
+    end = np.where(Y_true, np.where(possible, scores, -math.inf), math.inf).min(axis=1, initial=math.inf)
+    return start, end
 
 
 def prefix_threshold(
@@ -178,12 +193,15 @@ def interval_threshold(start: Floats, end: Floats, attained: Floats, beyond: flo
 
 def _counted_threshold(scores: Floats, Y_true: Bools, n_true: int, metric: SearchedMetric) -> FoundThreshold | None:
     positive = scores[Y_true]
+    positive = positive[positive > -math.inf]
     if not len(positive):
         return None
     attained = scores
     if metric in ("micro-f1", "hamming-loss"):  # below the worst true cell a threshold only adds mistakes
-        kept = scores >= positive.min()
-        scores, Y_true = scores[kept], Y_true[kept]
+        kept = scores >= _lowest_useful(scores, positive, n_true, metric)
+    else:
+        kept = scores > -math.inf
+    scores, Y_true = scores[kept], Y_true[kept]
     order = np.argsort(-scores, kind="stable")
     ordered, tp = scores[order], np.cumsum(Y_true[order], dtype=np.int64)
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
@@ -192,6 +210,30 @@ def _counted_threshold(scores: Floats, Y_true: Bools, n_true: int, metric: Searc
     if metric == "hamming-loss" and values[best] < 0:  # predicting nothing makes fewer mistakes than any threshold
         return FoundThreshold(clear_threshold(attained, float(np.nextafter(ordered[0], math.inf))), 0.0)
     return FoundThreshold(clear_threshold(attained, float(ordered[last[best]])), float(values[best]))
+
+
+def _lowest_useful(scores: Floats, positive: Floats, n_true: int, metric: SearchedMetric) -> float:
+    """A score below which no threshold is best for micro F1 or Hamming loss, so that few scores need to be sorted.
+
+    It is at least the lowest of the true cells. With more than m predictions micro F1 is below 2 n_true/(m + n_true)
+    even if all true cells are among them; if some threshold reaches more, no such threshold is best. TP − FP is below 0
+    with more than 2 n_true predictions, which is less than without any.
+
+    >>> _lowest_useful(np.arange(10.0), np.array([0.0, 8.0, 9.0]), 3, "micro-f1")
+    0.0
+    """
+    low, high = float(positive.min()), float(positive.max())
+    if len(scores) <= CELLS_A_BATCH or not (math.isfinite(low) and math.isfinite(high)):
+        return low
+    most = 2.0 * n_true
+    if metric == "micro-f1":
+        tried = np.quantile(positive, np.linspace(0, 1, 17), method="lower")
+        reached = max(2 * np.count_nonzero(positive >= t) / (np.count_nonzero(scores >= t) + n_true) for t in tried)
+        most = 2 * n_true / reached - n_true
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.count_nonzero(scores >= middle) > most + 1 else (low, middle)
+    return low
 
 
 def _metric_values(tp: Ints, predicted: Ints, n_true: int, metric: SearchedMetric) -> Floats:

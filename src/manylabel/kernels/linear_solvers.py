@@ -31,6 +31,9 @@ LOSSES: dict[str, int] = {"hinge": HINGE, "squared_hinge": SQUARED, "logistic": 
 Column = tuple[int, npt.NDArray[Any], npt.NDArray[Any]]
 """The number of a column, and the rows and values of what it holds."""
 LANES = 8
+CELLS_A_BLOCK = 1 << 23
+"""Labels × documents, or terms, of a block of labels that is solved before the next one."""
+FEWEST_LABELS = 64
 SINGLE_TOLERANCE = 1e-5
 SINGLE_SQUARES = 1e4
 MAX_DOCUMENTS = 2**31 - 1
@@ -67,7 +70,7 @@ class Documents:
     indices: Int32s
     indptr: Int64s
     squares: Floats
-    used: Ints
+    used: Int32s
     """The column of X behind each renumbered one."""
 
     @classmethod
@@ -85,7 +88,7 @@ class Documents:
         squares = np.asarray(pattern.sum(axis=1), dtype=np.float64)
         single = tol >= SINGLE_TOLERANCE and squares.max(initial=0.0) <= SINGLE_SQUARES
         data = np.ascontiguousarray(X.data, dtype=np.float32 if single else np.float64)
-        return cls(data, rank[X.indices], X.indptr.astype(np.int64), squares, used.astype(np.int64))
+        return cls(data, rank[X.indices], X.indptr.astype(np.int64), squares, used.astype(np.int32))
 
 
 def fit_linear(
@@ -104,12 +107,17 @@ def fit_linear(
     sample_weight: Floats | None = None,
     excluded: Csr | None = None,
     initial: Csr | None = None,
+    keep_dual: bool = True,
+    prune: float = 0.0,
 ) -> LinearFit:
     """One linear classifier per label, min ½‖w‖² (+ ½ b²/s²) + Σ_i C_i loss(y_i (w·x_i + b)), all on one X.
 
     C_i = C · sample_weight_i, times J for the label's positives; `C` and `J` may differ from label to label. `excluded`
     (documents × labels) names negatives that a label leaves out. `initial` (documents × labels) is the α of an earlier
     fit, whose documents are the first of this one. A label without positives scores −1, one without negatives +1.
+    `prune` is the share of the norm of a label's weights that its smallest weights may take with them, see `largest`.
+    Labels are solved in blocks, so that only one block's weights are held before they are pruned; `keep_dual` keeps
+    the α of all.
 
     >>> X = Csr(np.array([[3.0], [2.0], [0.0]]))
     >>> fit = fit_linear(X, Csr(np.array([[1], [0], [0]])), loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=9999)
@@ -125,26 +133,57 @@ def fit_linear(
     constants = _one_class(Y, excluded, weights)
     order = np.argsort(-np.diff(positives[0]), kind="stable").astype(np.int32)
     order = np.ascontiguousarray(order[np.isnan(constants[order])])
-    solved = _in_threads(
-        order, n_jobs,
-        rows.data, rows.indices, rows.indptr, len(rows.used), rows.squares, weights,
-        *positives[:2], *left_out[:2], *former, order,
+    before = (rows.data, rows.indices, rows.indptr, len(rows.used), rows.squares, weights)
+    lists = (*positives[:2], *left_out[:2], *former)
+    after = (
         _per_label("C", C, n_labels), _per_label("J", J, n_labels), _seeds(seed, n_labels),
         LOSSES[loss], 1.0 if bias == "free" else float(intercept_scaling) ** 2 * (bias != "none"), bias == "free",
         tol, max_iter,
     )  # fmt: skip
-    return _assemble(solved, rows, constants, X.shape)
+    found: list[Solved] = []
+    step = max(FEWEST_LABELS, CELLS_A_BLOCK // max(n, len(rows.used), 1))
+    with stage("Training", len(order)) as advance:
+        for start in range(0, len(order), step):
+            block = order[start : start + step]
+            solved = _in_threads(block, n_jobs, advance, *before, *lists, block, *after)
+            found.extend(_kept(one, rows, prune, keep_dual) for one in solved)
+    return _assemble(found, rows, constants, X.shape)
 
 
-def _in_threads(order: Int32s, n_jobs: int | None, *arguments: Any) -> list[Solved]:
+def _kept(solved: Solved, rows: Documents, prune: float, keep_dual: bool) -> Solved:
+    """What is kept of a label's solution: the columns of X and their largest weights, and α if it is wanted."""
+    number, terms, weights, bias, documents, alpha, epochs, converged = solved
+    weights = weights.astype(rows.data.dtype, copy=False)
+    if prune:
+        kept = largest(weights, prune)
+        terms, weights = terms[kept], weights[kept]
+    if not keep_dual:
+        documents, alpha = documents[:0].copy(), alpha[:0].copy()
+    return number, rows.used[terms], weights, bias, documents, alpha, epochs, converged
+
+
+def largest(weights: npt.NDArray[Any], share: float) -> npt.NDArray[np.intp]:
+    """The places of the largest weights, ascending: all but the smallest, whose norm is at most a share of the whole.
+
+    A document of length 1 loses at most that share of ‖w‖ in its score.
+
+    >>> largest(np.array([3.0, 0.0, -4.0, 0.3, 0.3]), 0.1).tolist()
+    [0, 2]
+    """
+    squares = np.square(weights, dtype=np.float64)
+    order = np.argsort(squares, kind="stable")
+    lost = np.cumsum(squares[order])
+    dropped = int(np.searchsorted(lost, share * share * lost[-1], side="right")) if len(lost) else 0
+    return np.sort(order[dropped:])
+
+
+def _in_threads(order: Int32s, n_jobs: int | None, advance: Callable[[int], None], *arguments: Any) -> list[Solved]:
     """Run the kernel on several threads that take labels from one counter; Ctrl-C stops them at their next epoch."""
     threads = max(1, min(available_threads(n_jobs), len(order)))
     places = max(1, min(LANES, -(-len(order) // threads)))
     counter, finished, stop = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int32)
     results: list[Solved] = []
-    if len(order) == 0:
-        return results
-    with stage("Training", len(order)) as advance, ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         try:
             running: set[Future[list[Solved]]] = {
                 pool.submit(solve_labels, *arguments, places, counter, finished, stop) for _ in range(threads)
@@ -170,7 +209,7 @@ def _assemble(solved: list[Solved], rows: Documents, constants: Floats, shape: t
     found = [by_label[c] for c in sorted(by_label)]
     for number, _, _, b, _, _, n_epochs, settled in found:
         intercept[number], epochs[number], converged[number] = b, n_epochs, settled
-    columns = [(r[0], rows.used[r[1]], r[2].astype(rows.data.dtype)) for r in found]
+    columns = [(r[0], r[1], r[2]) for r in found]
     weights = _smaller((shape[1], n_labels), columns, rows.data.dtype)
     return LinearFit(weights, intercept, epochs, converged, shape[0], [(r[0], r[4], r[5]) for r in found])
 
@@ -181,10 +220,10 @@ def _smaller(shape: tuple[int, int], filled: list[Column], dtype: np.dtype[Any])
     sparse_size = cells * (dtype.itemsize + 4) + 4 * (shape[0] + 1)
     if shape[0] * shape[1] * dtype.itemsize >= sparse_size:
         return _from_columns(shape, filled)
-    turned = np.zeros((shape[1], shape[0]), dtype=dtype)
+    dense = np.zeros(shape, dtype=dtype)
     for number, index, values in filled:
-        turned[number, index] = values
-    return np.ascontiguousarray(turned.T)
+        dense[index, number] = values
+    return dense
 
 
 def _from_columns(shape: tuple[int, int], filled: list[Column]) -> Csr:

@@ -21,6 +21,8 @@ from manylabel.models.smoothing import DISCOUNT, SMOOTHING, DiscountMethod
 from manylabel.parameters import Constraint, Number, OneOf
 
 LARGEST_SERIES_STEP = 0.1
+CELLS_A_BATCH = 1 << 18
+"""Cells of the label-term table whose weights are computed together."""
 ROUNDING = 1e-9  # what is left of a difference of float sums that should be 0
 
 
@@ -228,22 +230,20 @@ def _difference(
     plain: npt.NDArray[np.bool_],
 ) -> Csr:
     """Weights minus background, terms × labels, where a term occurs with a label; whole columns of explicit labels."""
-    counts, rows, words = sides.counts, sides.rows, sides.counts.indices
-    exact = sides.log_ratio(counts.data, sides.rest, sides.p[words], rows)
-    background = (
-        level[rows]
-        + np.where(plain[words], rest_mass[rows], 0.0)
-        + np.where(
-            explicit[rows],
-            0.0,
-            log_u[words] - np.log1p(-u[words] * np.where(explicit, 0.0, sides.delta)[rows]),
+    counts, delta, values = sides.counts, np.where(explicit, 0.0, sides.delta), np.empty(sides.counts.nnz)
+    for start in range(0, counts.nnz, CELLS_A_BATCH):
+        batch = slice(start, start + CELLS_A_BATCH)
+        rows, words = sides.rows[batch], counts.indices[batch]
+        exact = sides.log_ratio(counts.data[batch], sides.rest[batch], sides.p[words], rows)
+        background = (
+            level[rows]
+            + np.where(plain[words], rest_mass[rows], 0.0)
+            + np.where(explicit[rows], 0.0, log_u[words] - np.log1p(-u[words] * delta[rows]))
         )
-    )
-    values = exact - background
+        values[batch] = np.where(explicit[rows], 0.0, exact - background)  # explicit: whole columns, see below
     columns = np.flatnonzero(explicit)
     if not len(columns):
         return by_term(values, counts)
-    values = np.where(explicit[rows], 0.0, values)  # replaced by whole columns below
     return Csr(by_term(values, counts) + _whole_columns(sides, columns))
 
 

@@ -20,6 +20,8 @@ CLEAR = 0.001
 """The share of a gap by which a threshold that is an average of others keeps clear of the scores."""
 BEYOND = 1e-6
 """How far below the lowest score, or above the highest, a threshold lies at least, relative to that score."""
+CELLS_A_BATCH = 1 << 20
+"""Scores that are looked at together, so that what is computed from them takes little memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +76,13 @@ def clear_of_scores(scores: Floats, thresholds: Floats, share: float) -> Floats:
     >>> clear_of_scores(scores, np.array([0.9]), 0.25).round(6).tolist()
     [0.8]
     """
-    finite = np.isfinite(scores)
-    upper = np.where(finite & (scores >= thresholds), scores, math.inf).min(axis=0, initial=math.inf)
-    lower = np.where(finite & (scores < thresholds), scores, -math.inf).max(axis=0, initial=-math.inf)
+    upper, lower = np.full(len(thresholds), math.inf), np.full(len(thresholds), -math.inf)
+    step = max(1, CELLS_A_BATCH // max(1, len(thresholds)))
+    for start in range(0, len(scores), step):
+        batch = scores[start : start + step]
+        finite, above = np.isfinite(batch), batch >= thresholds
+        np.minimum(upper, np.where(finite & above, batch, math.inf).min(axis=0), out=upper)
+        np.maximum(lower, np.where(finite & (batch < thresholds), batch, -math.inf).max(axis=0), out=lower)
     has_upper, has_lower = np.isfinite(upper), np.isfinite(lower)
     high, low = np.where(has_upper, upper, 0.0), np.where(has_lower, lower, 0.0)
     both = has_upper & has_lower

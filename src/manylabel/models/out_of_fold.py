@@ -8,16 +8,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from manylabel.data.splits import iterative_stratification
-from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FoldFeatures
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.progress import track
 from manylabel.wording import there_are
 
 Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiLabelModel]
 """Model, X, Y and options of `fit` → a fitted copy of the model."""
+
+MOST_SCORES = 1 << 24
+"""Out-of-fold scores from which rules and calibrations learn at most: 128 MB. It does not depend on the memory at hand,
+since what is learned does depend on it."""
 
 
 def fit_anew(model: MultiLabelModel, X: Csr, Y: object, options: Mapping[str, Any]) -> MultiLabelModel:
@@ -33,19 +36,18 @@ def out_of_fold_scores(
     Y: Csr,
     folds: int = 5,
     seed: int = 0,
-    working_memory: int = WORKING_MEMORY,
+    most_scores: int = MOST_SCORES,
     options: Mapping[str, Any] | None = None,
     fit: Fit = fit_anew,
-    deadline: Deadline | None = None,
     features: FoldFeatures | None = None,
 ) -> tuple[Floats, Ints]:
     """Scores of documents by models that did not see them, and the rows they belong to.
 
-    All documents are scored as long as the dense result keeps within `working_memory` bytes; beyond that, a
-    random sample of as many as fit, since a dense documents × labels matrix of a large corpus is never built.
+    All documents are scored as long as there are at most `most_scores` scores; beyond that, a random sample of
+    documents, since a dense documents × labels matrix of a large corpus is never built.
     `options` go to the model's `fit`, of `sample_weight` those of the fold; `fit` makes the fitted models, for example
-    from each other's solutions. The `deadline` is checked before each fold. `features` learns selection and weighting
-    of terms anew in each fold; without it the folds are rows of X.
+    from each other's solutions. `features` learns selection and weighting of terms anew in each fold; without it the
+    folds are rows of X.
     """
     n_documents = X.shape[0]
     if n_documents < folds:
@@ -54,7 +56,7 @@ def out_of_fold_scores(
             f"{there_are(n_documents, 'document (1 sample)', 'documents', adverb='only')}.",
             remedy="Give more documents, or fewer folds.",
         )
-    most = max(folds, working_memory // (8 * max(Y.shape[1], 1)))
+    most = max(folds, most_scores // max(Y.shape[1], 1))
     rows = np.arange(n_documents)
     if n_documents > most:
         rows = np.sort(np.random.default_rng(seed).choice(n_documents, size=most, replace=False))
@@ -62,8 +64,6 @@ def out_of_fold_scores(
     place[rows] = np.arange(len(rows))
     scores = np.empty((len(rows), Y.shape[1]))
     for train, test in track("Scoring documents out of fold", iterative_stratification(Y, folds, seed)):
-        if deadline is not None:
-            deadline.check()
         wanted = test[place[test] >= 0]
         X_train, X_test, facts = (X[train], X[wanted], {}) if features is None else features(train, wanted)
         of_fold = {**(options or {}), **model.wanted(facts)}

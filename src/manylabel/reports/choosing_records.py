@@ -242,6 +242,8 @@ class ComparisonRecord(Record):
     recipe: Mapping[str, Any]
     toml: str
     model: str | None
+    trained: int
+    """Documents that the winner was trained on; 0 if the budget ended before."""
     seconds: Mapping[str, float]
     conventions: Mapping[str, Any]
     versions: Mapping[str, str]

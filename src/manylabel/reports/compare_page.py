@@ -204,9 +204,20 @@ def _gap(row: LeaderboardRow, facts: ComparisonRecord) -> list[Cell]:
 
 
 def _model(facts: ComparisonRecord) -> list[Block]:
+    if facts.trained == 0:
+        longer = "Give a longer --budget, or save the recipe to a file and run: manylabel train --recipe FILE"
+        return [
+            Note(f"The budget ended before the winner was trained, so that there is no model. {longer}.", "warning")
+        ]
     if facts.model is None:
         return []
-    return [Note(f"The model, trained on {counted(facts.documents, 'document')}, is in {facts.model}.")]
+    if facts.trained == facts.documents:
+        return [Note(f"The model, trained on {counted(facts.documents, 'document')}, is in {facts.model}.")]
+    some = f"{facts.trained:,} of {counted(facts.documents, 'document')}"
+    return [
+        Note(f"The model, trained on {some} because of the budget, is in {facts.model}.", "warning"),
+        Note("More documents make it better: save the recipe to a file and run: manylabel train --recipe FILE"),
+    ]
 
 
 def over_data_sets_page(comparisons: Sequence[ComparisonRecord]) -> list[Block]:

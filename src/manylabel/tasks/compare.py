@@ -23,20 +23,20 @@ from manylabel.choosing.leaderboard import (
     leaderboard,
     pareto_front,
 )
-from manylabel.choosing.race import Race, RaceRunner
+from manylabel.choosing.race import FOR_RACE, Race, RaceRunner, documents_in_time, share_for_race
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.data.problems import Problem
 from manylabel.data.splits import iterative_split
-from manylabel.deadline import Deadline
+from manylabel.deadline import Deadline, OutOfTime
 from manylabel.estimator import Csr
 from manylabel.evaluation.result import SplitCounts
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
-from manylabel.progress import stage
+from manylabel.progress import checking, stage
 from manylabel.reports.choosing_records import (
     ComparisonRecord,
     CostRow,
@@ -51,8 +51,6 @@ from manylabel.tasks.models import fit_corpus, training_facts
 from manylabel.wording import counted
 
 FOLDS = 5
-FOR_RACE = 0.8
-"""The share of the budget after which the clock ends the race; the rest is for tests and for training the winner."""
 REFERENCE, FOR_REFERENCE = "svm", 0.2
 """A sound method that may take so much of the budget over all folds, or else a sample of the documents is compared."""
 FEWEST = 1000
@@ -81,6 +79,8 @@ class Comparison:
     test: TestFigure | None
     """The winner's figure on the test split, where there is one."""
     model: Path | None
+    trained: int
+    """Documents that the winner was trained on; 0 if the budget ended before."""
     seconds: dict[str, float]
     skipped: list[Problem]
 
@@ -125,6 +125,7 @@ class Comparison:
             recipe=board.winner.option.recipe.as_dict(),
             toml=board.winner.option.recipe.to_toml(),
             model=None if self.model is None else str(self.model),
+            trained=self.trained,
             seconds=self.seconds,
             conventions=conventions(),
             versions={"manylabel": __version__, "numpy": np.__version__},
@@ -216,14 +217,16 @@ def compare_splits(
     `began` (by `time.perf_counter`; default: from now).
     """
     start = time.perf_counter() if began is None else began
-    deadline = Deadline(None if budget is None else FOR_RACE * budget - (time.perf_counter() - start))
     wanted = _checked(metric, folds, repeats, methods)
     with warnings.catch_warnings():
         # A method warns in every inner fold; training the winner repeats its warnings once.
         warnings.simplefilter("ignore", ManylabelWarning)
-        work, traits, how, differ = _divide(train, held_out, folds, repeats, budget, seed, n_jobs)
+        work, traits, whole, how, differ = _divide(train, held_out, folds, repeats, budget, seed, n_jobs)
         field, left_out = entrants(methods, traits, wanted)
-        race = RaceRunner(work, traits, wanted, budget, deadline, repeats).run(field, named=methods is not None)
+        share = FOR_RACE if budget is None else share_for_race(whole, budget)
+        deadline = Deadline(None if budget is None else share * budget - (time.perf_counter() - start))
+        planned = None if budget is None else share / FOR_RACE * budget
+        race = RaceRunner(work, traits, wanted, planned, deadline, repeats).run(field, named=methods is not None)
     race.left_out |= left_out
     if not race.runners:
         more = "a longer --budget, or fewer documents or methods" if race.clock_ended_it else "more documents"
@@ -231,14 +234,19 @@ def compare_splits(
     raced = time.perf_counter()
     board = leaderboard(race, seed)
     expected = _expected(board, race, len(train if held_out is None else held_out), differ, seed)
-    classifier = _train(train, board, model, name, seed, n_jobs)
+    left = None if budget is None else max(budget - (time.perf_counter() - start), 0.0)
+    size = len(train) if left is None else documents_in_time(board.winner, traits, race.n_folds // repeats, whole, left)
+    classifier = _train(_sample(train, size, seed), board, model, name, seed, n_jobs, Deadline(left))
     trained = time.perf_counter()
-    measured = None if held_out is None else _measure(classifier, held_out, wanted, expected)
+    measured = None
+    if classifier is not None and held_out is not None:
+        measured = _measure(classifier, held_out, wanted, expected)
     ended = time.perf_counter()
     seconds = {"race": raced - start, "train": trained - raced, "test": ended - trained, "all": ended - start}
+    size, model = (0, None) if classifier is None else (min(size, len(train)), model)
     return Comparison(
         name, wanted, SplitCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed,
-        repeats, race, board, expected, measured, model, seconds, [],
+        repeats, race, board, expected, measured, model, size, seconds, [],
     )  # fmt: skip
 
 
@@ -268,28 +276,36 @@ def _divide(
     budget: float | None,
     seed: int,
     n_jobs: int | None,
-) -> tuple[FoldWork, Traits, str, bool]:
-    """The documents in folds, their traits, how they were divided, and whether the folds differ in kind."""
+) -> tuple[FoldWork, Traits, Traits, str, bool]:
+    """The documents in folds, their traits and those of all documents, how they were divided, and whether the folds
+    differ in kind.
+    """
     if repeats > 1:
         # Time-ordered folds are the same in every repetition; with repetitions folds are drawn at random.
         if time_column(train):
             raise ParameterError("Time-ordered folds cannot be repeated. Leave out --repeats, or --split-by time:….")
         test = None
     corpus = in_order_of_time(train, test)
-    traits = Traits.of(FoldWork.of(corpus, [], n_jobs=n_jobs), corpus.fields)
-    size = _sample_size(traits, folds * repeats, budget)
+    whole = Traits.of(FoldWork.of(corpus, [], n_jobs=n_jobs), corpus.fields)
+    size = _sample_size(whole, folds * repeats, budget)
     how = ""
     if size < len(corpus):
-        share = size / len(corpus)
-        rows = iterative_split(corpus.label_matrix(), (share, 1 - share), seed=seed)[0]
-        corpus = corpus.subset(np.sort(rows))
+        corpus = _sample(corpus, size, seed)
         how = f"a stratified sample of {len(corpus):,} of {counted(len(train), 'document')} in "
     splits, made = folds_of(corpus, folds, seed)
     for number in range(1, repeats):
         splits = [*splits, *folds_of(corpus, folds, seed + number)[0]]
     made = made if repeats == 1 else f"{repeats} × {made} and following"
     work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
-    return work, Traits.of(work, corpus.fields), how + made, bool(corpus.split_by)
+    return work, Traits.of(work, corpus.fields), whole, how + made, bool(corpus.split_by)
+
+
+def _sample(corpus: Corpus, size: int, seed: int) -> Corpus:
+    """A stratified sample of the documents, in their order; all of them if there are no more."""
+    if size >= len(corpus):
+        return corpus
+    share = size / len(corpus)
+    return corpus.subset(np.sort(iterative_split(corpus.label_matrix(), (share, 1 - share), seed=seed)[0]))
 
 
 def _sample_size(traits: Traits, folds: int, budget: float | None) -> int:
@@ -315,10 +331,20 @@ def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed
 
 
 def _train(
-    corpus: Corpus, board: Leaderboard, model: Path | None, name: str, seed: int, n_jobs: int | None
-) -> TextClassifier:
-    with stage("Training the winner"):
-        classifier = fit_corpus(corpus, board.winner.option.recipe, seed=seed, n_jobs=n_jobs)
+    corpus: Corpus,
+    board: Leaderboard,
+    model: Path | None,
+    name: str,
+    seed: int,
+    n_jobs: int | None,
+    deadline: Deadline,
+) -> TextClassifier | None:
+    """The winner trained on the documents and saved; None if that took too long."""
+    try:
+        with checking(deadline.check), stage("Training the winner"):
+            classifier = fit_corpus(corpus, board.winner.option.recipe, seed=seed, n_jobs=n_jobs)
+    except OutOfTime:
+        return None
     if model is not None:
         classifier.save(model, training_facts(corpus, name, "compare"))
     return classifier

@@ -1,0 +1,137 @@
+"""CPU and wall seconds and peak memory of whole commands on made-up corpora with many documents and labels.
+
+    python -m benchmarks.memory
+    python -m benchmarks.memory --quick
+    python -m benchmarks.memory --only auto-2000,compare --keep FOLDER
+
+Each case runs in a process of its own, which reads the file, trains and writes the model. The corpora are those of
+`benchmarks.synthetic`. `--keep` names a folder in which corpora stay for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.synthetic import Size, draw, spelling
+
+MEGABYTE = 2**20
+QUICK_SHARE = 20
+"""By how much a quick run has fewer documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A command on a corpus, and what it may take."""
+
+    name: str
+    size: Size
+    command: tuple[str, ...]
+    most_megabytes: int | None = None
+    most_seconds: float | None = None
+
+
+def train(*options: str) -> tuple[str, ...]:
+    return ("train", "{data}", "--model", "{model}", *options)
+
+
+CASES = (
+    Case("auto-50", Size(10_000, 50, 50_000), train()),
+    Case("auto-2000-small", Size(10_000, 2_000, 50_000), train()),
+    Case(
+        "compare", Size(10_000, 2_000, 50_000), ("compare", "{data}", "--budget", "60s", "--model", "{model}"), None, 66
+    ),
+    Case("nb-2000", Size(50_000, 2_000, 50_000), train("--method", "nb"), 800),
+    Case("auto-2000", Size(50_000, 2_000, 50_000), train(), 1536),
+    Case("auto-20000", Size(20_000, 20_000, 50_000), train(), 3072),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a process took."""
+
+    cpu: float
+    wall: float
+    megabytes: float
+    model_megabytes: float
+    status: int
+
+
+def write_corpus(path: Path, size: Size) -> None:
+    """Write the training documents of a made-up corpus as JSON lines."""
+    drawn = draw(size)
+    spelled = [spelling(term) for term in range(size.terms)]
+    with path.open("w") as file:
+        for number, (start, end) in enumerate(pairwise(drawn.starts[: size.documents + 1].tolist())):
+            row = drawn.Y.indices[drawn.Y.indptr[number] : drawn.Y.indptr[number + 1]]
+            text = " ".join([spelled[term] for term in drawn.words[start:end].tolist()])
+            file.write(json.dumps({"text": text, "labels": [f"label{k:05d}" for k in row.tolist()]}) + "\n")
+
+
+def run(command: list[str], model: Path) -> Measured:
+    """Run manylabel in a process of its own and measure it."""
+    began = time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "manylabel", *command], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - began
+    written = model.stat().st_size if model.exists() else 0
+    cpu = used.ru_utime + used.ru_stime
+    return Measured(cpu, wall, used.ru_maxrss / 1024, written / MEGABYTE, process.returncode)
+
+
+def measure(case: Case, folder: Path) -> Measured:
+    size = case.size
+    data = folder / f"{size.documents}x{size.labels}.jsonl"
+    if not data.exists():
+        write_corpus(data, size)
+    with TemporaryDirectory(dir=folder) as written:
+        model = Path(written) / "model"
+        return run([part.format(data=data, model=model) for part in case.command], model)
+
+
+def shown(case: Case, found: Measured) -> str:
+    limits = []
+    if case.most_megabytes is not None:
+        limits.append(f"{case.most_megabytes:,} MB")
+    if case.most_seconds is not None:
+        limits.append(f"{case.most_seconds:g} s")
+    failed = "" if found.status == 0 else f" (exit code {found.status})"
+    return (
+        f"| {case.name}{failed} | {case.size.documents:,} × {case.size.labels:,} | {found.cpu:.0f} | {found.wall:.0f} "
+        f"| {found.megabytes:,.0f} | {found.model_megabytes:,.0f} | {', '.join(limits) or '–'} |"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the documents, a tenth of the labels")
+    parser.add_argument("--only", help="names of cases, separated by commas: " + ", ".join(c.name for c in CASES))
+    parser.add_argument("--keep", type=Path, help="a folder in which the corpora are kept")
+    options = parser.parse_args()
+    wanted = options.only.split(",") if options.only else [case.name for case in CASES]
+    print("| case | documents × labels | CPU s | wall s | peak MB | model MB | goal |\n|---|---|---|---|---|---|---|")
+    with TemporaryDirectory() as temporary:
+        folder = options.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for case in CASES:
+            if case.name not in wanted:
+                continue
+            if options.quick:
+                size = case.size
+                smaller = replace(size, documents=size.documents // QUICK_SHARE, labels=max(size.labels // 10, 20))
+                case = replace(case, size=smaller)
+            print(shown(case, measure(case, folder)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
