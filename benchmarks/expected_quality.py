@@ -55,7 +55,7 @@ def measure(corpus: Corpus, method: str, repeats: int) -> Measured:
         decided, Y_train = recipe.build(seed=seed, n_jobs=1), Csr(Y[train])
         facts = decided.wanted(learned.facts)
         scored = decided.score_out_of_fold(
-            decided.rule, learned.X, Y_train, decided.out_of_fold(learned.X, Y_train, facts, learned.in_folds)
+            decided.rule, learned.X, Y_train, decided.out_of_fold(learned.X, facts, learned.in_folds)
         )
         rule = decided.rule if scored.rule is None else scored.rule
         assert rule is not None

@@ -1,6 +1,6 @@
 """The default method: cost, averaging and rule chosen on out-of-fold scores that are handed on."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -12,12 +12,14 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline, OutOfTime
+from manylabel.decisions import auto as auto_module
 from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.threshold import Threshold
 from manylabel.estimator import Csr
 from manylabel.features import Weighting
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
@@ -80,6 +82,26 @@ def test_costs_are_tried_as_long_as_each_is_better() -> None:
     before = ShorterIsBetter.fitted
     assert AutoModel(SVM, (), ShorterIsBetter(), costs=(2.0, 1.0, 0.5)).fit(X, Y).choice_["settings"] == {"C": 2.0}
     assert ShorterIsBetter.fitted - before == 2  # the second cost was worse, so the third was not tried
+
+
+def test_the_cost_of_many_labels_is_searched_with_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both costs are tried with one label, the second is better, and only that one is tried with all."""
+    monkeypatch.setattr(auto_module, "MOST_SCORES", X.shape[0] * Y.shape[1] - 1)
+    monkeypatch.setattr(auto_module, "SEARCHED_LABELS", 1)
+    seen: list[tuple[float, int]] = []
+
+    class Watched(LinearSVM):
+        def learn(self, X: Csr, Y: Csr) -> None:
+            seen.append((float(self.C), Y.shape[1]))  # type: ignore[arg-type]
+            super().learn(X, Y)
+
+        def fit(self, X: object, Y: object) -> Self:  # type: ignore[override]
+            return MultiLabelModel.fit(self, X, Y)
+
+    auto = AutoModel(Watched(), (), LongerIsBetter(), costs=(2.0, 1.0), folds=2).fit(X, Y)
+    assert auto.choice_["settings"] == {"C": 1.0}
+    labels = Y.shape[1]
+    assert seen == [(2.0, 1)] * 2 + [(1.0, 1)] * 2 + [(1.0, labels)] * 3
 
 
 def test_a_cost_inside_a_strategy_is_found() -> None:

@@ -143,8 +143,8 @@ def _run_together(
         scores, Y_true = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
         empty = np.zeros(0, dtype=np.bool_)
         if any(rule is not None and rule.learns for rule in rules.values()):
-            score = first.out_of_fold(fold.X, fold.Y, facts, fold.in_folds, fit)
-            scores, rows, empty = score(model)
+            score = first.out_of_fold(fold.X, facts, fold.in_folds, fit)
+            scores, rows, empty = score(model, fold.Y)
             Y_true = Csr(fold.Y[rows])
         learned, rule_seconds = _learn_rules(rules, scores, empty, Y_true, model)
         fitted = fit(model, fold.X, fold.Y, facts)

@@ -12,13 +12,16 @@ from manylabel.data.splits import iterative_stratification
 from manylabel.decisions.base import DecisionRule, decidable_scores
 from manylabel.decisions.cross_fitting import CrossFitted
 from manylabel.decisions.decided import DecidedModel, OutOfFold, Probabilities, Scored
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
 
 COST = Number(low=0, open_low=True)
+SEARCHED_LABELS = 256
+"""How many labels the search for the cost looks at where documents × labels are many."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +42,8 @@ class AutoModel(DecidedModel):
     """A model whose cost `C`, averaging with others and decision rule are chosen by one metric.
 
     1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
-       before.
+       before. Where there are more than 2²⁴ scores of documents × labels, this is done with some of the labels (up to
+       256, evenly spaced by frequency), and only the chosen cost with all.
     2. On small data (non-zeros of X × labels ≤ `most_work`; on larger data they would take much longer than `model`)
        the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`, average)
        is chosen if it improves the metric further. Models of counts take no part where X has negative values.
@@ -122,16 +126,13 @@ class AutoModel(DecidedModel):
         """The best of all models tried: one per cost, and the average with the `others`."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, X, Y, out_of_fold)
-        best, gain = None, -np.inf
-        crossed: tuple[CrossFitted, ...] = ()
-        for cost in self._costs():
-            tried = self._try_cost(cost, rule, Y, out_of_fold)
-            crossed += tried.crossed
-            if best is not None and not _gain(tried) > gain:
-                break
-            best, gain = tried, _gain(tried)
-        assert best is not None
-        all_scored = len(best.rows) == X.shape[0]
+        costs = self._costs()
+        if len(costs) > 1 and Y.shape[0] * Y.shape[1] > MOST_SCORES:
+            labels = spaced_labels(Y, SEARCHED_LABELS)
+            few, _ = self._try_costs(costs, rule, Csr(Y[:, labels]), out_of_fold)
+            costs = (few.settings.get("C"),)
+        best, crossed = self._try_costs(costs, rule, Y, out_of_fold)
+        gain, all_scored = _gain(best), len(best.rows) == X.shape[0]
         others = [model for model in self.others if not model.needs_counts or not X.nnz or X.data.min() >= 0]
         if others and all_scored and X.nnz * Y.shape[1] <= self.most_work:
             average = self._try_average(best, others, rule, Y, out_of_fold)
@@ -139,6 +140,22 @@ class AutoModel(DecidedModel):
             if _gain(average) > gain:
                 return replace(average, crossed=crossed)
         return replace(best, crossed=crossed)
+
+    def _try_costs(
+        self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold
+    ) -> tuple[Scored, tuple[CrossFitted, ...]]:
+        """The model with the best of the costs, tried as long as each is better than the one before, and what all
+        models decided that were tried.
+        """
+        best = self._try_cost(costs[0], rule, Y, out_of_fold)
+        crossed = best.crossed
+        for cost in costs[1:]:
+            tried = self._try_cost(cost, rule, Y, out_of_fold)
+            crossed += tried.crossed
+            if not _gain(tried) > _gain(best):
+                break
+            best = tried
+        return best, crossed
 
     def _costs(self) -> Sequence[float | None]:
         """The costs to try; None means the model's own."""
@@ -152,7 +169,7 @@ class AutoModel(DecidedModel):
     def _try_cost(self, cost: float | None, rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold) -> Scored:
         """The model with one cost, its out-of-fold scores, and the rule learned on them."""
         model = self._with_cost(cost)
-        scores, rows, empty = out_of_fold(model)
+        scores, rows, empty = out_of_fold(model, Y)
         decidable = decidable_scores(scores, empty, model, rule)
         learned = unfitted_copy(rule)
         crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
@@ -169,7 +186,7 @@ class AutoModel(DecidedModel):
         scores = [of_unseen_documents(first.scores, first.model.score_kind)]
         for other in others:
             model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
-            own, _, _ = out_of_fold(model)
+            own, _, _ = out_of_fold(model, Y)
             scores.append(of_unseen_documents(own, model.score_kind))
         ensemble = Ensemble((first.model, *others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         member_scores = np.stack(scores)
@@ -181,6 +198,17 @@ class AutoModel(DecidedModel):
         found = learned.fit_crossed(decidable, Y, ensemble.score_kind)
         settings, crossed = {**first.settings, "averaged": True}, () if found is None else (found,)
         return Averaged(ensemble, combined, first.rows, first.empty, learned, settings, crossed, member_scores)
+
+
+def spaced_labels(Y: Csr, most: int) -> Ints:
+    """The columns of at most so many labels that documents have, evenly spaced in the order of their frequency.
+
+    >>> spaced_labels(Csr([[1, 1, 0, 1, 1], [1, 0, 0, 1, 0], [1, 0, 0, 0, 0]]), 2).tolist()
+    [0, 1]
+    """
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    return np.sort(order[:: max(1, -(-len(order) // most))]).astype(np.int64)
 
 
 def _gain(found: Scored) -> float:

@@ -37,9 +37,9 @@ from manylabel.stored import Fields, Maybe, Part, Stored
 MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
 RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
 Probabilities: TypeAlias = Literal["auto", "logistic", "isotonic"] | None
-OutOfFold: TypeAlias = Callable[[MultiLabelModel], tuple[Floats, Ints, Bools]]
-"""A model → the scores of the training documents by copies of it that did not see them, the rows of these documents,
-and which of them have no term that the copy knew.
+OutOfFold: TypeAlias = Callable[[MultiLabelModel, Csr], tuple[Floats, Ints, Bools]]
+"""A model and the true labels, all or some → the scores of the training documents by copies of the model that did not
+see them, the rows of these documents, and which of them have no term that the copy knew.
 """
 Report: TypeAlias = Callable[[Csr, Csr], None]
 """Takes the true and the predicted labels of training documents, predicted by models and rules that did not see them.
@@ -231,7 +231,7 @@ class DecidedModel(MultiLabelModel):
             rule.check_parameters()
             rule.check_kind(self.model.score_kind)
         if self._learns:
-            out_of_fold = self.out_of_fold(features, Y_true, facts, fold_features)
+            out_of_fold = self.out_of_fold(features, facts, fold_features)
             found = self.score_out_of_fold(rule, features, Y_true, out_of_fold)
             rule = self._learn_from(found, rule, Csr(Y_true[found.rows]), report)
             self.model_ = found.fit(features, Y_true, facts)
@@ -276,14 +276,13 @@ class DecidedModel(MultiLabelModel):
     def out_of_fold(
         self,
         X: Csr,
-        Y: Csr,
         facts: Mapping[str, Any],
         fold_features: FoldFeatures | None,
         fit: Fit = fit_anew,
     ) -> OutOfFold:
         """A function that scores all training documents by copies of a model that did not see them."""
 
-        def score(model: MultiLabelModel) -> tuple[Floats, Ints, Bools]:
+        def score(model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
             empty: Bools = np.diff(X.indptr) == 0
 
             def noted(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
@@ -309,7 +308,7 @@ class DecidedModel(MultiLabelModel):
     def score_out_of_fold(self, rule: DecisionRule | None, X: Csr, Y: Csr, out_of_fold: OutOfFold) -> Scored:
         """The model and its out-of-fold scores, from which `rule` will learn."""
         model = self.unfitted_model()
-        return Scored(model, *out_of_fold(model))
+        return Scored(model, *out_of_fold(model, Y))
 
     def _learn_from(
         self, found: Scored, rule: DecisionRule | None, Y_true: Csr, report: Report | None
