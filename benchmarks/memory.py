@@ -21,6 +21,8 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from benchmarks.synthetic import Size, draw, spelling
 
 MEGABYTE = 2**20
@@ -67,14 +69,17 @@ class Measured:
 
 
 def write_corpus(path: Path, size: Size) -> None:
-    """Write the training documents of a made-up corpus as JSON lines."""
+    """Write the training documents of a made-up corpus as JSON lines; a label that no document has gets one."""
     drawn = draw(size)
     spelled = [spelling(term) for term in range(size.terms)]
+    Y = drawn.Y[: size.documents]
+    rows = [Y.indices[start:end].tolist() for start, end in pairwise(Y.indptr.tolist())]
+    for label in np.flatnonzero(np.bincount(Y.indices, minlength=size.labels) == 0).tolist():
+        rows[label % size.documents].append(label)
     with path.open("w") as file:
-        for number, (start, end) in enumerate(pairwise(drawn.starts[: size.documents + 1].tolist())):
-            row = drawn.Y.indices[drawn.Y.indptr[number] : drawn.Y.indptr[number + 1]]
+        for labels, (start, end) in zip(rows, pairwise(drawn.starts[: size.documents + 1].tolist()), strict=True):
             text = " ".join([spelled[term] for term in drawn.words[start:end].tolist()])
-            file.write(json.dumps({"text": text, "labels": [f"label{k:05d}" for k in row.tolist()]}) + "\n")
+            file.write(json.dumps({"text": text, "labels": [f"label{k:05d}" for k in labels]}) + "\n")
 
 
 def run(command: list[str], model: Path) -> Measured:

@@ -77,7 +77,8 @@ class TextClassifier(TextPredictor):
     `metric` is the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
     decision rule is chosen for it. `single_label` tells whether exactly one label is predicted per document, the one
     with the highest score; by default (None) that is so where every training document has exactly one label, unless
-    `decision` names a rule other than that of the method.
+    `decision` names a rule other than that of the method. `n_jobs` limits the threads and `memory` (``"2GB"``; default:
+    half of what is free) the tables of scores, see docs/memory.md.
 
     Documents are strings, mappings from field to string (such as title and body), or a ready-made matrix of counts or
     of other numbers, such as embeddings. `features` may also be a transformer of scikit-learn: if it is fitted, it is
@@ -138,6 +139,7 @@ class TextClassifier(TextPredictor):
         folds: int = 5,
         seed: int = 0,
         n_jobs: int | None = None,
+        memory: str | int | None = None,
     ) -> None:
         self.method = method
         self.features = features
@@ -150,6 +152,7 @@ class TextClassifier(TextPredictor):
         self.folds = folds
         self.seed = seed
         self.n_jobs = n_jobs
+        self.memory = memory
 
     @classmethod
     def from_recipe(cls, recipe: Recipe, **training: Any) -> Self:
@@ -244,7 +247,13 @@ class TextClassifier(TextPredictor):
         weights = None if sample_weight is None else check_weights(sample_weight, Y.shape[0], "TextClassifier")
         features = self.features if is_transformer(self.features) else recipe.vectorizer_settings
         trained = Training(
-            recipe, features, self.folds, self.seed, self.n_jobs, predicts_unseen=given.form not in SINGLE_FORMS
+            recipe,
+            features,
+            self.folds,
+            self.seed,
+            self.n_jobs,
+            self.memory,
+            predicts_unseen=given.form not in SINGLE_FORMS,
         ).run(documents, Y, names, terms=terms, parents=parents, sample_weight=weights)
         # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
         self.recipe_, self.features_, self.decided_ = trained.recipe.as_dict(), trained.pipeline, trained.decided

@@ -37,7 +37,7 @@ from manylabel.estimator import Csr, Estimator
 from manylabel.exceptions import ManylabelError, MissingDataError, MissingExtraError, ModelFileError
 
 FORMAT_VERSION = 2
-MACHINE_SETTINGS = ("n_jobs",)
+MACHINE_SETTINGS = ("n_jobs", "memory")
 """Parameters that describe the computer a model was trained on, not the model; they are not stored."""
 SHORT_LIST = 16
 MAX_HEADER = 1 << 28

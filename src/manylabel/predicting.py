@@ -21,6 +21,7 @@ from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, c
 from manylabel.estimator import Csr, Floats, Ints, Transformer
 from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
+from manylabel.memory import table_bytes
 from manylabel.models.score_kinds import undisplay
 from manylabel.progress import stage
 
@@ -51,6 +52,7 @@ class TextPredictor(Transformer):
     """
 
     method: str
+    memory: str | int | None
     features_: FeaturePipeline
     decided_: DecidedModel
     labels_: list[str]
@@ -236,7 +238,8 @@ class TextPredictor(Transformer):
     def _batches(self, documents: Documents) -> Iterator[Csr]:
         """Yield X of one batch of documents after the other, so that the scores of a batch fit into memory."""
         given = read_documents(documents)
-        total, step = length_of(given), max(1, BATCH_BYTES // (8 * max(1, len(self.labels_))))
+        batch = BATCH_BYTES if self.memory is None else table_bytes(self.memory, BATCH_BYTES)
+        total, step = length_of(given), max(1, batch // (8 * max(1, len(self.labels_))))
         with stage("Classifying", total) as advance:
             for start in range(0, total, step):
                 X = self.features_.transform(given[start : start + step])

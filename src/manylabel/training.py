@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from manylabel.data.documents import rows_of
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features.pipeline import Documents, FeaturePipeline, Learned
+from manylabel.memory import table_bytes
+from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 
@@ -28,6 +30,8 @@ class Training:
     folds: int = 5
     seed: int = 0
     n_jobs: int | None = None
+    memory: str | int | None = None
+    """The limit of memory, see `manylabel.memory`."""
     predicts_unseen: bool = True
     """Whether predictions of documents that the model did not see are kept in `unseen`."""
 
@@ -71,6 +75,7 @@ class Training:
                 held_out=unlearned,
                 fold_features=learned.in_folds,
                 report=self._keep_unseen if self.predicts_unseen else None,
+                most_scores=table_bytes(self.memory, 8 * MOST_SCORES) // 8,
                 **self.decided.wanted(facts),
             )
         return self

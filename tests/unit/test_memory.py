@@ -2,10 +2,13 @@
 
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from manylabel.classifier import TextClassifier
+from manylabel.data import load
 from manylabel.decisions import threshold_search
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.calibrated import CalibratedThreshold
@@ -14,7 +17,9 @@ from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, Floats
+from manylabel.exceptions import ParameterError
 from manylabel.kernels import linear_solvers
+from manylabel.memory import bytes_of, free_bytes
 from manylabel.models import binary_nb, label_thresholds, linear_svm
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
@@ -132,3 +137,40 @@ def test_weights_of_naive_bayes_do_not_depend_on_batches(monkeypatch: pytest.Mon
 def test_the_best_rule_takes_few_times_the_size_of_its_scores() -> None:
     scores, Y = scored(2500, 2000)
     assert peak(lambda: BestRule(folds=2).fit(scores, Y, MARGIN)) < 5 * scores.nbytes
+
+
+@pytest.mark.parametrize("size", ["", "GB", "-1GB", "0", "2 apples", 0])
+def test_an_invalid_size_is_refused(size: str | int) -> None:
+    with pytest.raises(ParameterError, match="500MB"):
+        bytes_of(size)
+
+
+def test_free_memory_is_some_of_this_machine() -> None:
+    assert 2**20 < free_bytes() < 2**50
+
+
+def test_predictions_do_not_depend_on_the_memory() -> None:
+    letters = load("townhall").corpus.subset(range(120))
+    model = TextClassifier("nb-binary").fit(letters.texts, letters.label_sets)
+    expected = model.predict_scores(letters.texts)
+    small = model.set_params(memory="1kB")
+    batches = list(small.iter_decisions(letters.texts))
+    assert len(batches) > 20
+    np.testing.assert_array_equal(small.predict_scores(letters.texts), expected)
+
+
+def test_rules_learn_from_fewer_scores_where_memory_is_small() -> None:
+    letters = load("townhall").corpus.subset(range(120))
+    enough, small = (
+        TextClassifier("nb", memory=memory).fit(letters.texts, letters.label_sets).expected_
+        for memory in ("1GB", "20kB")
+    )
+    assert enough is not None
+    assert small is not None
+    assert enough["documents"] == 120 > small["documents"]
+
+
+def test_a_model_file_does_not_keep_the_limit_of_memory(tmp_path: Path) -> None:
+    letters = load("townhall").corpus.subset(range(60))
+    TextClassifier("nb-binary", memory="1GB").fit(letters.texts, letters.label_sets).save(tmp_path / "m")
+    assert TextClassifier.load(tmp_path / "m").memory is None

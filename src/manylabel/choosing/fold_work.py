@@ -76,6 +76,7 @@ class FoldWork:
         hierarchy: Hierarchy | None = None,
         seed: int = 0,
         n_jobs: int | None = None,
+        memory: str | int | None = None,
     ) -> None:
         self.documents = documents
         self.Y = Y
@@ -84,11 +85,20 @@ class FoldWork:
         self.hierarchy = hierarchy
         self.seed = seed
         self.n_jobs = n_jobs
+        self.memory = memory
         self._counts: OrderedDict[object, tuple[Csr, bool]] = OrderedDict()
         self._folds: OrderedDict[object, FoldData] = OrderedDict()
 
     @classmethod
-    def of(cls, corpus: Corpus, splits: Sequence[Split], *, seed: int = 0, n_jobs: int | None = None) -> Self:
+    def of(
+        cls,
+        corpus: Corpus,
+        splits: Sequence[Split],
+        *,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        memory: str | int | None = None,
+    ) -> Self:
         """The work on a labelled corpus; labels that no document has are dropped."""
         documents: Documents = corpus.counts if corpus.counts is not None else corpus.texts
         used = {name for labels in corpus.label_sets for name in labels}
@@ -96,7 +106,7 @@ class FoldWork:
         if not names:
             raise DataError("No document has a label, so there is nothing to learn.", path=corpus.source or None)
         Y = corpus.label_matrix(names)
-        return cls(documents, Y, names, splits, hierarchy=corpus.hierarchy, seed=seed, n_jobs=n_jobs)
+        return cls(documents, Y, names, splits, hierarchy=corpus.hierarchy, seed=seed, n_jobs=n_jobs, memory=memory)
 
     def divided(self, splits: Sequence[Split]) -> FoldWork:
         """The same documents in other folds; the counted terms are shared."""
@@ -108,6 +118,7 @@ class FoldWork:
             hierarchy=self.hierarchy,
             seed=self.seed,
             n_jobs=self.n_jobs,
+            memory=self.memory,
         )
         other._counts = self._counts
         return other

@@ -17,9 +17,10 @@ from manylabel.decisions.base import DecisionRule, decidable_scores, unlabelled_
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
 from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.memory import table_bytes
 from manylabel.metrics import LabelRanks, label_ranks
 from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
-from manylabel.models.out_of_fold import Fit, fit_anew
+from manylabel.models.out_of_fold import MOST_SCORES, Fit, fit_anew
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -108,22 +109,24 @@ def run_trial(
         whole = Recipe.of(recipe.method, {"decision": decision}).decision
         whole = one_label_decision(whole, preset) or whole if one_each else whole
         built[name] = build(replace(recipe, decision=whole), **training).set_params(probabilities=None)
+    most = table_bytes(work.memory, 8 * MOST_SCORES) // 8
     apart = {name: decided for name, decided in built.items() if decided.searches or decided.divide(fold.Y) is not None}
-    found = {name: _run_apart(decided, fold, with_ranks) for name, decided in apart.items()}
+    found = {name: _run_apart(decided, fold, with_ranks, most) for name, decided in apart.items()}
     shared = {name: decided for name, decided in built.items() if name not in apart}
     if shared:
-        found |= _run_together(shared, fold, with_ranks, fit)
+        found |= _run_together(shared, fold, with_ranks, fit, most)
     return {name: found[name] for name in rules}
 
 
-def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool) -> TrialPredictions:
+def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool, most: int) -> TrialPredictions:
     """The predictions of a model and a rule that cannot share their work with others.
 
     The search chooses settings of the model, or the rule needs documents that the model does not see.
     """
     began = time.perf_counter()
     with stage("Learning"):
-        decided.fit(fold.X, fold.Y, fold_features=fold.in_folds, **decided.wanted(fold.facts))
+        facts = decided.wanted(fold.facts)
+        decided.fit(fold.X, fold.Y, fold_features=fold.in_folds, most_scores=most, **facts)
     learned = time.perf_counter() - began
     with stage("Predicting"):
         predicted, ranks, seconds = _predict(decided.model_, {"": decided.rule_}, fold, with_ranks)
@@ -131,7 +134,7 @@ def _run_apart(decided: DecidedModel, fold: FoldData, with_ranks: bool) -> Trial
 
 
 def _run_together(
-    decided: Mapping[str, DecidedModel], fold: FoldData, with_ranks: bool, fit: Fit
+    decided: Mapping[str, DecidedModel], fold: FoldData, with_ranks: bool, fit: Fit, most: int
 ) -> dict[str, TrialPredictions]:
     """The predictions of rules that read the scores of one model: the models of `decided` differ by their rule."""
     first = next(iter(decided.values()))
@@ -143,7 +146,7 @@ def _run_together(
         scores, Y_true = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
         empty = np.zeros(0, dtype=np.bool_)
         if any(rule is not None and rule.learns for rule in rules.values()):
-            score = first.out_of_fold(fold.X, facts, fold.in_folds, fit)
+            score = first.out_of_fold(fold.X, facts, fold.in_folds, fit, most)
             scores, rows, empty = score(model, fold.Y)
             Y_true = Csr(fold.Y[rows])
         learned, rule_seconds = _learn_rules(rules, scores, empty, Y_true, model)

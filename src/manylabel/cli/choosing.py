@@ -60,6 +60,7 @@ def compare(
     reading: o.DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
     """Find the best method for some documents within a time budget, and test whether its lead is significant.
@@ -108,6 +109,7 @@ def compare(
                 budget=seconds,
                 seed=seed,
                 n_jobs=jobs,
+                memory=memory,
             ).record
         found.append(one)
         if not json:
@@ -151,6 +153,7 @@ def tune(
     reading: o.DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
     """Search the settings of a method, and train with the best where they are significantly better than its own.
@@ -183,6 +186,7 @@ def tune(
             split=split,
             seed=seed,
             n_jobs=jobs,
+            memory=memory,
         )
     if json:
         show_json(tuned.as_dict())

@@ -70,6 +70,7 @@ def evaluate(
     reading: o.DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
     """Measure a model file, or train methods on the training split and measure them on the test split.
@@ -126,7 +127,7 @@ def evaluate(
         return
     with progress():
         if model is not None:
-            found = [evaluate_model(source, model, split=split, analyse=analyse) for source in sources]
+            found = [evaluate_model(source, model, split=split, analyse=analyse, memory=memory) for source in sources]
         else:
             found = [
                 evaluate_methods(
@@ -139,6 +140,7 @@ def evaluate(
                     single_label=single_label,
                     seed=seed,
                     n_jobs=jobs,
+                    memory=memory,
                 )
                 for source in sources
             ]

@@ -32,6 +32,7 @@ def train(
     reading: o.DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
     """Learn from labelled documents and write a model file.
@@ -58,6 +59,7 @@ def train(
             single_label=single_label,
             seed=seed,
             n_jobs=jobs,
+            memory=memory,
         )
     if json:
         show_json(trained.record.as_dict())

@@ -307,6 +307,15 @@ Seed = Annotated[int, typer.Option("--seed", help="The seed of the random number
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", help="Threads to use; all cores by default.", show_default=False)
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory for tables of scores, such as 2GB; half of the free memory by default.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 SingleLabel = Annotated[
     bool | None,

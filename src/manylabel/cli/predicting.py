@@ -95,6 +95,7 @@ def predict(
         typer.Option("--runners-up", min=0, help="With --scores: how many labels to add that were not predicted."),
     ] = 3,
     jobs: o.Jobs = None,
+    memory: o.Memory = None,
     json: o.Json = False,
     *,
     reading: o.DataOptions,
@@ -112,7 +113,7 @@ def predict(
     wanted = Output.JSONL if json else to or output_format(output)
     if output is None and wanted in (Output.XLSX, Output.PARQUET):
         raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
-    classifier = use_threads(TextClassifier.load(model), jobs)
+    classifier = use_threads(TextClassifier.load(model).set_params(memory=memory), jobs)
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
     scores = scores or raw_scores or output is not None
     batches: Iterable[list[LabelledDocument]]

@@ -29,7 +29,7 @@ from manylabel.exceptions import UnsupportedError
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
-from manylabel.models.out_of_fold import Fit, fit_anew, out_of_fold_scores
+from manylabel.models.out_of_fold import MOST_SCORES, Fit, fit_anew, out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Fields, Maybe, Part, Stored
@@ -187,6 +187,7 @@ class DecidedModel(MultiLabelModel):
         held_out: tuple[Csr, Csr] | None = None,
         fold_features: FoldFeatures | None = None,
         report: Report | None = None,
+        most_scores: int = MOST_SCORES,
         **facts: Any,
     ) -> Self:
         """Learn the rule on out-of-fold scores, then the model; `facts` are passed to the model's `fit`.
@@ -195,10 +196,11 @@ class DecidedModel(MultiLabelModel):
         `fold_features` learns selection and weighting of terms in each fold from its training documents, so that the
         rule learns from documents as new as those predicted later. `report` is called, where the rule learns on
         out-of-fold scores, with what it decides about documents it did not see.
+        `most_scores` is how many out-of-fold scores the rule learns from at most, see `out_of_fold_scores`.
         `sample_weight` among the facts weighs the documents the model learns from; the rule counts each once.
         """
         try:
-            return self._fit(X, Y, held_out, fold_features, report, facts)
+            return self._fit(X, Y, held_out, fold_features, report, most_scores, facts)
         except BaseException:  # also an interruption: a model without its parts must not count as fitted
             self.forget()
             raise
@@ -210,6 +212,7 @@ class DecidedModel(MultiLabelModel):
         held_out: tuple[Csr, Csr] | None,
         fold_features: FoldFeatures | None,
         report: Report | None,
+        most_scores: int,
         facts: Mapping[str, Any],
     ) -> Self:
         features, targets = self.check_training(X, Y)
@@ -231,7 +234,7 @@ class DecidedModel(MultiLabelModel):
             rule.check_parameters()
             rule.check_kind(self.model.score_kind)
         if self._learns:
-            out_of_fold = self.out_of_fold(features, facts, fold_features)
+            out_of_fold = self.out_of_fold(features, facts, fold_features, most_scores=most_scores)
             found = self.score_out_of_fold(rule, features, Y_true, out_of_fold)
             rule = self._learn_from(found, rule, Csr(Y_true[found.rows]), report)
             self.model_ = found.fit(features, Y_true, facts)
@@ -279,6 +282,7 @@ class DecidedModel(MultiLabelModel):
         facts: Mapping[str, Any],
         fold_features: FoldFeatures | None,
         fit: Fit = fit_anew,
+        most_scores: int = MOST_SCORES,
     ) -> OutOfFold:
         """A function that scores all training documents by copies of a model that did not see them."""
 
@@ -297,6 +301,7 @@ class DecidedModel(MultiLabelModel):
                 Y,
                 self.folds,
                 self.seed,
+                most_scores,
                 options=model.wanted(facts),
                 fit=fit,
                 features=None if fold_features is None else noted,

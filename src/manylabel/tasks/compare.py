@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.progress import checking, stage
+from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import (
     ComparisonRecord,
     CostRow,
@@ -180,6 +182,7 @@ def compare(
     budget: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    memory: str | int | None = None,
 ) -> Comparison:
     """Compare on the training split of the data, and on the test split (or the documents of `test`) where there is one;
     see `compare_splits`.
@@ -192,7 +195,7 @@ def compare(
     name = loaded.corpus.name or source.data
     found = compare_splits(
         train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, repeats=repeats, budget=budget,
-        seed=seed, n_jobs=n_jobs, began=began,
+        seed=seed, n_jobs=n_jobs, memory=memory, began=began,
     )  # fmt: skip
     return replace(found, skipped=list(loaded.skipped))
 
@@ -210,6 +213,7 @@ def compare_splits(
     budget: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    memory: str | int | None = None,
     began: float | None = None,
 ) -> Comparison:
     """Cross-validate methods on `train`, train the best on all of it, save it as `model`, and measure it once on
@@ -222,6 +226,7 @@ def compare_splits(
         # A method warns in every inner fold; training the winner repeats its warnings once.
         warnings.simplefilter("ignore", ManylabelWarning)
         work, traits, whole, how, differ = _divide(train, held_out, folds, repeats, budget, seed, n_jobs)
+        work.memory = memory
         field, left_out = entrants(methods, traits, wanted)
         share = FOR_RACE if budget is None else share_for_race(whole, budget)
         deadline = Deadline(None if budget is None else share * budget - (time.perf_counter() - start))
@@ -236,14 +241,17 @@ def compare_splits(
     expected = _expected(board, race, len(train if held_out is None else held_out), differ, seed)
     left = None if budget is None else max(budget - (time.perf_counter() - start), 0.0)
     size = len(train) if left is None else documents_in_time(board.winner, traits, race.n_folds // repeats, whole, left)
-    classifier = _train(_sample(train, size, seed), board, model, name, seed, n_jobs, Deadline(left))
+    learned, recipe = _sample(train, size, seed), board.winner.option.recipe
+    classifier = _train(learned, recipe, Deadline(left), seed=seed, n_jobs=n_jobs, memory=memory)
+    if classifier is not None and model is not None:
+        classifier.save(model, training_facts(learned, name, "compare"))
     trained = time.perf_counter()
     measured = None
     if classifier is not None and held_out is not None:
         measured = _measure(classifier, held_out, wanted, expected)
     ended = time.perf_counter()
     seconds = {"race": raced - start, "train": trained - raced, "test": ended - trained, "all": ended - start}
-    size, model = (0, None) if classifier is None else (min(size, len(train)), model)
+    size, model = (0, None) if classifier is None else (len(learned), model)
     return Comparison(
         name, wanted, SplitCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed,
         repeats, race, board, expected, measured, model, size, seconds, [],
@@ -330,24 +338,13 @@ def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed
     return expectation(per_fold, [winner.pooled(), *others], board.metric, documents, folds_differ=differ, seed=seed)
 
 
-def _train(
-    corpus: Corpus,
-    board: Leaderboard,
-    model: Path | None,
-    name: str,
-    seed: int,
-    n_jobs: int | None,
-    deadline: Deadline,
-) -> TextClassifier | None:
-    """The winner trained on the documents and saved; None if that took too long."""
+def _train(corpus: Corpus, recipe: Recipe, deadline: Deadline, **training: Any) -> TextClassifier | None:
+    """The winner trained on the documents; None if that took too long."""
     try:
         with checking(deadline.check), stage("Training the winner"):
-            classifier = fit_corpus(corpus, board.winner.option.recipe, seed=seed, n_jobs=n_jobs)
+            return fit_corpus(corpus, recipe, **training)
     except OutOfTime:
         return None
-    if model is not None:
-        classifier.save(model, training_facts(corpus, name, "compare"))
-    return classifier
 
 
 def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expectation) -> TestFigure:

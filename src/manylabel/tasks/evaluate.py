@@ -62,12 +62,19 @@ class Evaluated:
         }
 
 
-def evaluate_model(source: Source, model: Path, *, split: str | None = None, analyse: bool = False) -> Evaluated:
+def evaluate_model(
+    source: Source,
+    model: Path,
+    *,
+    split: str | None = None,
+    analyse: bool = False,
+    memory: str | int | None = None,
+) -> Evaluated:
     """Measure a saved model on the test split of the documents (all of them where there is no split).
 
     With `analyse`, curves, rankings, set sizes and sweeps are computed too.
     """
-    classifier = TextClassifier.load(model)
+    classifier = TextClassifier.load(model).set_params(memory=memory)
     loaded = load_source(source, classifier)
     _check_known(loaded.corpus, classifier, model)
     corpus = split_of(loaded.corpus, split, "test")
@@ -108,6 +115,7 @@ def evaluate_methods(
     single_label: bool | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    memory: str | int | None = None,
 ) -> Evaluated:
     """The results of methods trained on the training split and measured on the test split.
 
@@ -128,7 +136,7 @@ def evaluate_methods(
     analyses: list[Analysis] = []
     for recipe in recipes:
         began = time.perf_counter()
-        classifier = fit_corpus(train, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs)
+        classifier = fit_corpus(train, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
         seconds = time.perf_counter() - began
         result, found = _measure(classifier, test, name, "test", counts, trained_on, seconds, analyse)
         results.append(result)

@@ -66,10 +66,16 @@ def terms_of(classifier: TextClassifier) -> int:
 
 
 def fit_corpus(
-    corpus: Corpus, recipe: Recipe, *, single_label: bool | None = None, seed: int = 0, n_jobs: int | None = None
+    corpus: Corpus,
+    recipe: Recipe,
+    *,
+    single_label: bool | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    memory: str | int | None = None,
 ) -> TextClassifier:
     """A classifier fitted to all documents of a corpus; errors about the documents name their file."""
-    classifier = TextClassifier.from_recipe(recipe, single_label=single_label, seed=seed, n_jobs=n_jobs)
+    classifier = TextClassifier.from_recipe(recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
     used = {name for names in corpus.label_sets for name in names}
     names = [name for name in corpus.label_names if name in used]
     try:
@@ -135,13 +141,14 @@ def train(
     single_label: bool | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    memory: str | int | None = None,
 ) -> Trained:
     """Load the documents, fit the method, save the model (unless `model` is None)."""
     recipe = Recipe.of(method, overrides)
     loaded = load_source(source)
     corpus = split_of(loaded.corpus, split, "train")
     began = time.perf_counter()
-    classifier = fit_corpus(corpus, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs)
+    classifier = fit_corpus(corpus, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
     seconds = time.perf_counter() - began
     name = loaded.corpus.name or source.data
     counts = SplitCounts.of(corpus.label_sets)

@@ -11,7 +11,6 @@ from manylabel.choosing.halving import Step, Trial
 from manylabel.choosing.settings import searched, value_in
 from manylabel.choosing.tuning import Tuned, importances
 from manylabel.choosing.tuning import tune as search
-from manylabel.data import Corpus
 from manylabel.deadline import Deadline
 from manylabel.evaluation.bootstrap import interval
 from manylabel.evaluation.result import SplitCounts
@@ -49,6 +48,7 @@ def tune(
     split: str | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    memory: str | int | None = None,
 ) -> TuningRecord:
     """Search the method's declared ranges on the training split, fit the outcome to all of it and save it.
 
@@ -64,15 +64,17 @@ def tune(
     loaded = load_source(source)
     corpus = split_of(loaded.corpus, split, "train")
     splits, how = folds_of(corpus, folds, seed)
-    work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
+    work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs, memory=memory)
     tuned = search(work, method, wanted, fixed=overrides, trials=trials, deadline=deadline)
     name = loaded.corpus.name or source.data
-    labels = _train(corpus, tuned.chosen.recipe, model, name, seed, n_jobs)
+    classifier = fit_corpus(corpus, tuned.chosen.recipe, seed=seed, n_jobs=n_jobs, memory=memory)
+    if model is not None:
+        classifier.save(model, training_facts(corpus, name, "tune"))
     recipe, last = tuned.chosen.recipe, tuned.search.steps[-1]
     return TuningRecord(
         data=name,
         documents=SplitCounts.of(corpus.label_sets).documents,
-        labels=labels,
+        labels=len(classifier.labels_),
         method=tuned.trials[0].recipe.method,
         metric=MetricName(wanted.name, wanted.title, wanted.greater_is_better),
         folds=how,
@@ -134,11 +136,3 @@ def _check(trials: int, folds: int) -> None:
         raise ParameterError(f"A search takes at least 2 trials, the method's own settings and others, not {trials}.")
     if folds < 2:
         raise ParameterError(f"Cross-validation takes at least 2 folds, not {folds}.")
-
-
-def _train(corpus: Corpus, recipe: Recipe, model: Path | None, name: str, seed: int, n_jobs: int | None) -> int:
-    """Train with a recipe and save; the number of labels."""
-    classifier = fit_corpus(corpus, recipe, seed=seed, n_jobs=n_jobs)
-    if model is not None:
-        classifier.save(model, training_facts(corpus, name, "tune"))
-    return len(classifier.labels_)

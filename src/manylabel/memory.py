@@ -1,0 +1,49 @@
+"""A limit of memory for tables of scores: sizes such as 2GB, half of the free memory by default."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from manylabel.exceptions import ParameterError
+
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+COPIES = 16
+"""How many tables as large as one of scores a limit leaves room for: rules and calibrations hold some of them at a
+time, beside the documents and the model."""
+
+
+def bytes_of(size: str | int) -> int:
+    """A size in bytes; written 2GB, 500MB, 1.5g or as a number of bytes.
+
+    >>> bytes_of("2GB"), bytes_of("1.5g"), bytes_of("500 MB"), bytes_of(4096)
+    (2147483648, 1610612736, 524288000, 4096)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", str(size).strip().lower())
+    number = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])
+    if number <= 0:
+        raise ParameterError(f"A size of memory is written 500MB, 2GB or 1.5GB, and is above 0; not {size!r}.")
+    return number
+
+
+def free_bytes() -> int:
+    """The free memory of the machine, or of the container where that has less."""
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    table = Path("/proc/meminfo")
+    if table.exists() and (found := re.search(r"^MemAvailable:\s+(\d+) kB", table.read_text(), re.MULTILINE)):
+        free = 1024 * int(found[1])
+    limit, used = (Path(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
+    if limit.exists() and used.exists() and (most := limit.read_text().strip()).isdigit():
+        free = min(free, max(0, int(most) - int(used.read_text())))
+    return free
+
+
+def table_bytes(memory: str | int | None, most: int) -> int:
+    """The bytes that one table of scores may take within a limit of memory, at most `most`.
+
+    >>> table_bytes("1MB", 10**9), table_bytes("64GB", 10**9)
+    (65536, 1000000000)
+    """
+    limit = free_bytes() // 2 if memory is None else bytes_of(memory)
+    return max(1, min(most, limit // COPIES))
