@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz denial check bench docs clean
+.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -67,9 +67,24 @@ SECONDS ?= 600
 fuzz: setup
 	$(BIN)/python -m fuzz.run --seconds $(SECONDS) $(if $(INPUTS),--inputs $(INPUTS)) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
+# One target guided by coverage (atheris, Linux), until the first find or for SECONDS: make fuzz-guided ONLY=csv
+fuzz-guided: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(BIN)/python -m fuzz.guided $(ONLY) -max_total_time=$(SECONDS)
+
 # Small files that once took minutes or gigabytes, each read by one command: seconds and megabytes.
 denial: setup
 	$(BIN)/python -m fuzz.denial
+
+# Known vulnerabilities of the installed packages, by pip-audit in an environment of its own; asks the package index.
+AUDIT := .venv-audit
+audit: setup $(AUDIT)/bin/pip-audit
+	$(AUDIT)/bin/pip-audit --strict --skip-editable \
+	    --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+
+$(AUDIT)/bin/pip-audit:
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.9'
 
 check: setup
 	$(BIN)/ruff format --check .
@@ -86,4 +101,4 @@ docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
+	rm -rf $(VENV) $(OLDEST) $(AUDIT) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

@@ -1,12 +1,17 @@
 """Generate the documentation that comes from the program itself.
 
-python docs/build.py            writes docs/methods.md, docs/metrics.md, docs/formats.md and docs/images/demo.svg
+python docs/build.py            writes docs/methods.md, docs/metrics.md, docs/formats.md, docs/licences.md (of the
+                                packages installed) and docs/images/demo.svg
 python docs/build.py --check    prints which pages are out of date, and exits with 1 if any is
 """
 
 import io
+import re
 import sys
 import tempfile
+import tomllib
+from collections.abc import Sequence
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 from rich.console import Console
@@ -159,6 +164,70 @@ def formats() -> str:
     )
 
 
+LICENCES = """\
+# Licences of dependencies
+
+manylabel is under the Apache License 2.0. The packages below are installed with it, or with one of its extras
+(`pip install 'manylabel[parquet]'`). Licences are those that the packages themselves declare.
+[vendor.toml](../src/manylabel/web/vendor/vendor.toml) lists the libraries for web pages that manylabel contains, with
+theirs.
+`python docs/build.py` writes this page.
+
+"""
+
+
+def licences() -> str:
+    """The page of licences: all packages that manylabel and its extras need, directly or not, and what needs them."""
+    needed: dict[str, list[str]] = {}
+    for extra, names in EXTRAS.items():
+        for name in names:
+            needed.setdefault(name, []).append(f"`{extra}`" if extra else "manylabel")
+    waiting = list(needed)
+    while waiting:
+        name = waiting.pop(0)
+        for further in _needs(name):
+            if further not in needed:
+                waiting.append(further)
+            if name not in needed.setdefault(further, []) and further not in DIRECT:
+                needed[further].append(name)
+    rows = [[name, _licence(name), ", ".join(sorted(needed[name]))] for name in sorted(needed, key=str.lower)]
+    return LICENCES + table(["package", "licence", "needed by"], rows)
+
+
+def _requirements(lines: Sequence[str]) -> list[str]:
+    """The names of the packages in requirements, without those of extras and of other platforms."""
+    kept = [line for line in lines if "extra ==" not in line]
+    names = [match[0] for line in kept if (match := re.match(r"[A-Za-z0-9._-]+", line))]
+    return [re.sub(r"[-_.]+", "-", name) for name in names if next(iter(Distribution.discover(name=name)), None)]
+
+
+def _needs(name: str) -> list[str]:
+    return _requirements(distribution(name).requires or [])
+
+
+PROJECT = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = {
+    "": _requirements(PROJECT["dependencies"]),
+    **{
+        extra: _requirements(lines)
+        for extra, lines in PROJECT["optional-dependencies"].items()
+        if extra not in ("dev", "fuzz")
+    },
+}
+"""The packages that manylabel (the empty name) and its extras name themselves."""
+DIRECT = {name for names in EXTRAS.values() for name in names}
+
+
+def _licence(name: str) -> str:
+    """The licence that an installed package declares: an SPDX expression, a classifier, or the beginning of a text."""
+    facts = distribution(name).metadata
+    classified = [
+        line.rpartition(" :: ")[2] for line in facts.get_all("Classifier", []) if line.startswith("License ::")
+    ]
+    text = (facts.get("License") or "").strip().partition("\n")[0]
+    return facts.get("License-Expression") or ", ".join(classified) or text or "see the package"
+
+
 def picture() -> str:
     """What `manylabel demo` prints, as SVG."""
     with tempfile.TemporaryDirectory() as folder:
@@ -177,6 +246,7 @@ def main() -> int:
         if stale:
             sys.stderr.write(f"Out of date: {', '.join(stale)}. Run make docs.\n")
         return bool(stale)
+    pages["licences.md"] = licences()
     pages["images/demo.svg"] = picture()
     (DOCS / "images").mkdir(exist_ok=True)
     for name, text in pages.items():
