@@ -14,6 +14,7 @@ os.environ |= {
 
 import argparse
 import importlib
+import math
 import shutil
 import signal
 import sys
@@ -85,7 +86,8 @@ def main() -> int:
     say(HEAD)
     rows: list[Row] = []
     for name in names:
-        inputs = FOREVER if asked.inputs is None else -(-asked.inputs // len(names))
+        part = TARGETS[name].share / sum(TARGETS[one].share for one in names)
+        inputs = FOREVER if asked.inputs is None else math.ceil(asked.inputs * part)
         seconds = asked.seconds / len(names) if asked.inputs is None else float("inf")
         rows.append(fuzz(TARGETS[name], inputs, seconds, asked))
         say(rows[-1].line())

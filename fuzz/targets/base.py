@@ -37,6 +37,8 @@ class Target:
     """Seeds that are made, in addition to the files in fuzz/corpus/NAME."""
     tokens: tuple[bytes, ...] = ()
     change: Callable[[Random, bytes, Sequence[bytes], Sequence[bytes]], bytes] = mutated
+    share: float = 1.0
+    """How many inputs it gets, compared with others; fewer where one takes many milliseconds."""
 
     def seeds(self) -> list[bytes]:
         """The inputs that others are made from."""

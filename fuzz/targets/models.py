@@ -74,7 +74,7 @@ def changed_model(rng: Random, data: bytes, seeds: Sequence[bytes], tokens: Sequ
         else:
             header = changed_json(rng, header)
             if not isinstance(header, dict):
-                break
+                return mutated(rng, data, seeds)
         if any(array.dtype.str[1:] not in CODES for array in arrays.values()):
             return mutated(rng, data, seeds)
         if not isinstance(header.get("tree"), (dict, list)) or "facts" not in header:
@@ -94,4 +94,4 @@ def run_model(data: bytes) -> None:
     json.dumps(str(model.reading))
 
 
-MODELS: tuple[Target, ...] = (Target("model", run_model, saved_models, change=changed_model),)
+MODELS: tuple[Target, ...] = (Target("model", run_model, saved_models, change=changed_model, share=0.5),)

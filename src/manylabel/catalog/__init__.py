@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 
 from manylabel.catalog import combined, linear, naive_bayes, nonlinear
@@ -87,7 +88,8 @@ def find_class(path: str) -> type:
     return found
 
 
-def storable_classes() -> dict[str, str]:
+@cache
+def storable_classes() -> Mapping[str, str]:
     """The import path of every class that a model file may name, by class name; loading a file constructs no others."""
     paths = [
         "manylabel.classifier:TextClassifier",

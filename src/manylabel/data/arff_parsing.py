@@ -246,12 +246,12 @@ class _Reader:
 
     def check(self, columns: list[int], values: list[float]) -> None:
         """Raise an error for what the quick way has not checked."""
-        index, value = np.array(columns, dtype=np.int64), np.array(values, dtype=np.float64)
-        if len(index) == 0:
+        if not columns:
             return
-        if index.min() < 0 or index.max() >= self.width:
-            wrong = index[(index < 0) | (index >= self.width)][0]
+        if min(columns) < 0 or max(columns) >= self.width:
+            wrong = next(column for column in columns if not 0 <= column < self.width)
             raise _RowError(f"There is no attribute {wrong}: they are numbered 0 to {self.width - 1}.")
+        index, value = np.array(columns, dtype=np.int64), np.array(values, dtype=np.float64)
         if len(np.unique(index)) < len(index):
             raise _RowError("An attribute is given twice.")
         bad = (self.marks[index] & (value != 0) & (value != 1)) | ~np.isfinite(value)

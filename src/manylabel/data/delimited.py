@@ -76,7 +76,7 @@ def read(
     delimiter = delimiter or _delimiter(path, first)
     top = first.split(delimiter if delimiter != " " else None)
     if delimiter not in (" ", "\t"):
-        top = next(csv.reader([first], delimiter=delimiter), [])
+        top = _first_row(first, delimiter)
     if header is None and is_numeric_row(top):
         return read_counts(path, problems, None if delimiter == " " else delimiter, encoding)
     guessed = header is None
@@ -93,6 +93,14 @@ def read(
     if bare and corpus.layout is not None and "text" in table.columns:
         corpus = replace(corpus, layout=_by_position(corpus.layout, list(table.columns)))
     return with_named_labels(corpus, path, label_names_file, label_groups_file)
+
+
+def _first_row(line: str, delimiter: str) -> list[str]:
+    """The cells of the first line, as far as it can be read; an error in it is reported with the rows."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return line.split(delimiter)
 
 
 def _by_position(layout: Layout, columns: Sequence[str]) -> Layout:

@@ -95,9 +95,10 @@ def _find_groups(path: Path, names: set[str]) -> Path | None:
 def _groups(file: str | Path) -> dict[str, list[str]]:
     try:
         groups = json.loads(read_bytes(Path(file)))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"The file is not JSON ({error}).", path=file) from None
-    if not isinstance(groups, dict) or not all(isinstance(labels, list) for labels in groups.values()):
+    lists = list(groups.values()) if isinstance(groups, dict) else [None]
+    if not all(isinstance(labels, list) and all(isinstance(label, str) for label in labels) for labels in lists):
         raise DataError("The file does not map groups to lists of labels.", path=file)
     return groups
 

@@ -45,8 +45,9 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
     """
     path = Path(path)
     start = read_bytes(path, 512)
+    empty = DataError("The file is empty.", path=path, remedy="Give a file with at least one document.")
     if not start.strip():
-        raise DataError("The file is empty.", path=path, remedy="Give a file with at least one document.")
+        raise empty
     if suffix_of(path) in _ARCHIVES or b"ustar" in start:
         return _archive_format(path, _tar_members(path, limits))
     if start.startswith(b"PK\x03\x04"):
@@ -56,6 +57,8 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
             "This is a file of an old Office program, or a locked one.", path=path, remedy="Save it as .xlsx or .csv."
         )
     lines = [line for line in first_lines(path) if line.strip()]
+    if not lines and not any(row.signature and start.startswith(row.signature) for row in FORMATS):
+        raise empty
     first = next((line.strip() for line in lines if not line.lstrip().startswith("%")), "")
     for row in FORMATS:
         if row.signature and start.startswith(row.signature):

@@ -205,7 +205,7 @@ def write_libsvm(corpus: Corpus, path: Path) -> None:
 
 def is_xmc(lines: list[str]) -> bool:
     """Whether the first line is a header of three numbers."""
-    return _XMC_HEADER.fullmatch(lines[0]) is not None
+    return bool(lines) and _XMC_HEADER.fullmatch(lines[0]) is not None
 
 
 def read_xmc(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
