@@ -95,3 +95,11 @@ def test_point_15_blank_rows_keep_their_place(folder: Path, capsys: pytest.Captu
     assert [row["labels"] for row in rows] == [["buses"], [], [], [], ["roads"]]
     rows = [json.loads(line) for line in printed(capsys, "predict", "mail.manylabel", "new.jsonl").splitlines()]
     assert [row["labels"] for row in rows] == [["buses"], []]
+
+
+def test_point_15_an_id_of_null_is_the_number_of_the_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Point 15: records without an id are numbered, also where the key is there."""
+    trained(capsys)
+    Path("new.txt").write_text('{"id": null, "text": "late bus"}\n{"id": 0, "text": "late bus"}\n')
+    rows = [json.loads(line) for line in printed(capsys, "predict", "mail.manylabel", "new.txt").splitlines()]
+    assert [row["id"] for row in rows] == ["1", "0"]

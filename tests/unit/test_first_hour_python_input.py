@@ -239,3 +239,15 @@ class TestLabelMatrices:
             TextClassifier("nb-binary").fit(TEXTS, LABELS, label_names=["buses"])
         with pytest.raises(ParameterError, match="list of strings"):
             TextClassifier("nb-binary").fit(TEXTS, LABELS, label_names="buses")
+
+
+def test_point_5_joined_labels_are_refused_with_both_remedies() -> None:
+    """Point 5: a column of a table in which labels are joined is not one label per document."""
+    texts = ["late bus", "bad road", "bus and road"] * 4
+    with pytest.raises(DataError, match=r"'buses;roads' can be one label or several.*label.split\(';'\)"):
+        TextClassifier("nb-binary").fit(texts, ["buses", "roads", "buses;roads"] * 4)
+    model = TextClassifier("nb-binary").fit(texts, [["buses"], ["roads"], ["buses;roads"]] * 4)
+    assert model.labels_ == ["buses", "buses;roads", "roads"]
+    assert TextClassifier("nb-binary").fit(texts, ["Smith, John", "roads", "R;D"] * 4).predict(["late"]) == [
+        "Smith, John"
+    ]

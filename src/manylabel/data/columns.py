@@ -175,7 +175,10 @@ def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], 
     if text is None and title is not None:
         text, title = title, None
     if text is None:
-        raise table.missing("There is no column of texts", f"--text-column NAME{hint}")
+        longest = max(table.columns, key=lambda name: sum(len(str(cell)) for cell in table.columns[name]))
+        raise table.missing(
+            "There is no column of texts", f"--text-column {shlex.quote(longest)}, the longest one{hint}"
+        )
     sides = [] if title is None else [title]
     if given is None:
         not_sides = {text, title, *labels}

@@ -153,6 +153,8 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
     if kinds and all(issubclass(kind, (str, bool, int, float)) for kind in kinds):
         kind, sets = _kind_of(kinds, rows), [[row] for row in rows]
         form = single if kind == "str" else "classes"  # numbers come back as an array, as in scikit-learn
+        if kind == "str" and known is None:
+            _check_not_joined(set(rows))
     else:
         sets, form = [_label_set(row, number) for number, row in enumerate(rows)], "sets"
         kind = _kind_of({type(value) for values in sets for value in values}, sets)
@@ -174,6 +176,18 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
             "label from the documents."
         )
     return Labels(names, label_matrix(cast(LabelSets, named), names), form, kind)
+
+
+def _check_not_joined(names: set[str]) -> None:
+    """Raise `DataError` for a name such as ``a;b`` where ``a`` and ``b`` are names of their own."""
+    for sign in (";", "|", ","):
+        for name in sorted(name for name in names if sign in name):
+            if all(piece.strip() in names for piece in name.split(sign)):
+                raise DataError(
+                    f"The label {name!r} can be one label or several that are joined by {sign!r}.",
+                    remedy=f"For several, pass [label.split({sign!r}) for label in labels]; for one, pass [[label] for "
+                    "label in labels].",
+                )
 
 
 def _label_set(row: Any, number: int) -> list[Any]:
