@@ -322,7 +322,7 @@ class TextClassifier(TextPredictor):
             return self.restore(first.fit(documents, y, label_names=names).learned_state())
         documents, batch = read_documents(documents), read_labels(y, None)
         if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
-            raise UnknownNameError("label in the first batch", new[0], self.labels_)
+            raise UnknownNameError("label in a later batch", new[0], self.labels_)
         Y = read_labels(y, self.labels_).Y
         check_same_length(documents, Y)
         cast(AdditiveModel, self.decided_.model_).partial_fit(self.transform(documents), Y)

@@ -24,6 +24,9 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+MOST_LISTED = 80
+"""How many known names a message lists; a corpus may have thousands of labels."""
+
 
 class ManylabelError(Exception):
     """The base class of all errors that manylabel raises on purpose."""
@@ -71,7 +74,8 @@ class UnknownNameError(ParameterError):
         lowered = {name.lower(): name for name in reversed(self.known)}
         near = [lowered[name] for name in difflib.get_close_matches(str(given)[:200].lower(), lowered, cutoff=0.5)][:1]
         offer = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no {what} {given!r:.200}.{offer} Known: {', '.join(self.known)}.")
+        listed = ", ".join(self.known[:MOST_LISTED]) + (" …" if len(self.known) > MOST_LISTED else "") or "none"
+        super().__init__(f"Unknown {what}: {given!r:.200}.{offer} Known: {listed}.")
 
 
 class UnsupportedError(ParameterError, AttributeError):

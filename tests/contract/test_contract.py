@@ -91,7 +91,7 @@ def test_constructor_only_stores(estimator: Any) -> None:
     assert not copied.is_fitted
     params = copied.get_params()
     assert copied.set_params(**params) is copied
-    with pytest.raises(UnknownNameError, match="There is no parameter"):
+    with pytest.raises(UnknownNameError, match="Unknown parameter of"):
         copied.set_params(no_such_parameter=1)
 
 

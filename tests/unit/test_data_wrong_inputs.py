@@ -137,7 +137,7 @@ def test_unknown_encoding_option_format_and_mode(tmp_path):
     path.write_text("text,labels\nx,a\n")
     with pytest.raises(ParameterError, match="no encoding 'utf-9'"):
         read(path, encoding="utf-9")
-    with pytest.raises(UnknownNameError, match=r"option of the csv format 'txt_column'. Did you mean 'text_column'"):
+    with pytest.raises(UnknownNameError, match=r"option of the csv format: 'txt_column'. Did you mean 'text_column'"):
         read(path, txt_column="text")
     with pytest.raises(UnknownNameError, match="Did you mean 'arff'"):
         read(path, format="arf")

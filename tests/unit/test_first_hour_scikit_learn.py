@@ -122,7 +122,7 @@ def test_point_13_nested_settings_are_read_and_set() -> None:
     inner = TextClassifier("svm-undersampled").set_params(model__inner__C=3.0)
     assert inner.get_params()["model__inner.C"] == 3.0
     assert inner.recipe.build_model().get_params()["model__C"] == 3.0
-    with pytest.raises(UnknownNameError, match=r"setting in \[model\] of svm 'Cost'"):
+    with pytest.raises(UnknownNameError, match=r"setting in \[model\] of svm: 'Cost'"):
         model.set_params(model__Cost=1.0)
     with pytest.raises(ParameterError, match="no parameter 'C'"):
         model.set_params(folds__C=1.0)

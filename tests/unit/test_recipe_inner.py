@@ -44,3 +44,11 @@ def test_unknown_names_are_answered() -> None:
         Recipe.of("mnb-vw-cc", {"model": {"inner.n_bin": 3}})
     with pytest.raises(UnknownNameError, match=r"inner\.C"):
         Recipe.of("svm", {"model": {"inner.C": 3}})
+
+
+def test_unknown_names_are_listed_up_to_a_limit() -> None:
+    few = str(UnknownNameError("method", "svn", ["nb", "svm"]))
+    assert few == "Unknown method: 'svn'. Did you mean 'svm'? Known: nb, svm."
+    assert str(UnknownNameError("option", "colour", ())) == "Unknown option: 'colour'. Known: none."
+    many = str(UnknownNameError("label", "zzz", (f"label{number:04}" for number in range(5000))))
+    assert many.endswith("label0079 ….")

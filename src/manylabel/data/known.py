@@ -201,7 +201,7 @@ def fetch(name: str, *, urls: Sequence[str] | None = None, file: str | Path | No
     `again`.
     """
     if name not in FETCHABLE:
-        raise UnknownNameError("data set that can be fetched", name, FETCHABLE)
+        raise UnknownNameError("data set to fetch", name, FETCHABLE)
     row = FETCHABLE[name]
     target = cache_folder() / row.path
     if target.is_file() and not again and file is None:

@@ -89,7 +89,7 @@ class KeywordMatcher(Estimator):
         queries = self.queries()
         for label in queries:
             if label not in columns:
-                raise UnknownNameError("label to be given by a keyword rule,", label, columns)
+                raise UnknownNameError("label of a keyword rule", label, columns)
         self._check_words(queries)
         self.labels_ = np.array([columns[label] for label in queries], dtype=np.int64)
         self.terms_ = None if terms is None else list(terms)

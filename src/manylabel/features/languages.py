@@ -305,7 +305,7 @@ def stop_words(language: str) -> frozenset[str]:
     ['of', 'the']
     """
     if language not in _WORDS:
-        raise UnknownNameError("list of stop words for", language, LANGUAGES)
+        raise UnknownNameError("language of stop words", language, LANGUAGES)
     return frozenset(_WORDS[language].split())
 
 

@@ -392,7 +392,7 @@ class Vectorizer(Transformer):
         """Check the parameters one by one, then those that exclude each other."""
         super().check_parameters()
         if self.stemmer not in (None, GUESS) and self.stemmer not in (known := stemmer_languages()):
-            raise UnknownNameError("stemmer for", self.stemmer, [*known, GUESS])
+            raise UnknownNameError("stemmer", self.stemmer, [*known, GUESS])
         if self.n_hashes is not None and prunes(self.min_df, self.max_df, self.max_features):
             raise ParameterError(
                 "Vectorizer: with n_hashes there is no vocabulary to prune. Leave out min_df, max_df and "
