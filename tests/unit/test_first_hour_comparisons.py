@@ -13,12 +13,12 @@ import pytest
 
 from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import interval
-from manylabel.evaluation.repeated_tests import corrected_t_test, f_test_5x2, repeated_test
+from manylabel.evaluation.repeated_splits import corrected_t_test, f_test_5x2, repeated_test
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import DataError
 from manylabel.reports.choosing_records import LeaderboardRow
-from manylabel.reports.compare_tables import compare_csv, compare_latex
 from manylabel.reports.rank_diagram import diagram_of, draw_ranks, ranking
+from manylabel.reports.tables import compare_csv, compare_latex
 
 ROW = LeaderboardRow("svm_1", "stems", "a & b", 0.8, 0.7, 0.9, 5, None, None, None, True, None)
 FACTS = cast(

@@ -17,7 +17,7 @@ from manylabel.evaluation.paired_tests import (
     permutation_test,
     sign_test_labels,
 )
-from manylabel.evaluation.repeated_tests import repeated_test
+from manylabel.evaluation.repeated_splits import repeated_test
 from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import track
 from manylabel.reports.choosing_records import Discordant, DiscordantLabel, RunnerUp, Signs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from manylabel.cli import built_in, choosing, data_sets, evaluating, explaining, models, predicting, serving
+from manylabel.cli import choosing, data_sets, evaluating, explaining, models, predicting, serving
 
 app = typer.Typer(
     name="manylabel",
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command()(built_in.demo)
+app.command()(models.demo)
 app.command()(models.train)
 app.command()(predicting.predict)
 app.command()(explaining.explain)
@@ -28,7 +28,7 @@ app.command()(choosing.tune)
 app.command("learning-curve")(evaluating.learning_curve)
 app.command()(data_sets.select)
 app.command()(data_sets.rules)
-app.command()(built_in.reproduce)
+app.command()(evaluating.reproduce)
 app.command()(models.inspect)
 app.command()(models.thresholds)
 app.command()(models.methods)

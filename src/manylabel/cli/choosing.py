@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, remark, show, show_json, write_page
+from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page
 from manylabel.reports.page import skipped_notes
+
+if TYPE_CHECKING:
+    from manylabel.reports.choosing_records import ComparisonRecord
 
 
 @o.takes_data_options()
@@ -72,25 +76,15 @@ def compare(
     from manylabel.data.atomic import check_target
     from manylabel.deadline import seconds_of
     from manylabel.exceptions import ParameterError
-    from manylabel.reports.compare_page import compare_html, compare_page, over_data_sets_page
-    from manylabel.reports.compare_tables import compare_csv, compare_latex
-    from manylabel.reports.rank_diagram import diagram_of
+    from manylabel.reports.compare_page import compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task
     from manylabel.tasks.models import check_own_model
 
     named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
-    seconds = seconds_of(budget)
-    if len(data) > 1 and (model is not None or test is not None):
-        raise ParameterError("--model and --test are for one data set; several were given.")
-
     if methods is not None and not named:
         raise ParameterError("--methods names no method. Separate names by commas, or leave it out to try all.")
-    targets = [model or o.default_model_path(name) for name in data]
-    if len(set(targets)) < len(targets):
-        raise ParameterError(
-            f"The models of {' and '.join(data)} would be written to the same file. Compare them one at a time, with "
-            "--model."
-        )
+    seconds = seconds_of(budget)
+    targets = _model_files(data, model, test)
     for target in (*targets, *(path for path in (report, csv, latex, diagram) if path is not None)):
         check_target(target, [*data, test])
     for target in targets:
@@ -115,10 +109,34 @@ def compare(
         if not json:
             show([*compare_page(one), *skipped_notes(one.skipped)])
     if json:
-        plain = [one.as_dict() for one in found]
-        show_json(plain[0] if len(plain) == 1 else plain)
+        show_records(found)
     elif len(found) > 1:
         show(over_data_sets_page(found))
+    _write_comparison(found, report, csv, latex, diagram)
+
+
+def _model_files(data: Sequence[str], model: Path | None, test: Path | None) -> list[Path]:
+    """The model file of each data set, all different."""
+    from manylabel.exceptions import ParameterError
+
+    if len(data) > 1 and (model is not None or test is not None):
+        raise ParameterError("--model and --test are for one data set; several were given.")
+    targets = [model or o.default_model_path(name) for name in data]
+    if len(set(targets)) < len(targets):
+        raise ParameterError(
+            f"The models of {' and '.join(data)} would be written to the same file. Compare them one at a time, with "
+            "--model."
+        )
+    return targets
+
+
+def _write_comparison(
+    found: Sequence[ComparisonRecord], report: Path | None, csv: Path | None, latex: Path | None, diagram: Path | None
+) -> None:
+    from manylabel.reports.compare_page import compare_html
+    from manylabel.reports.rank_diagram import diagram_of
+    from manylabel.reports.tables import compare_csv, compare_latex
+
     if report is not None:
         write_page(report, compare_html(found))
     if csv is not None:

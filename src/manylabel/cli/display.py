@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from manylabel.notebook import strengths
 from manylabel.progress import reporting_to
@@ -84,6 +84,19 @@ def show_json(value: Any) -> None:
     from manylabel.data.strict_json import dumps
 
     sys.stdout.write(dumps(value, indent=2) + "\n")
+
+
+class PlainRecord(Protocol):
+    """A record that becomes plain data."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as plain data."""
+
+
+def show_records(records: Sequence[PlainRecord]) -> None:
+    """Print one record as a JSON object, several as a JSON array."""
+    plain = [one.as_dict() for one in records]
+    show_json(plain[0] if len(plain) == 1 else plain)
 
 
 def remark(text: str) -> None:

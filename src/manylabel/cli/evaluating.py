@@ -1,14 +1,14 @@
-"""``manylabel evaluate``, ``manylabel results`` and ``manylabel learning-curve``."""
+"""``manylabel evaluate``, ``results``, ``learning-curve`` and ``reproduce``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, remark, show, show_json, write_page
+from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page
 from manylabel.reports.page import Block, skipped_notes
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def evaluate(
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_folder, check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.reports.saved_results_page import ranks_page
-    from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
+    from manylabel.tasks.evaluate import evaluate_methods, evaluate_model, evaluate_repeatedly
 
     if model is not None and (method or setting or rules or metric):
         raise ParameterError(
@@ -94,61 +93,55 @@ def evaluate(
         )
     if model is not None and (reading.split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
+    if repeats is not None and (model is not None or split or drop_duplicates or per_label is not None):
+        raise ParameterError(
+            "--repeats trains on random splits of all documents. Leave out --model, --split, --drop-duplicates and "
+            "--per-label."
+        )
     for target in (per_label, report):
         if target is not None:
             check_target(target, [model, *data])
     if tables is not None:
         check_folder(tables)
-    analyse = report is not None or tables is not None
     limit = o.label_limit(labels)
     sources = [reading.source(name) for name in data]
-    if repeats is not None:
-        if model is not None or split or drop_duplicates or per_label is not None:
-            raise ParameterError(
-                "--repeats trains on random splits of all documents. Leave out --model, --split, --drop-duplicates and "
-                "--per-label."
-            )
-        from manylabel.tasks.repeated_splits import evaluate_repeatedly
-
-        with progress():
-            repeated = [
-                evaluate_repeatedly(
-                    source,
-                    method or [DEFAULT_METHOD],
-                    repeats=repeats,
-                    overrides=o.make_overrides(setting, rules, metric),
-                    test_share=test_share,
-                    seed=seed,
-                    n_jobs=jobs,
-                )
-                for source in sources
-            ]
-        _show_repeated(repeated, report, tables, json)
-        return
+    methods = method or [DEFAULT_METHOD]
+    overrides = o.make_overrides(setting, rules, metric)
+    training: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": jobs}
+    analyse = report is not None or tables is not None
     with progress():
-        if model is not None:
-            found = [evaluate_model(source, model, split=split, analyse=analyse, memory=memory) for source in sources]
+        if repeats is not None:
+            repeated = [evaluate_repeatedly(one, methods, repeats=repeats, **training) for one in sources]
+        elif model is not None:
+            found = [evaluate_model(one, model, split=split, analyse=analyse, memory=memory) for one in sources]
         else:
             found = [
                 evaluate_methods(
-                    source,
-                    method or [DEFAULT_METHOD],
-                    overrides=o.make_overrides(setting, rules, metric),
-                    test_share=test_share,
+                    one,
+                    methods,
                     drop_duplicates=drop_duplicates,
                     analyse=analyse,
                     single_label=single_label,
-                    seed=seed,
-                    n_jobs=jobs,
                     memory=memory,
+                    **training,
                 )
-                for source in sources
+                for one in sources
             ]
-    if per_label is not None:
-        _write_per_label([result for one in found for result in one.results], per_label)
+    if repeats is not None:
+        _show_repeated(repeated, report, tables, json)
+    else:
+        if per_label is not None:
+            _write_per_label([result for one in found for result in one.results], per_label)
+        _show_evaluations(found, limit, report, tables, json)
+
+
+def _show_evaluations(
+    found: list[Evaluated], limit: int | None, report: Path | None, tables: Path | None, json: bool
+) -> None:
+    from manylabel.reports.saved_results_page import ranks_page
+
     if json:
-        plain = [one.as_dict() for one in found]
-        show_json(plain[0] if len(plain) == 1 else plain)
+        show_records(found)
     else:
         for one in found:
             show(_evaluation_page(one, limit))
@@ -164,12 +157,11 @@ def evaluate(
 
 
 def _show_repeated(found: list[RepeatedSplits], report: Path | None, tables: Path | None, json: bool) -> None:
-    from manylabel.reports.analysis_tables import write_tables
     from manylabel.reports.repeated_page import repeated_html, repeated_page, repeated_tables
+    from manylabel.reports.tables import write_tables
 
     if json:
-        plain = [one.as_dict() for one in found]
-        show_json(plain[0] if len(plain) == 1 else plain)
+        show_records(found)
     else:
         for one in found:
             show([*repeated_page(one), *skipped_notes(one.skipped)])
@@ -191,7 +183,7 @@ def _evaluation_page(one: Evaluated, labels: int | None) -> list[Block]:
 
 
 def _write_tables(folder: Path, found: list[Evaluated]) -> None:
-    from manylabel.reports.analysis_tables import analysis_tables, write_tables
+    from manylabel.reports.tables import analysis_tables, write_tables
 
     tables = analysis_tables([pair for one in found for pair in zip(one.results, one.analyses, strict=True)])
     write_tables(folder, tables)
@@ -228,8 +220,7 @@ def results(
     limit = o.label_limit(labels)
     found = saved_results(files)
     if json:
-        plain = [one.as_dict() for one in found]
-        show_json(plain[0] if len(plain) == 1 else plain)
+        show_records(found)
         return
     for one in found:
         show(saved_results_page(one.results, one.split, labels=limit))
@@ -285,3 +276,44 @@ def learning_curve(
         show_json(found.as_dict())
     else:
         show([*learning_curve_page(found, limit), *skipped_notes(found.skipped)])
+
+
+def reproduce(
+    papers: Annotated[
+        list[str],
+        typer.Argument(help="vilar2004, godbole2004, ueda2002, lee2018, lecture, beyond, or all.", show_default=False),
+    ],
+    report: o.HtmlReport = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write the same as Markdown to this file.", show_default=False)
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer repeats and smaller grids: minutes, not an hour.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything anew, also what is cached.")] = False,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    json: o.Json = False,
+) -> None:
+    """Compute the papers' tables and figures, beside their own numbers, with a verdict on each claim.
+
+    Finished work is cached: after an interruption the same command continues where it stopped.
+    """
+    from manylabel.data.atomic import check_target
+    from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
+    from manylabel.tasks.built_in import reproduce as task
+
+    for target in (report, markdown):
+        if target is not None:
+            check_target(target)
+    with progress():
+        found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
+    command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])
+    if report is not None:
+        write_page(report, reproduction_html(found))
+    if markdown is not None:
+        write_page(markdown, reproduction_markdown(found, command))
+    if json:
+        show_json([one.as_dict() for one in found])
+    else:
+        show(reproduction_page(found))

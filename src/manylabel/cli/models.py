@@ -1,4 +1,4 @@
-"""``manylabel train``, ``inspect``, ``thresholds`` and ``methods``."""
+"""``manylabel train``, ``inspect``, ``thresholds``, ``methods`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -210,3 +210,22 @@ def methods(json: o.Json = False) -> None:
     ]
     columns = [Column("method"), Column("description"), Column("decision rule"), Column("source")]
     show([Table(columns, rows), Note("* the default", "quiet")])
+
+
+def demo(
+    model: Annotated[Path, typer.Option("--model", "-m", help="The model file to write.")] = Path("demo.manylabel"),
+    method: o.Method = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+) -> None:
+    """Train on the letters that come with manylabel, measure the model, and label three new letters."""
+    from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.reports.result_page import demo_page
+    from manylabel.tasks.built_in import demo as task
+
+    with progress():
+        shown = task(model, method=method or DEFAULT_METHOD, seed=seed)
+    if json:
+        show_json(shown.as_dict())
+    else:
+        show(demo_page(shown.result, shown.split, shown.letters, str(model), probabilities=shown.probabilities))

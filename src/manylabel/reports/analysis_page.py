@@ -10,10 +10,10 @@ from manylabel.evaluation.analyses import Analysis, LabelRanking
 from manylabel.evaluation.result import LabelRow, Result
 from manylabel.metrics.curves import CurveRecord
 from manylabel.metrics.label_metrics import accuracy
-from manylabel.reports.analysis_tables import size_names
 from manylabel.reports.charts import Axis, Chart, Series
 from manylabel.reports.html_page import HtmlBlock, Shaded, page_html
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
+from manylabel.reports.tables import size_names
 from manylabel.wording import counted
 
 Analysed = Sequence[tuple[Result, Analysis]]

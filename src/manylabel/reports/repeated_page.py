@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from manylabel.evaluation.repeated_splits import LEVEL, TESTED, RepeatedSplits, SplitTest
 from manylabel.metrics.table import METRICS
-from manylabel.reports.analysis_tables import Row
 from manylabel.reports.charts import Axis, Chart, Series
 from manylabel.reports.html_page import HtmlBlock, page_html
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
+from manylabel.reports.tables import Row
 from manylabel.wording import counted
 
 

@@ -1,4 +1,4 @@
-"""Evaluate a model file or methods on labelled documents, and read evaluations that were saved as JSON."""
+"""Evaluate a model file or methods on labelled documents, once or on repeated splits, and read saved evaluations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.problems import Problem
+from manylabel.data.splits import Split, repeated_random
 from manylabel.evaluation.analyses import Analysis, AnalysisBuilder
 from manylabel.evaluation.expected import ExpectedQuality
 from manylabel.evaluation.experiment import evaluate as measure
+from manylabel.evaluation.repeated_splits import TESTED, RepeatedSplits
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, fingerprint
 from manylabel.evaluation.training_documents import SeenDocuments, count_seen
-from manylabel.exceptions import ComparisonError, DataError, MissingDataError
+from manylabel.exceptions import ComparisonError, DataError, MissingDataError, ParameterError
 from manylabel.modelfile import open_model
+from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.reports.records import Straddle
 from manylabel.tasks.corpora import (
@@ -170,6 +173,66 @@ def _measure(
         analyst=builder,
     )
     return result, [] if builder is None else [builder.finish(classifier.method, corpus.ids)]
+
+
+def evaluate_repeatedly(
+    source: Source,
+    methods: Sequence[str],
+    *,
+    repeats: int,
+    overrides: Overrides | None = None,
+    test_share: float = 0.25,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> RepeatedSplits:
+    """Train each method on the training documents of each random split, and measure it on the others.
+
+    All documents are divided anew, whatever splits the data have; documents of a split ``unused`` are left out. All
+    methods have the same splits.
+    """
+    if repeats < 2:
+        raise ParameterError(f"--repeats must be at least 2, not {repeats}: a standard deviation needs two splits.")
+    if source.split_by:
+        raise ParameterError("--repeats draws random splits of single documents. Leave out --split-by.")
+    began = time.perf_counter()
+    recipes = {method: Recipe.of(method, overrides) for method in methods}
+    loaded = load_source(source)
+    corpus = loaded.corpus
+    if "unused" in corpus.splits:
+        corpus = corpus.subset([row for row, name in enumerate(corpus.split_names or ()) if name != "unused"])
+    splits = repeated_random(len(corpus), 1 - test_share, test_share, repeats, seed)
+    name = loaded.corpus.name or source.data
+    values = _on_splits(corpus, splits, recipes, name, seed, n_jobs)
+    train, test = splits[0]
+    given = " (the data's own split is not used)" if len(loaded.corpus.splits) > 1 else ""
+    return RepeatedSplits(
+        data=name,
+        split=f"{repeats} random splits, {100 * test_share:.0f} % for testing, seed {seed}{given}",
+        documents=len(corpus),
+        train=len(train),
+        test=len(test),
+        seed=seed,
+        values=values,
+        seconds=time.perf_counter() - began,
+        skipped=[str(problem) for problem in loaded.skipped],
+    )
+
+
+def _on_splits(
+    corpus: Corpus, splits: Sequence[Split], recipes: Mapping[str, Recipe], name: str, seed: int, n_jobs: int | None
+) -> dict[str, dict[str, list[float]]]:
+    """By method and metric, the values over all test documents of each split."""
+    values: dict[str, dict[str, list[float]]] = {method: {metric: [] for metric in TESTED} for method in recipes}
+    with stage("Training on random splits", len(splits) * len(recipes)) as advance:
+        for split in splits:
+            train, test = (corpus.subset(rows) for rows in split)
+            for method, recipe in recipes.items():
+                classifier = fit_corpus(train, recipe, seed=seed, n_jobs=n_jobs)
+                result = measure(classifier, documents_of(test), test.label_sets, ids=test.ids, data=name, split="test")
+                for metric in TESTED:
+                    values[method][metric].append(result.metrics["all"][metric])
+                advance(1)
+    return values
 
 
 @dataclass(frozen=True, slots=True)
