@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from manylabel.cli import choosing, data_sets, evaluating, explaining, models, predicting, serving
+from manylabel.cli import choosing, data_sets, evaluating, explaining, insights, models, predicting, serving
 
 app = typer.Typer(
     name="manylabel",
@@ -34,6 +34,7 @@ app.command()(models.thresholds)
 app.command()(models.methods)
 app.command()(serving.serve)
 app.command()(data_sets.describe)
+app.command()(insights.labels)
 app.command()(data_sets.convert)
 app.command()(data_sets.fetch)
 

@@ -1,0 +1,1 @@
+"""What data and models show about labels: their dependencies, and documents whose labels look wrong."""

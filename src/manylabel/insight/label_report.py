@@ -1,0 +1,252 @@
+"""The label report: what the labels of a corpus look like, alone, in pairs, by name and in their hierarchy."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from manylabel.data.hierarchy import Hierarchy
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.features.contingency import contingency_tables
+from manylabel.features.term_scores import FUNCTIONS, Options, best_terms, label_scores
+from manylabel.insight.dependencies import LabelPairs, label_pairs
+from manylabel.metrics.counts import label_counts
+from manylabel.reports.label_records import (
+    Confusion,
+    Exclusion,
+    Implication,
+    LabelQuality,
+    LabelReport,
+    LabelRow,
+    LabelTerms,
+    MissingAncestor,
+    SimilarNames,
+    Together,
+)
+from manylabel.resampling.imbalance import label_imbalance
+
+IMPLIES = 0.8
+"""A label implies another if, with 97.5 % confidence, at least this share of its documents has the other, too."""
+MOST_PAIRS = 500
+"""The report lists up to this many pairs of each kind; it counts all of them."""
+LEAST_NAME = 6
+"""Names that differ in one letter of a word are reported if the word has at least this many."""
+
+
+def report_labels(Y: Csr, names: Sequence[str], hierarchy: Hierarchy | None, data: str) -> LabelReport:
+    """The label report of a documents × labels matrix."""
+    facts, pairs = label_imbalance(Y), label_pairs(Y)
+    documents, ratios = facts.label_documents, facts.imbalance_ratios
+    companions = _companions(pairs, len(names))
+    rows = [
+        LabelRow(
+            names[label],
+            int(documents[label]),
+            float(documents[label] / max(Y.shape[0], 1)),
+            float(ratios[label]),
+            tuple(names[other] for other in companions[label]),
+        )
+        for label in np.argsort(-documents, kind="stable").tolist()
+        if documents[label]
+    ]
+    above = pairs.chosen(pairs.both > pairs.expected)
+    below = pairs.chosen(pairs.both < pairs.expected)
+    implications = _implications(above, documents, names)
+    return LabelReport(
+        data,
+        int(Y.shape[0]),
+        len(names),
+        facts.mean_ratio,
+        facts.scumble,
+        facts.cardinality,
+        tuple(rows),
+        len(above),
+        _together(above, names),
+        len(implications),
+        tuple(implications[:MOST_PAIRS]),
+        len(below),
+        _exclusions(below, names),
+        missing_ancestors(Y, names, hierarchy),
+        similar_names([names[label] for label in np.flatnonzero(documents).tolist()]),
+    )
+
+
+def _companions(pairs: LabelPairs, n_labels: int, most: int = 3) -> list[list[int]]:
+    """For each label those that occur with it most above chance."""
+    found: list[list[int]] = [[] for _ in range(n_labels)]
+    for place in np.argsort(-(pairs.both - pairs.expected), kind="stable").tolist():
+        one, other = int(pairs.first[place]), int(pairs.second[place])
+        if pairs.both[place] <= pairs.expected[place]:
+            break
+        for label, companion in ((one, other), (other, one)):
+            if len(found[label]) < most:
+                found[label].append(companion)
+    return found
+
+
+def _together(pairs: LabelPairs, names: Sequence[str]) -> tuple[Together, ...]:
+    order = np.argsort(-(pairs.both - pairs.expected), kind="stable")[:MOST_PAIRS]
+    best = pairs.chosen(order)
+    return tuple(Together(names[a], names[b], both, expected, p) for a, b, both, expected, p in best.rows())
+
+
+def _exclusions(pairs: LabelPairs, names: Sequence[str]) -> tuple[Exclusion, ...]:
+    order = np.argsort(-(pairs.expected - pairs.both), kind="stable")[:MOST_PAIRS]
+    best = pairs.chosen(order)
+    return tuple(Exclusion(names[a], names[b], both, expected, p) for a, b, both, expected, p in best.rows())
+
+
+def _implications(pairs: LabelPairs, documents: Ints, names: Sequence[str]) -> list[Implication]:
+    """Pairs in which nearly all documents of one label have the other, by the lower end of the share's interval."""
+    found = []
+    for one, other in ((pairs.first, pairs.second), (pairs.second, pairs.first)):
+        low = betaincinv(pairs.both + 0.5, documents[one] - pairs.both + 0.5, 0.025)
+        for place in np.flatnonzero(low >= IMPLIES).tolist():
+            a, b, both = int(one[place]), int(other[place]), int(pairs.both[place])
+            found.append(
+                Implication(names[a], names[b], both, int(documents[a]), float(low[place]), float(pairs.p[place]))
+            )
+    return sorted(found, key=lambda one: (-one.low, -one.both, one.label))
+
+
+def missing_ancestors(Y: Csr, names: Sequence[str], hierarchy: Hierarchy | None) -> tuple[MissingAncestor, ...]:
+    """Labels whose documents lack an ancestor that other documents carry, with how many lack it."""
+    if hierarchy is None:
+        return ()
+    column = {name: number for number, name in enumerate(names)}
+    by_label = Y.T.tocsr()
+    sets = [
+        frozenset(by_label.indices[by_label.indptr[c] : by_label.indptr[c + 1]].tolist()) for c in range(len(names))
+    ]
+    found = []
+    for child, label in enumerate(names):
+        for ancestor in hierarchy.ancestors(label):
+            if ancestor in column and sets[column[ancestor]]:
+                lacking = len(sets[child] - sets[column[ancestor]])
+                if lacking:
+                    found.append(MissingAncestor(label, ancestor, lacking, len(sets[child])))
+    return tuple(sorted(found, key=lambda one: -one.lacking))
+
+
+def similar_names(names: Sequence[str]) -> tuple[SimilarNames, ...]:
+    """Names that may mean the same: other case, accents, punctuation, number or order of words, or one letter apart.
+
+    >>> found = similar_names(["Garden waste", "waste, garden", "parks", "park", "libraries", "libaries"])
+    >>> [(one.first, one.second, one.reason) for one in found[:2]]
+    [('Garden waste', 'waste, garden', 'the same words'), ('park', 'parks', 'the same words')]
+    >>> found[2].reason
+    'one letter apart'
+    """
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name in names:
+        groups[_words(name)].append(name)
+    found = [
+        SimilarNames(min(pair), max(pair), "the same words")
+        for key, group in groups.items()
+        if key
+        for pair in combinations(sorted(group), 2)
+    ]
+    known = {frozenset((one.first, one.second)) for one in found}
+    near = [pair for pair in sorted(_one_letter_apart(names)) if frozenset(pair) not in known]
+    return tuple(sorted(found, key=lambda one: one.first)) + tuple(
+        SimilarNames(one, other, "one letter apart") for one, other in near
+    )
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The words of a name without accents, case and plural s, in alphabetical order."""
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)).casefold()
+    return tuple(sorted(word.removesuffix("s") if len(word) > 3 else word for word in re.findall(r"[\w+#]+", plain)))
+
+
+def _one_letter_apart(names: Sequence[str]) -> set[tuple[str, str]]:
+    """Pairs of names one of which has a letter less, more or another one; digits do not count as letters."""
+    long = {name.casefold(): name for name in names if sum(map(str.isalpha, name)) >= LEAST_NAME}
+    by_rest: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for plain in long:
+        for word in re.finditer(r"[^\W\d_]+", plain):
+            for place in range(*word.span()) if len(word.group()) >= LEAST_NAME else ():
+                by_rest[plain[:place] + plain[place + 1 :]].append((place, plain))
+    found: set[tuple[str, str]] = set()
+    for rest, group in by_rest.items():
+        pairs = [(one, other) for (at, one), (there, other) in combinations(group, 2) if at == there]
+        pairs += [(rest, plain) for _, plain in group if rest in long]
+        found |= {(min(a, b), max(a, b)) for a, b in ((long[one], long[other]) for one, other in pairs) if a != b}
+    return found
+
+
+# ---- with a model ----------------------------------------------------------------------------------------------------
+
+
+def label_qualities(Y_true: Csr, Y_pred: Csr, names: Sequence[str], thresholds: Floats | None) -> list[LabelQuality]:
+    """Precision, recall and F1 of each label with 95 % intervals, the most frequent label first.
+
+    The intervals are those of Goutte & Gaussier 2005 with Jeffreys' prior: precision is Beta(TP + ½, FP + ½), recall
+    Beta(TP + ½, FN + ½), and F1 = 2b/(1 + b) with b from Beta(TP + ½, FP + FN + 1).
+    """
+    counts = label_counts(Y_true, Y_pred)
+    tp, fp, fn = (np.asarray(part, dtype=np.float64) for part in (counts.tp, counts.fp, counts.fn))
+    ends = [0.025, 0.975]
+    p, r, b = (
+        np.stack([betaincinv(tp + 0.5, wrong, end) for end in ends], axis=1)
+        for wrong in (fp + 0.5, fn + 0.5, fp + fn + 1.0)
+    )
+    f = 2 * b / (1 + b)
+    with np.errstate(invalid="ignore"):
+        values = [tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)]
+    known = [[None if np.isnan(value) else float(value) for value in column] for column in values]
+    return [
+        LabelQuality(
+            names[label],
+            int(tp[label] + fn[label]),
+            int(tp[label] + fp[label]),
+            known[0][label],
+            known[1][label],
+            known[2][label],
+            tuple(p[label].tolist()),
+            tuple(r[label].tolist()),
+            tuple(f[label].tolist()),
+            None if thresholds is None else float(thresholds[label]),
+        )
+        for label in np.argsort(-(tp + fn), kind="stable").tolist()
+        if tp[label] + fp[label] + fn[label]
+    ]
+
+
+def confusions(Y_true: Csr, Y_pred: Csr, names: Sequence[str], most: int = MOST_PAIRS) -> tuple[Confusion, ...]:
+    """Pairs of a label that documents miss and another that they wrongly get, with the number of such documents."""
+    true: Any = Y_true.astype(np.int64)
+    predicted: Any = Y_pred.astype(np.int64)
+    right = true.multiply(predicted)
+    missed, wrong = Csr(true - right), Csr(predicted - right)
+    missed.eliminate_zeros()
+    wrong.eliminate_zeros()
+    table = (missed.T @ wrong).tocoo()
+    order = np.lexsort((table.col, table.row, -table.data))[:most]
+    return tuple(
+        Confusion(names[a], names[b], int(n))
+        for a, b, n in zip(
+            table.row[order].tolist(), table.col[order].tolist(), table.data[order].tolist(), strict=True
+        )
+    )
+
+
+def terms_of_labels(
+    X: Csr, Y: Csr, labels: Sequence[int], names: Sequence[str], terms: Sequence[str], most: int = 8
+) -> list[LabelTerms]:
+    """The best terms of some labels by every selection function, among terms of at least two documents."""
+    table = contingency_tables(X, Y)
+    candidates = np.flatnonzero(table.term_documents >= 2)
+    best: dict[int, dict[str, tuple[str, ...]]] = {label: {} for label in labels}
+    for function in FUNCTIONS:
+        for label, scores in label_scores(table, function, Options(), list(labels)):
+            chosen: Any = candidates[best_terms(scores[candidates], most)]
+            best[label][function] = tuple(str(terms[term]) for term in chosen.tolist())
+    return [LabelTerms(names[label], best[label]) for label in labels]

@@ -1,0 +1,112 @@
+"""The label report of some data, with a model or without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manylabel.classifier import TextClassifier
+from manylabel.data import Corpus
+from manylabel.data.documents import rows_of
+from manylabel.data.label_forms import read_labels
+from manylabel.estimator import Csr
+from manylabel.evaluation.training_documents import count_seen
+from manylabel.exceptions import DataError
+from manylabel.insight.label_report import confusions, label_qualities, report_labels, terms_of_labels
+from manylabel.modelfile import open_model
+from manylabel.progress import stage, track
+from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
+from manylabel.tasks.models import TRAINING_HASHES, stored_facts
+
+MOST_EXPLAINED = 10
+"""Wrong predictions of a label that are explained to find its misleading terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedLabels:
+    """The label report, what a model adds to it, and the lines that were skipped."""
+
+    report: LabelReport
+    model: ModelOfLabels | None
+    skipped: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        model = None if self.model is None else self.model.as_dict()
+        return {**self.report.as_dict(), "model": model, "skipped": self.skipped}
+
+
+def report(source: Source, model: Path | None, *, split: str | None = None, terms_for: int = 10) -> ReportedLabels:
+    """The label report of the documents of a split (all by default).
+
+    With a model, its quality is measured on the test split where the data have one, and the best and the misleading
+    terms of the `terms_for` most frequent labels are listed.
+    """
+    classifier = None if model is None else TextClassifier.load(model)
+    loaded = load_source(source, classifier)
+    corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")
+    if corpus.labels is None:
+        raise DataError("These documents have no labels.", path=corpus.source, remedy="Use --label-column.")
+    with stage("Comparing labels"):
+        found = report_labels(
+            corpus.label_matrix(), list(corpus.label_names), corpus.hierarchy, loaded.corpus.name or source.data
+        )
+    measured = None
+    if classifier is not None and model is not None:
+        measured = _measured(loaded.corpus, classifier, model, split, terms_for)
+    return ReportedLabels(found, measured, [str(problem) for problem in loaded.skipped])
+
+
+def _measured(
+    whole: Corpus, classifier: TextClassifier, model: Path, split: str | None, terms_for: int
+) -> ModelOfLabels:
+    corpus = split_of(whole, split, "test")
+    documents, names = documents_of(corpus), classifier.labels_
+    Y_true = read_labels(corpus.label_sets, names, others="omit").Y
+    Y_pred = Csr(sparse.vstack([S for S, _ in classifier.iter_decisions(documents)], format="csr"))
+    values = classifier.decided_.thresholds()
+    quality = label_qualities(Y_true, Y_pred, names, values)
+    column = {name: number for number, name in enumerate(names)}
+    wanted = [column[one.label] for one in quality[:terms_for]]
+    hashes = stored_facts(open_model(model)).get(TRAINING_HASHES)
+    seen = None if hashes is None else count_seen(documents, hashes)
+    return ModelOfLabels(
+        str(model),
+        "all documents" if len(corpus) == len(whole) else f"the {split or 'test'} split",
+        len(corpus),
+        0 if seen is None else seen.seen,
+        tuple(quality),
+        confusions(Y_true, Y_pred, names),
+        tuple(_terms(classifier, documents, Y_true, Y_pred, wanted)),
+    )
+
+
+def _terms(
+    classifier: TextClassifier, documents: Any, Y_true: Csr, Y_pred: Csr, wanted: Sequence[int]
+) -> list[LabelTerms]:
+    """The best terms of some labels on these documents, and the terms of their wrong predictions."""
+    if not wanted:
+        return []
+    X, terms = classifier.features_.transform(documents), classifier.get_feature_names_out()
+    found = terms_of_labels(X, Y_true, wanted, classifier.labels_, terms.tolist())
+    wrong = (Y_pred - Y_pred.multiply(Y_true)).tocsc()
+    explained = []
+    for label, one in track("Explaining wrong predictions", list(zip(wanted, found, strict=True)), len(wanted)):
+        rows = wrong.indices[wrong.indptr[label] : wrong.indptr[label + 1]]
+        rows = rows[wrong.data[wrong.indptr[label] : wrong.indptr[label + 1]] != 0][:MOST_EXPLAINED]
+        total: dict[str, float] = {}
+        for row in rows.tolist():
+            document = rows_of(documents, np.array([row]))
+            reasons = classifier.explain(document, labels=[one.label], what_if=False)[one.label]
+            for term in reasons.terms:
+                if term.contribution > 0:
+                    total[term.term] = total.get(term.term, 0.0) + term.contribution / len(rows)
+        strongest = sorted(total.items(), key=lambda pair: -pair[1])[:8]
+        explained.append(replace(one, misleading=tuple(strongest)))
+    return explained
