@@ -176,9 +176,8 @@ def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], 
         text, title = title, None
     if text is None:
         longest = max(table.columns, key=lambda name: sum(len(str(cell)) for cell in table.columns[name]))
-        raise table.missing(
-            "There is no column of texts", f"--text-column {shlex.quote(longest)}, the longest one{hint}"
-        )
+        option = f"--text-column NAME (the longest cells are in {longest!r}){hint}"
+        raise table.missing("There is no column of texts", option)
     sides = [] if title is None else [title]
     if given is None:
         not_sides = {text, title, *labels}
