@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
@@ -255,7 +256,6 @@ class TextClassifier(TextPredictor):
             self.memory,
             predicts_unseen=given.form not in SINGLE_FORMS,
         ).run(documents, Y, names, terms=terms, parents=parents, sample_weight=weights)
-        # Attributes are set only after everything was learned: an interrupted fit leaves the classifier unchanged.
         self.recipe_, self.features_, self.decided_ = trained.recipe.as_dict(), trained.pipeline, trained.decided
         self.labels_, self.label_form_, self.label_kind_ = names, given.form, given.kind
         self.nodes_, self.parents_ = nodes, parents
@@ -325,7 +325,10 @@ class TextClassifier(TextPredictor):
             raise UnknownNameError("label in a later batch", new[0], self.labels_)
         Y = read_labels(y, self.labels_).Y
         check_same_length(documents, Y)
-        cast(AdditiveModel, self.decided_.model_).partial_fit(self.transform(documents), Y)
+        X = self.transform(documents)
+        self.decided_ = copy(self.decided_)  # the former one stays as it is, should this be interrupted
+        self.decided_.model_ = copy(self.decided_.model_)
+        cast(AdditiveModel, self.decided_.model_).partial_fit(X, Y)
         self.n_documents_ += int(Y.shape[0])
         self.label_counts_ = self.label_counts_ + np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self.forget_short_way()

@@ -8,15 +8,16 @@ docs/decisions/0003-estimators-without-scikit-learn.md.
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.parameters import Constraint, check_parameter
 from manylabel.stored import Sizes, Stored, check_state
 
@@ -24,18 +25,74 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Csr = sparse.csr_array
 Table = TypeVar("Table")
+LEARNING = ("fit", "fit_transform", "fit_weighted", "fit_after", "partial_fit", "_partial_fit")
+"""The methods by which estimators learn."""
 
 
-def as_csr(X: Any) -> Csr:
-    """X as a `csr_array`; a dense array may be one row.
+def as_csr(X: Any, name: str = "A sparse matrix") -> Csr:
+    """X as a `csr_array`, checked by `check_sparse`; a dense array may be one row.
 
     >>> as_csr([0, 2]).toarray().tolist()
     [[0, 2]]
     """
-    if isinstance(X, Csr):
-        return X
-    table: Any = X if sparse.issparse(X) else np.atleast_2d(np.asarray(X))
-    return Csr(table)
+    if not sparse.issparse(X):
+        return Csr(np.atleast_2d(np.asarray(X)))
+    check_sparse(X, name)
+    table: Csr = X if isinstance(X, Csr) else Csr(cast(Any, X))
+    if len(table.indices) > table.nnz or len(table.data) > table.nnz:  # room that SciPy keeps for more cells
+        table = table.copy()
+        table.prune()
+    return table
+
+
+def check_sparse(X: Any, name: str = "A sparse matrix") -> None:
+    """Raise `DataError` unless the arrays of a sparse matrix fit together and name cells inside it.
+
+    SciPy accepts any arrays, and its own conversions write out of bounds where they are wrong.
+
+    >>> X = Csr((2, 3))
+    >>> X.indices, X.data, X.indptr = np.array([7]), np.array([1.0]), np.array([0, 1, 1])
+    >>> check_sparse(X)
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.DataError: A sparse matrix names columns 7 to 7, but its columns count from 0 to 2.
+    """
+    if X.format in ("lil", "dok"):
+        X = X.tocoo()
+    if X.ndim != 2 or X.format not in ("csr", "csc", "bsr", "coo"):
+        return
+    if X.format == "coo":
+        sides = dict(zip(("rows", "columns"), X.coords, strict=True))
+        if any(len(numbers) != len(X.data) for numbers in sides.values()):
+            raise DataError(f"{name} holds {len(X.data)} values, but other numbers of rows or columns.")
+        extents = {"rows": X.shape[0], "columns": X.shape[1]}
+    else:
+        height, width = X.blocksize if X.format == "bsr" else (1, 1)
+        sizes = X.shape[0] // height, X.shape[1] // width
+        inner = "rows" if X.format == "csc" else "columns"
+        extents = {inner: sizes[0] if X.format == "csc" else sizes[1]}
+        sides = {inner: X.indices}
+        _check_starts(X, sizes[1] if X.format == "csc" else sizes[0], name)
+    for side, numbers in sides.items():
+        if numbers.ndim != 1 or numbers.dtype.kind != "i":
+            raise DataError(f"{name} numbers its {side} by {numbers.dtype}, not by whole numbers of 32 or 64 bits.")
+        if len(numbers) and (numbers.min() < 0 or numbers.max() >= extents[side]):
+            raise DataError(
+                f"{name} names {side} {numbers.min()} to {numbers.max()}, but its {side} count from 0 to "
+                f"{extents[side] - 1}."
+            )
+
+
+def _check_starts(X: Any, n_parts: int, name: str) -> None:
+    """Raise `DataError` unless `indptr` divides the stored cells into as many parts as there are rows (or columns)."""
+    starts = X.indptr
+    if starts.ndim != 1 or starts.dtype.kind != "i" or len(starts) != n_parts + 1:
+        raise DataError(f"{name} needs an indptr of {n_parts + 1} whole numbers; this one has {starts.shape}.")
+    if starts[0] != 0 or (starts[1:] < starts[:-1]).any() or not starts[-1] <= min(len(X.indices), len(X.data)):
+        raise DataError(
+            f"{name} has an indptr that does not rise from 0 to at most {min(len(X.indices), len(X.data))}, the number "
+            "of its stored cells."
+        )
 
 
 class Estimator:
@@ -44,6 +101,12 @@ class Estimator:
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {}
     learned: ClassVar[Mapping[str, Stored]] = {}
     """The learned attributes that a class adds to those of its bases, as they are stored in a model file."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in LEARNING:
+            if inspect.isfunction(method := vars(cls).get(name)):
+                setattr(cls, name, _learning_aside(method))
 
     @classmethod
     def parameter_defaults(cls) -> dict[str, Any]:
@@ -177,6 +240,23 @@ class Estimator:
         defaults = self.parameter_defaults()
         values = self.get_params(deep=False)
         return {name: value for name, value in values.items() if not _is_default(value, defaults[name])}
+
+
+def _learning_aside(learn: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, made to learn in a copy of the estimator whose attributes replace the estimator's at the end.
+
+    Whatever interrupts it, Ctrl-C included, leaves the estimator as it was: the replacement is one assignment.
+    """
+
+    @functools.wraps(learn)
+    def learn_aside(self: Estimator, *given: Any, **options: Any) -> Any:
+        aside = object.__new__(type(self))
+        vars(aside).update(vars(self))
+        found = learn(aside, *given, **options)
+        self.__dict__ = aside.__dict__
+        return self if found is aside else found
+
+    return learn_aside
 
 
 class Transformer(Estimator):

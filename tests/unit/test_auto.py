@@ -202,12 +202,16 @@ def test_facts_reach_only_the_models_that_want_them() -> None:
     assert {len(labels) for labels in model.predict(letters.texts[:20])} == {1}
 
 
-def test_a_model_that_ran_out_of_time_is_unfitted() -> None:
+def test_a_model_that_ran_out_of_time_is_as_it_was() -> None:
     ticks = iter(range(100))
-    auto = AutoModel(SVM, (BAYES,), BestRule(), costs=(1.0, 0.5)).fit(X, Y)
+    auto = AutoModel(SVM, (BAYES,), BestRule(), costs=(1.0, 0.5))
     with pytest.raises(OutOfTime), checking(Deadline(2, clock=lambda: float(next(ticks))).check):
         auto.fit(X, Y)
     assert not auto.is_fitted
     assert auto.score_kind is ScoreKind.MARGIN
     with pytest.raises(NotFittedError):
         auto.predict(X)
+    before = auto.fit(X, Y).scores(X)
+    with pytest.raises(OutOfTime), checking(Deadline(2, clock=lambda: float(next(ticks))).check):
+        auto.fit(X[::2], Y[::2])
+    np.testing.assert_array_equal(auto.scores(X), before)

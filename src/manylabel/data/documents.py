@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
-from manylabel.estimator import Csr, Ints
+from manylabel.estimator import Csr, Ints, as_csr
 from manylabel.exceptions import DataError
 from manylabel.kernels.canonical import canonical
 
@@ -70,7 +70,7 @@ def checked_matrix(X: Any) -> Csr:
     if X.dtype.kind not in "fiub":
         what = "Complex data not supported" if X.dtype.kind == "c" else "A matrix of documents must hold numbers"
         raise DataError(f"{what}: this one holds {X.dtype}.")
-    matrix = canonical(Csr(X), np.float64, keep_zeros=False)
+    matrix = canonical(Csr(as_csr(X, "The matrix of documents")), np.float64, keep_zeros=False)
     if not np.isfinite(matrix.data.sum()) and not np.isfinite(matrix.data).all():
         bad = np.flatnonzero(~np.isfinite(matrix.data))[0]
         row = int(np.searchsorted(matrix.indptr, bad, side="right")) - 1

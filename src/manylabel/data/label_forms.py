@@ -18,7 +18,7 @@ from scipy import sparse
 from manylabel.data.corpus import Corpus, Text
 from manylabel.data.documents import COUNTED, frame_columns, is_frame, length_of
 from manylabel.data.labels import LabelSets, label_matrix
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, check_sparse
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.canonical import canonical
 from manylabel.wording import there_are
@@ -119,6 +119,8 @@ def _matrix_labels(table: Any, own: Sequence[str] | None, known: Sequence[str] |
     """The labels of a documents × labels matrix; its values are checked before they are cast."""
     if table.ndim != 2 or table.dtype.kind not in "fiubO":
         raise DataError(f"A label matrix must hold 0 and 1 in rows and columns, not {table.dtype}.")
+    if sparse.issparse(table):
+        check_sparse(table, "The label matrix")
     if table.dtype.kind == "O":
         try:
             table = table.astype(np.float64)

@@ -199,28 +199,25 @@ class DecidedModel(MultiLabelModel):
         `most_scores` is how many out-of-fold scores the rule learns from at most, see `out_of_fold_scores`.
         `sample_weight` among the facts weighs the documents the model learns from; the rule counts each once.
         """
-        try:
-            return self._fit(X, Y, held_out, fold_features, report, most_scores, facts)
-        except BaseException:  # also an interruption: a model without its parts must not count as fitted
-            self.forget()
-            raise
+        features, targets = self.check_training(X, Y)
+        self.rule_ = self.calibration_ = self.figures_ = self.choice_ = None
+        if targets.form == "single":  # the model gets Y in its original form, so that it predicts in that form
+            self.model_ = self._fit_alone(features, Y, facts)
+        else:
+            self._learn_sets(features, targets.Y, held_out, fold_features, report, most_scores, facts)
+        return self
 
-    def _fit(
+    def _learn_sets(
         self,
-        X: object,
-        Y: object,
+        features: Csr,
+        Y_true: Csr,
         held_out: tuple[Csr, Csr] | None,
         fold_features: FoldFeatures | None,
         report: Report | None,
         most_scores: int,
         facts: Mapping[str, Any],
-    ) -> Self:
-        features, targets = self.check_training(X, Y)
-        self.rule_ = self.calibration_ = self.figures_ = self.choice_ = None
-        if targets.form == "single":  # the model gets Y in its original form, so that it predicts in that form
-            self.model_ = self._fit_alone(features, Y, facts)
-            return self
-        Y_true = targets.Y
+    ) -> None:
+        """Learn from label sets; the arguments are those of `fit`, checked."""
         if held_out is None and (divided := self.divide(Y_true)) is not None:
             kept, others = divided
             held_out = Csr(features[others]), Csr(Y_true[others])
@@ -243,7 +240,6 @@ class DecidedModel(MultiLabelModel):
         if rule is not None and held_out is not None and rule.held_out_share:
             rule.fit(self.model_.scores(held_out[0]), held_out[1], self.model_.score_kind)
         self.rule_ = None if rule is None else rule.settled()
-        return self
 
     @property
     def is_additive(self) -> bool:

@@ -187,14 +187,14 @@ class Vectorizer(Transformer):
 
     def partial_fit(self, texts: Iterable[Text], y: object = None) -> Self:
         """Learn from further documents; the batches of a corpus give the same result as `fit` on all of it."""
-        table = self._all_terms()
+        table = self._all_terms().copy()
         terms = self._terms_of(texts, at_least_one=False)
         if self.n_hashes is None:
             identity = np.arange(len(terms.names), dtype=np.int32)
             table.add(terms.names, terms.counts(identity, len(terms.names)))
         else:
             table.n_documents += terms.n_documents
-        self._learned = None
+        self._table, self._learned = table, None
         return self
 
     def finish(self) -> npt.NDArray[np.bool_] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -56,14 +56,19 @@ class TermTable:
         self.document_frequency[rows] += df
         self.frequency[rows] += tf
 
+    def copy(self) -> TermTable:
+        """A table with the same counts; what is added to it is not added here."""
+        return replace(self, names=list(self.names), _index=None if self._index is None else dict(self._index))
+
     def sort(self) -> None:
         """Sort the terms by code points."""
         if self.is_sorted:
             return
-        order, self.names = alphabetical(self.names)
-        self.document_frequency = self.document_frequency[order]
-        self.frequency = self.frequency[order]
-        self._index, self.is_sorted = None, True
+        order, names = alphabetical(self.names)
+        # Nothing interrupts a single assignment: the names always belong to the counts.
+        self.names, self.document_frequency, self.frequency, self._index, self.is_sorted = (
+            names, self.document_frequency[order], self.frequency[order], None, True
+        )  # fmt: skip
 
     def kept(self, min_df: float, max_df: float, max_features: int | None) -> npt.NDArray[np.bool_]:
         """Which terms to keep; a float bound is a share of the documents, a whole number a number of documents.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Ints
+from manylabel.estimator import Csr, Ints, as_csr
 from manylabel.exceptions import DataError
 from manylabel.wording import counted
 
@@ -164,7 +164,7 @@ def indicator(Y: LabelMatrix, name: str = "Y") -> Csr:
                 f"{name} must be a table of documents × labels, not an array of {Y.ndim} dimension(s).",
                 remedy="For a single column of 0 and 1, use y.reshape(-1, 1).",
             )
-    matrix: Any = Csr(Y)
+    matrix: Any = Csr(as_csr(Y))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()

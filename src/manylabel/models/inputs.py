@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, as_csr
 from manylabel.exceptions import DataError
 from manylabel.wording import counted, there_are
 
@@ -70,7 +70,7 @@ def _check_sparse(owner: MultiLabelModel, X: Any, reset: bool) -> Csr:
         raise DataError(
             f"X has {X.shape[1]} features, but {name} is expecting {owner.n_features_in_} features as input."
         )
-    return canonical(Csr(X, dtype=np.float64), name)
+    return canonical(Csr(as_csr(X, f"{name}: X"), dtype=np.float64), name)
 
 
 def canonical(X: Csr, name: str = "X") -> Csr:
@@ -94,7 +94,9 @@ def check_targets(owner: MultiLabelModel, Y: Any, n_documents: int, classes: npt
         raise DataError(f"{name} requires y to be passed, but the target y is None.")
     if sparse.issparse(Y):
         matrix: Any = Y
-        targets = Targets(_indicator(Csr(matrix), name), np.arange(matrix.shape[1]), "sparse")
+        if matrix.ndim != 2:
+            raise DataError(f"{name} needs a documents × labels matrix, not an array of {matrix.ndim} dimensions.")
+        targets = Targets(_indicator(Csr(as_csr(matrix, f"{name}: Y")), name), np.arange(matrix.shape[1]), "sparse")
     else:
         targets = _dense_targets(name, Y, classes)
     if targets.Y.shape[0] != n_documents:
