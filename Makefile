@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit check bench docs clean
+.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench docs clean
 
 setup: $(INSTALLED)
 
@@ -86,6 +86,16 @@ $(AUDIT)/bin/pip-audit:
 	$(PYTHON) -m venv $(AUDIT)
 	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.9'
 
+# schemathesis against a running server, in an environment of its own: its plugin for pytest stays out of the tests.
+FUZZ := .venv-fuzz
+fuzz-server: setup $(FUZZ)/.installed
+	tests/schemathesis.sh $(BIN)/manylabel $(FUZZ)/bin/schemathesis
+
+$(FUZZ)/.installed:
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check 'schemathesis>=4'
+	@touch $@
+
 check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -101,4 +111,4 @@ docs: setup
 	$(BIN)/python docs/build.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(AUDIT) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
+	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

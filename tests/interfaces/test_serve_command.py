@@ -179,3 +179,20 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.Ca
     assert "needs a token" in refused(model, "--host", "0.0.0.0")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "Cannot listen on 127.0.0.1" in refused(model, "--port", str(taken.getsockname()[1]))
+
+
+def test_bench_server_measures_a_running_server(server: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--model", "letters", "--seconds", "0.5", "--connections", "4", "--json"]
+    assert run(["bench-server", server.url, *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["failures"] == {}
+    assert found["requests"] == pytest.approx(found["requests_per_second"] * found["seconds"])
+    assert 0 < found["milliseconds"]["p50"] <= found["milliseconds"]["p99"] <= found["milliseconds"]["max"]
+    assert run(["bench-server", server.url, *options, "--model", "other"]) == 0
+    assert json.loads(capsys.readouterr().out)["failures"].keys() == {"404"}
+    assert run(["bench-server", "https://x"]) == 2
+    assert "http://HOST:PORT" in capsys.readouterr().err
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        free = taken.getsockname()[1]
+    assert run(["bench-server", f"http://127.0.0.1:{free}"]) == 2
+    assert "cannot reach the server" in capsys.readouterr().err

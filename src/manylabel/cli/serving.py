@@ -1,4 +1,4 @@
-"""``manylabel serve``."""
+"""``manylabel serve`` and ``bench-server``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from manylabel.cli.display import progress, remark
+from manylabel.cli import options as o
+from manylabel.cli.display import progress, remark, show, show_json
+from manylabel.reports.page import Column, Note, Table
 
 
 def serve(
@@ -92,3 +94,40 @@ def serve(
         code = run(settings, started)
     if code:
         raise typer.Exit(code)
+
+
+def bench_server(
+    url: Annotated[str, typer.Argument(help="The address of a running server.")] = "http://127.0.0.1:8000",
+    model: Annotated[str, typer.Option("--model", help="The name of the model to ask.")] = "townhall",
+    data: Annotated[str, typer.Option("--data", help="The documents to send, one per request.")] = "townhall",
+    connections: Annotated[int, typer.Option("--connections", min=1, max=10_000, help="Connections at once.")] = 32,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long to measure.")] = 10.0,
+    token: Annotated[
+        Path | None, typer.Option("--token", help="A file with the token of the server.", show_default=False)
+    ] = None,
+    json: o.Json = False,
+) -> None:
+    """Measure a running server: requests per second and how long they take."""
+    from manylabel.exceptions import MissingExtraError
+    from manylabel.tasks.serving import texts_to_send
+
+    try:
+        from manylabel.server.bench import measure
+        from manylabel.server.settings import read_token
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("manylabel bench-server", "server") from error
+
+    secret = None if token is None else read_token(token)
+    found = measure(url, model, texts_to_send(data), connections=connections, seconds=seconds, token=secret)
+    if json:
+        show_json(found.as_dict())
+        return
+    rows = [("requests per second", f"{found.rate:,.0f}"), ("requests", f"{found.requests:,}")]
+    rows += [(f"{name}, milliseconds", f"{value:.2f}") for name, value in found.milliseconds.items()]
+    rows += [(f"failed: {name}", f"{count:,}") for name, count in found.failures.items()]
+    show(
+        [
+            Note(f"{url}, model {model}, {connections} connections, {found.seconds:.1f} seconds"),
+            Table([Column("", "text"), Column("measured", "text")], rows),
+        ]
+    )

@@ -29,8 +29,8 @@ PROBLEMS = {
 }
 
 
-def openapi_document(app: FastAPI, operations: Sequence[Operation]) -> dict[str, Any]:
-    """The document of all addresses."""
+def openapi_document(app: FastAPI, operations: Sequence[Operation], models: Sequence[str]) -> dict[str, Any]:
+    """The document of all addresses; `models` are the names that may stand in them."""
     document: dict[str, Any] = app.openapi()
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
@@ -44,6 +44,11 @@ def openapi_document(app: FastAPI, operations: Sequence[Operation]) -> dict[str,
             described["responses"] = {**described["responses"], **_problems(ProblemBody, problem_json)}
     for one in operations:
         document["paths"].setdefault(one.path, {})[one.method.lower()] = _described(one)
+    for path in document["paths"].values():
+        for described in path.values():
+            for parameter in described.get("parameters", ()):
+                if (parameter["in"], parameter["name"]) == ("path", "model"):
+                    parameter["schema"]["enum"] = list(models)
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{}, {"token": []}]
     return document

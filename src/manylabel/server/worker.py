@@ -52,7 +52,7 @@ RESERVED_FILES = 64
 def application(models: Models, settings: Settings, metrics: Metrics, log: Log) -> ASGIApp:
     """The whole ASGI application."""
     control = control_plane(models, settings, metrics)
-    openapi_route(control, openapi_document(control, OPERATIONS))
+    openapi_route(control, openapi_document(control, OPERATIONS, list(models.files)))
     routes = [Route(one.path, Endpoint(one, models, settings.limits)) for one in OPERATIONS]
     return Gate(Router(routes, redirect_slashes=False, default=control), settings, metrics, log)
 

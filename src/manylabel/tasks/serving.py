@@ -20,7 +20,7 @@ from manylabel.estimator import Floats
 from manylabel.exceptions import MissingDataError, ModelFileError, ParameterError
 from manylabel.features.languages import CODES, language_shares
 from manylabel.kernels.threads import available_threads
-from manylabel.tasks.corpora import Source
+from manylabel.tasks.corpora import Source, load_source, split_of
 from manylabel.tasks.models import inspect, train, use_threads
 
 Scored = tuple[int, float]
@@ -205,6 +205,15 @@ def check_servable(paths: Iterable[Path]) -> None:
 def detect_languages(text: str, codes: Sequence[str]) -> dict[str, float]:
     """The share of each language in the stop words of a text."""
     return language_shares(text, codes)
+
+
+def texts_to_send(data: str, most: int = 1_000) -> list[str]:
+    """Documents of some data as plain texts, the first of its test split where it has one."""
+    corpus = load_source(Source(data, labels=False)).corpus
+    texts = split_of(corpus, None, "test").texts
+    if not len(texts):
+        raise ParameterError(f"{data} has no texts to send.")
+    return [text if isinstance(text, str) else "\n".join(text.values()) for text in texts[:most]]
 
 
 def usable_cores() -> int:
