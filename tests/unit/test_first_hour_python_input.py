@@ -251,3 +251,15 @@ def test_point_5_joined_labels_are_refused_with_both_remedies() -> None:
     assert TextClassifier("nb-binary").fit(texts, ["Smith, John", "roads", "R;D"] * 4).predict(["late"]) == [
         "Smith, John"
     ]
+
+
+def test_point_5_labels_without_a_name_are_refused() -> None:
+    """Point 5: pandas splits an empty cell into one empty string, which is no label."""
+    texts = ["late bus", "bad road", "nothing"] * 4
+    with pytest.raises(DataError, match=r"Document 2 has a label without a name: \[''\].*give \[\]"):
+        TextClassifier("nb-binary").fit(texts, [["buses"], ["roads"], [""]] * 4)
+    with pytest.raises(DataError, match=r"Document 2 has a label without a name: ''"):
+        TextClassifier("nb-binary").fit(texts, np.array(["buses", "roads", ""] * 4))
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DataError, match=r"a column without a name"):
+        TextClassifier("nb-binary").fit(texts, pandas.DataFrame({"buses": [1, 0, 0] * 4, "": [0, 0, 1] * 4}))

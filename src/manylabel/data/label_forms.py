@@ -94,6 +94,8 @@ def _series() -> type:
 def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> Labels:
     """A one-hot DataFrame as a matrix whose labels are the columns; one other column as a list of labels."""
     columns = frame_columns(frame)
+    if len(columns) > 1 and _has_blank(columns):
+        raise DataError("The DataFrame of labels has a column without a name.", remedy="Name it, or leave it out.")
     numeric = bool(columns) and all(values.dtype.kind in "fiub" for values in columns.values())
     if numeric and (len(columns) > 1 or np.isin(next(iter(columns.values())), (0, 1)).all()):
         return _matrix_labels(np.column_stack(list(columns.values())), list(columns), known, "array")
@@ -169,6 +171,8 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
     if not used and known is None:
         raise DataError("No document has a label, so there is nothing to learn.")
     named = sets if kind == "str" else [[str(value) for value in values] for values in sets]
+    if known is None:
+        _check_no_blanks(rows, named)
     names = [str(value) for value in used] if known is None else list(known)
     unknown = sorted({name for values in named for name in values} - set(names))
     if unknown and others == "refuse":
@@ -178,6 +182,22 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
             "label from the documents."
         )
     return Labels(names, label_matrix(cast(LabelSets, named), names), form, kind)
+
+
+def _has_blank(names: Iterable[str]) -> bool:
+    """Whether a name is empty or blank."""
+    return not all(name.strip() for name in names)
+
+
+def _check_no_blanks(rows: list[Any], named: list[list[str]]) -> None:
+    """Raise `DataError` for a document with an empty or blank label."""
+    row = next((row for row, names in enumerate(named) if _has_blank(names)), None)
+    if row is not None:
+        raise DataError(
+            f"Document {row} has a label without a name: {rows[row]!r} {COUNTED}.",
+            remedy="For a document without labels, give []; leave out what splitting an empty text returns: [name for "
+            "name in text.split(';') if name].",
+        )
 
 
 def _check_not_joined(names: set[str]) -> None:
