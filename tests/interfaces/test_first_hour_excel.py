@@ -199,7 +199,7 @@ TICKETS = [
 ]
 
 
-def test_tickets_with_semicolons_bom_three_tag_columns_and_html(tmp_path, capfd):
+def test_point_1_tickets_with_semicolons_bom_three_tag_columns_and_html(tmp_path, capfd):
     """Points 1 to 3 and 10 together: no wrong guess, and every choice is printed, by `describe` and `train` alike."""
     rows = [
         f'{number};"{title}";"<p>{text}</p>";{";".join(tags)}\r\n'
@@ -215,8 +215,8 @@ def test_tickets_with_semicolons_bom_three_tag_columns_and_html(tmp_path, capfd)
         printed.append(captured.out)
         assert (
             f"{path}: read as csv; cells separated by semicolons; text from 'Title', 'Description'; "
-            "labels from 'tag_1', 'tag_2', 'tag_3', one per cell; 1 to 3 labels per document; language English; "
-            "HTML in most documents."
+            "labels from 'tag_1', 'tag_2', 'tag_3', one per cell; ids from 'Ticket ID'; 1 to 3 labels per document; "
+            "language English; HTML in most documents."
         ) in captured.err
     assert "They are numbered, so they are joined." in printed[0]
     assert "English stems, HTML removed" in printed[1]

@@ -63,6 +63,8 @@ class Layout:
         as_trained = ", as in training" if self.as_trained else ""
         parts.append(f"text from {self.shown([*self.sides, self.text])}{as_trained}")
         parts.append(self._labels())
+        if self.identity is not None:
+            parts.append(f"ids from {self.shown([self.identity])}")
         if self.split is not None:
             parts.append(f"splits from {self.split!r}")
         return "; ".join(parts)
