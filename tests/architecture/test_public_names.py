@@ -324,3 +324,19 @@ def test_every_class_of_the_catalogue_is_in_the_namespace_of_its_room() -> None:
             namespace = "manylabel"
         assert name in NAMES[namespace], path
         assert getattr(importlib.import_module(namespace), name) is getattr(importlib.import_module(module), name)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from manylabel import TextClassifier, load_corpus",
+        "from manylabel.models import LinearSVM, PMM1, PMM2, MultinomialNaiveBayes",
+        "from manylabel.strategies import ClassifierChain",
+        "from manylabel.decisions import BestRule",
+        "from manylabel.metrics import compute_metrics",
+        "from manylabel.features import Vectorizer",
+        "from manylabel.data import load",
+    ],
+)
+def test_names_are_imported_from_their_packages(statement: str) -> None:
+    subprocess.run([sys.executable, "-W", "error", "-c", statement], check=True)

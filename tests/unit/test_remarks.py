@@ -52,4 +52,4 @@ def test_who_supports_whom_is_a_table() -> None:
     """F-2: buses and roads mostly come alone: each speaks against the other."""
     result = _result("svm-hf", model={"f": 0.5})
     assert set(result.remarks["supports"]) == {"buses", "roads"}
-    assert "which labels speak for which" in render_text(result_page([result], "test"))
+    assert "labels that support or oppose each other" in render_text(result_page([result], "test"))

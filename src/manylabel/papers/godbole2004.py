@@ -230,7 +230,7 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
     signs = [np.sign(ours[name]) == np.sign(value) for name, value in printed.items()]
     return Experiment(
         "X-8",
-        "Which labels speak for grain",
+        "Labels that support grain",
         "Weights of the label columns in the SVM of grain, second stage of SVM-HF on all classes.",
         [
             "The size of the weights depends on f and C, which the paper does not give: signs and order are compared, "
@@ -251,7 +251,7 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
         ],
         claims=[
             Claim(
-                "grain itself and wheat support grain, money-fx and sugar speak against it, in this order.",
+                "grain itself and wheat support grain, money-fx and sugar oppose it, in this order.",
                 Verdict.of([own, order, all(signs)]),
                 listed(ours),
                 "section 5.4, text",

@@ -130,7 +130,7 @@ def _accuracies(
             "paper calls its method iterative.",
             "Weka's NB is not described: shown are presence and absence of words (Bernoulli) and the five bins "
             "without weights. MNB adds one to all counts.",
-            "The paper says how neither the folds nor its split were made.",
+            "The paper does not state how the folds and its split were made.",
         ],
         [Sheet("Accuracy", [*UNILABEL, "mean"], rows, note="The linear SVM is a yardstick; the paper has none.")],
         [

@@ -233,7 +233,7 @@ def _recipe_rows(recipe: Mapping[str, Any]) -> list[list[Cell]]:
 
 
 def _chosen(found: TrainingRecord | ModelRecord) -> list[Block]:
-    """What training chose; its value only where no better estimate is known: the best of several is partly lucky."""
+    """What training chose; its value only where no better estimate is known: the best of several is optimistic."""
     if found.chosen is None:
         return []
     return [Note(chosen_text(found.chosen if found.expected is None else {**found.chosen, "value": None}))]

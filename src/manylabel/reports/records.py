@@ -177,7 +177,7 @@ class Straddle(Record):
 
 @dataclass(frozen=True, slots=True)
 class Term(Record):
-    """A term, its score, its number of documents, and whether it speaks against the label."""
+    """A term, its score, its number of documents, and whether it is evidence against the label."""
 
     term: str
     score: float

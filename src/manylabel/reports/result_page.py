@@ -157,7 +157,7 @@ def choices_text(result: Result) -> str:
 
 
 def supports_blocks(result: Result, most: int = 10) -> list[Block]:
-    """Which labels speak for and against the largest labels, where a method reports them."""
+    """The labels that support and oppose the largest labels, where a method reports them."""
     supports = result.remarks["supports"]
     largest = [row.label for row in sorted(result.labels, key=lambda row: -row.trained) if supports.get(row.label)][
         :most
@@ -167,7 +167,7 @@ def supports_blocks(result: Result, most: int = 10) -> list[Block]:
         return ", ".join(f"{name} {weight:+.2f}" for name, weight in supports[label].items() if sign * weight > 0)
 
     rows: list[list[Cell]] = [[label, listed(label, 1), listed(label, -1)] for label in largest]
-    heading = Heading(f"{result.method}: which labels speak for which (weights)")
+    heading = Heading(f"{result.method}: labels that support or oppose each other (weights)")
     return [heading, Table([Column("label"), Column("for it"), Column("against it")], rows)] if rows else []
 
 
