@@ -224,8 +224,9 @@ def _licence(name: str) -> str:
     classified = [
         line.rpartition(" :: ")[2] for line in facts.get_all("Classifier", []) if line.startswith("License ::")
     ]
-    text = (facts.get("License") or "").strip().partition("\n")[0]
-    return facts.get("License-Expression") or ", ".join(classified) or text or "see the package"
+    plain = facts.json
+    text = str(plain.get("license", "")).strip().partition("\n")[0]
+    return str(plain.get("license_expression", "")) or ", ".join(classified) or text or "see the package"
 
 
 def picture() -> str:

@@ -19,6 +19,7 @@ from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, check_same_length, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
+from manylabel.deadline import Deadline
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError, UnsupportedError
@@ -218,6 +219,7 @@ class TextClassifier(TextPredictor):
         vocabulary: LabelVocabulary | None = None,
         reading: ReadingOptions | None = None,
         sample_weight: npt.ArrayLike | None = None,
+        deadline: Deadline | None = None,
     ) -> Self:
         """Learn from documents and their labels.
 
@@ -233,7 +235,8 @@ class TextClassifier(TextPredictor):
         learn from it. `vocabulary` gives the addresses of the labels; `reading` tells how the documents were read
         from a file (`Corpus.reading`), so that later files are read in the same way; the model keeps both.
         `sample_weight` weighs the documents that the model learns from, where the method can (`auto`, `svm`, naive
-        Bayes). Terms, their weights and the decision rule count every document once.
+        Bayes). Terms, their weights and the decision rule count every document once. Where a `deadline`
+        passes, learning ends with `OutOfTime` and the classifier is as before.
         """
         recipe = self._resolved()
         documents, given = read_documents(documents), read_labels(y, label_names)
@@ -255,7 +258,7 @@ class TextClassifier(TextPredictor):
             self.n_jobs,
             self.memory,
             predicts_unseen=given.form not in SINGLE_FORMS,
-        ).run(documents, Y, names, terms=terms, parents=parents, sample_weight=weights)
+        ).run(documents, Y, names, terms=terms, parents=parents, sample_weight=weights, deadline=deadline)
         self.recipe_, self.features_, self.decided_ = trained.recipe.as_dict(), trained.pipeline, trained.decided
         self.labels_, self.label_form_, self.label_kind_ = names, given.form, given.kind
         self.nodes_, self.parents_ = nodes, parents

@@ -52,46 +52,6 @@ def reporting_to(sink: ProgressSink | None) -> Iterator[None]:
         _sink.reset(token)
 
 
-class _Checking:
-    """Calls a function before each step is handed on to another sink, if there is one."""
-
-    def __init__(self, check: Callable[[], None], sink: ProgressSink | None) -> None:
-        self._check = check
-        self._sink = sink
-
-    def started(self, what: str, total: int | None) -> None:
-        self._check()
-        if self._sink is not None:
-            self._sink.started(what, total)
-
-    def advanced(self, what: str, by: int) -> None:
-        self._check()
-        if self._sink is not None:
-            self._sink.advanced(what, by)
-
-    def finished(self, what: str) -> None:
-        if self._sink is not None:
-            self._sink.finished(what)
-
-
-@contextmanager
-def checking(check: Callable[[], None]) -> Iterator[None]:
-    """Call `check` at every step that the enclosed block reports; what it raises ends the work there.
-
-    A limit of time (`manylabel.deadline.Deadline.check`) so reaches every loop that is long enough to report progress,
-    among them the epochs of a solver.
-
-    >>> def enough(): raise TimeoutError
-    >>> with checking(enough):
-    ...     list(track("Counting", [1, 2]))
-    Traceback (most recent call last):
-    ...
-    TimeoutError
-    """
-    with reporting_to(_Checking(check, _sink.get())):
-        yield
-
-
 _reader: ContextVar[Callable[[str], None] | None] = ContextVar("manylabel_remarks", default=None)
 
 

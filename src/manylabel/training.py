@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from manylabel.data.documents import rows_of
+from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features.pipeline import Documents, FeaturePipeline, Learned
 from manylabel.memory import table_bytes
@@ -49,11 +50,12 @@ class Training:
         terms: Sequence[str] | None = None,
         parents: Ints | None = None,
         sample_weight: Floats | None = None,
+        deadline: Deadline | None = None,
     ) -> Self:
         """Learn the features, then the model with its rule.
 
         `labels` names the columns of Y, `terms` those of ready-made counts; `parents` are the parents of the nodes of
-        the label hierarchy.
+        the label hierarchy. The `deadline` is checked while the model learns.
         """
         self.decided = self.recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         divided, held_out = self.decided.divide(Y), None
@@ -65,6 +67,8 @@ class Training:
             sample_weight = None if sample_weight is None else sample_weight[train]
         learned = self._learn_features(documents, Y, labels, terms)
         facts = self._facts(learned, Y, parents)
+        if deadline is not None:
+            facts["deadline"] = deadline
         if sample_weight is not None:
             self.decided, facts["sample_weight"] = self.decided.weighing_documents(), sample_weight
         unlearned = None if held_out is None else (self.pipeline.transform(held_out[0]), held_out[1])

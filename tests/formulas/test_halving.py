@@ -17,8 +17,9 @@ from manylabel.evaluation.statistics import DocumentStatistics, document_statist
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.progress import checking
+from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.recipe import Recipe
+from manylabel.strategies.weighted_member import WeightedMember
 
 EXACT, HAMMING = find_target_metric("exact-match"), find_target_metric("hamming-loss")
 
@@ -146,13 +147,13 @@ def test_an_invalid_time_is_refused(text: str) -> None:
         seconds_of(text)
 
 
-def test_a_deadline_ends_work_that_reports_progress() -> None:
+def test_a_deadline_is_checked_before_each_fold() -> None:
     X, Y = Csr(np.eye(8)), Csr(np.eye(2, dtype=np.int8)[np.arange(8) % 2])
     ticks = iter(range(100))
     late = Deadline(2, clock=lambda: float(next(ticks)))
-    with pytest.raises(OutOfTime), checking(late.check):
-        DecidedModel(LinearSVM(), GlobalThreshold(), folds=4).fit(X, Y)
-    # read when it was set, twice in time, and once too late: nothing went on after that
+    with pytest.raises(OutOfTime):
+        DecidedModel(MultinomialNaiveBayes(), GlobalThreshold(), folds=4).fit(X, Y, deadline=late)
+    # read when it was set, before the first two folds, and before the third, which was too late
     assert next(ticks) == 4
 
 
@@ -162,6 +163,7 @@ def test_a_deadline_ends_a_solver_between_two_epochs() -> None:
     X, Y = Csr(random.random((300, 200))), Csr((random.random((300, 40)) < 0.5).astype(np.int8))
     late = Deadline(0.3)
     began = time.monotonic()
-    with pytest.raises(OutOfTime), checking(late.check):
-        LinearSVM(loss="hinge", C=1e6, tol=1e-12, max_iter=10**9).fit(X, Y)
+    inner = LinearSVM(loss="hinge", C=1e6, tol=1e-12, max_iter=10**9)
+    with pytest.raises(OutOfTime):
+        WeightedMember(inner).fit(X, Y, deadline=late)
     assert time.monotonic() - began < 10

@@ -24,7 +24,6 @@ from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
-from manylabel.progress import checking
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, of_unseen_documents
@@ -205,13 +204,13 @@ def test_facts_reach_only_the_models_that_want_them() -> None:
 def test_a_model_that_ran_out_of_time_is_as_it_was() -> None:
     ticks = iter(range(100))
     auto = AutoModel(SVM, (BAYES,), BestRule(), costs=(1.0, 0.5))
-    with pytest.raises(OutOfTime), checking(Deadline(2, clock=lambda: float(next(ticks))).check):
-        auto.fit(X, Y)
+    with pytest.raises(OutOfTime):
+        auto.fit(X, Y, deadline=Deadline(2, clock=lambda: float(next(ticks))))
     assert not auto.is_fitted
     assert auto.score_kind is ScoreKind.MARGIN
     with pytest.raises(NotFittedError):
         auto.predict(X)
     before = auto.fit(X, Y).scores(X)
-    with pytest.raises(OutOfTime), checking(Deadline(2, clock=lambda: float(next(ticks))).check):
-        auto.fit(X[::2], Y[::2])
+    with pytest.raises(OutOfTime):
+        auto.fit(X[::2], Y[::2], deadline=Deadline(2, clock=lambda: float(next(ticks))))
     np.testing.assert_array_equal(auto.scores(X), before)

@@ -33,7 +33,7 @@ from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import paired_difference
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
-from manylabel.progress import checking, stage
+from manylabel.progress import stage
 from manylabel.wording import counted
 
 MARGIN = 0.01
@@ -166,10 +166,9 @@ class RaceRunner:
         if named:
             self._protect(field_)
         try:
-            with checking(self.deadline.check):
-                running = self._first_fold(field_)
-                self._other_folds(running)
-                self._variants()
+            running = self._first_fold(field_)
+            self._other_folds(running)
+            self._variants()
         except OutOfTime:
             self.race.clock_ended_it = True
             ran = {runner.entrant.name for runner in self.race.runners}
@@ -267,7 +266,9 @@ class RaceRunner:
         rules = {option.name: option.recipe.decision for option in entrant.options}
         try:
             with stage(f"{entrant.name}, fold {number + 1} of {race.n_folds}"):
-                found = run_trial(self.work, entrant.recipe, rules, number, with_ranks=metric.k is not None)
+                found = run_trial(
+                    self.work, entrant.recipe, rules, number, with_ranks=metric.k is not None, deadline=self.deadline
+                )
         except (ValueError, ArithmeticError) as error:  # a method that cannot learn from these documents is out
             race.left_out[entrant.name] = f"could not learn from fold {number + 1}: {error}"
             race.runners = [runner for runner in race.runners if runner.entrant.name != entrant.name]

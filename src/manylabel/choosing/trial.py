@@ -13,6 +13,7 @@ from scipy import sparse
 
 from manylabel.catalog import find_method
 from manylabel.choosing.fold_work import FoldData, FoldWork
+from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule, decidable_scores, unlabelled_if_empty
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
@@ -90,6 +91,7 @@ def run_trial(
     inner_folds: int = INNER_FOLDS,
     with_ranks: bool = False,
     fit: Fit = fit_anew,
+    deadline: Deadline | None = None,
 ) -> dict[str, TrialPredictions]:
     """The predictions of every rule in fold `number`; the recipe's own [decision] is ignored.
 
@@ -97,11 +99,14 @@ def run_trial(
     learn from these out-of-fold scores. A rule that influences how the model is fitted gets a model of its own. The
     predictions equal those of `TextClassifier` with the same recipe, seed and number of folds. `fit` returns the fitted
     copies of shared models. Where every document has exactly one label, the method's own rule predicts exactly one,
-    as in `TextClassifier`.
+    as in `TextClassifier`. The `deadline` is checked before each fold, and by models that want it.
     """
     recipe = recipe.for_any_numbers() if work.has_negative else recipe
     build = Recipe.build_for_any_numbers if work.has_negative else Recipe.build
     fold = work.fold(recipe, number)
+    if deadline is not None:
+        deadline.check()
+        fold = replace(fold, facts={**fold.facts, "deadline": deadline})
     training: dict[str, Any] = {"folds": inner_folds, "seed": work.seed, "n_jobs": work.n_jobs}
     one_each, preset = has_one_label_each(work.Y), find_method(recipe.method).decision
     built = {}
@@ -146,7 +151,7 @@ def _run_together(
         scores, Y_true = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
         empty = np.zeros(0, dtype=np.bool_)
         if any(rule is not None and rule.learns for rule in rules.values()):
-            score = first.out_of_fold(fold.X, facts, fold.in_folds, fit, most)
+            score = first.out_of_fold(fold.X, fold.facts, fold.in_folds, fit, most)
             scores, rows, empty = score(model, fold.Y)
             Y_true = Csr(fold.Y[rows])
         learned, rule_seconds = _learn_rules(rules, scores, empty, Y_true, model)

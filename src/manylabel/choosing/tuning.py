@@ -26,7 +26,7 @@ from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import ManylabelWarning, ParameterError
 from manylabel.metrics.targets import TargetMetric
 from manylabel.parameters import value_text
-from manylabel.progress import checking, stage
+from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.wording import counted
 
@@ -81,8 +81,8 @@ def tune(
     listed = [Trial(0, {}, with_settings(method, fixed, {}))]
     listed += [Trial(place, one, with_settings(method, fixed, one)) for place, one in enumerate(drawn, start=1)]
     rungs = plan_rungs(len(listed), len(work.splits), min(len(train) for train, _ in work.splits))
-    runner = _Runner(work, rungs, metric)
-    with stage(f"Tuning {method}", runner.total) as advance, checking(deadline.check):
+    runner = _Runner(work, rungs, metric, deadline)
+    with stage(f"Tuning {method}", runner.total) as advance:
         runner.advance = advance
         search = halve(listed, rungs, runner.run, metric)
     if not search.steps:
@@ -106,8 +106,9 @@ def judge(search: Search, metric: TargetMetric, trials: int, seed: int) -> Verdi
 class _Runner:
     """Runs the trials of a rung: those that share matrices together, and linear SVMs in the order of rising C."""
 
-    def __init__(self, work: FoldWork, rungs: Sequence[Rung], metric: TargetMetric) -> None:
+    def __init__(self, work: FoldWork, rungs: Sequence[Rung], metric: TargetMetric, deadline: Deadline) -> None:
         self.metric = metric
+        self.deadline = deadline
         self.rungs = list(rungs)
         self.works = _on_shares(work, rungs)
         self.total = sum((rung.trials + (place > 0)) * self.weight(rung) for place, rung in enumerate(rungs))
@@ -145,6 +146,7 @@ class _Runner:
                 fold,
                 with_ranks=self.metric.k is not None,
                 fit=fit,
+                deadline=self.deadline,
             )["own"]
         return DocumentStatistics(Csr(work.Y[work.splits[fold][1]]), found.Y_pred, found.ranks)
 

@@ -94,7 +94,7 @@ def _find_groups(path: Path, names: set[str]) -> Path | None:
 
 def _groups(file: str | Path) -> dict[str, list[str]]:
     try:
-        groups = json.loads(read_bytes(Path(file)))
+        groups: dict[str, list[str]] = json.loads(read_bytes(Path(file)))
     except (ValueError, RecursionError) as error:
         raise DataError(f"The file is not JSON ({error}).", path=file) from None
     lists = list(groups.values()) if isinstance(groups, dict) else [None]

@@ -99,8 +99,8 @@ class AutoModel(DecidedModel):
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The facts about the corpus that any of the models wants."""
-        return self.model.wants.union(*(model.wants for model in self.others))
+        """The facts that any of the models wants, and a deadline."""
+        return super().wants.union(*(model.wants for model in self.others))
 
     def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
         """The counts of counts for the first of the models that wants them."""

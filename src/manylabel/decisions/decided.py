@@ -151,8 +151,8 @@ class DecidedModel(MultiLabelModel):
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The facts about the corpus that the model wants."""
-        return self.model.wants
+        """The facts that the model wants, and a deadline, which is checked before each fold."""
+        return self.model.wants | {"deadline"}
 
     def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
         """The counts of counts that the model asks for; None if it wants none."""
@@ -197,7 +197,8 @@ class DecidedModel(MultiLabelModel):
         rule learns from documents as new as those predicted later. `report` is called, where the rule learns on
         out-of-fold scores, with what it decides about documents it did not see.
         `most_scores` is how many out-of-fold scores the rule learns from at most, see `out_of_fold_scores`.
-        `sample_weight` among the facts weighs the documents the model learns from; the rule counts each once.
+        A `deadline` among the facts is checked before each fold, and by models that want it; `sample_weight` weighs the
+        documents the model learns from; the rule counts each once.
         """
         features, targets = self.check_training(X, Y)
         self.rule_ = self.calibration_ = self.figures_ = self.choice_ = None
@@ -300,6 +301,7 @@ class DecidedModel(MultiLabelModel):
                 most_scores,
                 options=model.wanted(facts),
                 fit=fit,
+                deadline=facts.get("deadline"),
                 features=None if fold_features is None else noted,
             )
             return scores, rows, empty[rows]

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels import compiled_module, linear_reference
@@ -109,6 +110,7 @@ def fit_linear(
     initial: Csr | None = None,
     keep_dual: bool = True,
     prune: float = 0.0,
+    deadline: Deadline | None = None,
 ) -> LinearFit:
     """One linear classifier per label, min ½‖w‖² (+ ½ b²/s²) + Σ_i C_i loss(y_i (w·x_i + b)), all on one X.
 
@@ -117,7 +119,7 @@ def fit_linear(
     fit, whose documents are the first of this one. A label without positives scores −1, one without negatives +1.
     `prune` is the share of the norm of a label's weights that its smallest weights may take with them, see `largest`.
     Labels are solved in blocks, so that only one block's weights are held before they are pruned; `keep_dual` keeps
-    the α of all.
+    the α of all. The `deadline` is checked about ten times a second.
 
     >>> X = Csr(np.array([[3.0], [2.0], [0.0]]))
     >>> fit = fit_linear(X, Csr(np.array([[1], [0], [0]])), loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=9999)
@@ -145,7 +147,7 @@ def fit_linear(
     with stage("Training", len(order)) as advance:
         for start in range(0, len(order), step):
             block = order[start : start + step]
-            solved = _in_threads(block, n_jobs, advance, *before, *lists, block, *after)
+            solved = _in_threads(block, n_jobs, advance, deadline, *before, *lists, block, *after)
             found.extend(_kept(one, rows, prune, keep_dual) for one in solved)
     return _assemble(found, rows, constants, X.shape)
 
@@ -177,8 +179,13 @@ def largest(weights: npt.NDArray[Any], share: float) -> npt.NDArray[np.intp]:
     return np.sort(order[dropped:])
 
 
-def _in_threads(order: Int32s, n_jobs: int | None, advance: Callable[[int], None], *arguments: Any) -> list[Solved]:
-    """Run the kernel on several threads that take labels from one counter; Ctrl-C stops them at their next epoch."""
+def _in_threads(
+    order: Int32s, n_jobs: int | None, advance: Callable[[int], None], deadline: Deadline | None, *arguments: Any
+) -> list[Solved]:
+    """Run the kernel on several threads that take labels from one counter.
+
+    Ctrl-C and the end of the time stop them at their next epoch.
+    """
     threads = max(1, min(available_threads(n_jobs), len(order)))
     places = max(1, min(LANES, -(-len(order) // threads)))
     counter, finished, stop = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int32)
@@ -193,6 +200,8 @@ def _in_threads(order: Int32s, n_jobs: int | None, advance: Callable[[int], None
                 done, running = wait(running, timeout=0.1)
                 for future in done:
                     results.extend(future.result())
+                if deadline is not None:
+                    deadline.check()
                 solved = int(finished[0])
                 advance(solved - reported)
                 reported = solved

@@ -48,6 +48,7 @@ WORKING_MEMORY = 256 * 2**20
 """Bytes a batch of dense scores may take when a whole corpus is predicted."""
 
 FACTS = {
+    "deadline": "a limit of time (`manylabel.deadline.Deadline`), checked while the model learns",
     "counts_of_counts": "how many terms occur r times, counted before rare terms were pruned",
     "rule_labels": "the label of each hand-written keyword rule, whose hits are the last columns of X",
     "rule_words": "rules × words: which words of the vocabulary speak for each of these rules",

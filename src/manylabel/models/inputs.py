@@ -70,7 +70,7 @@ def _check_sparse(owner: MultiLabelModel, X: Any, reset: bool) -> Csr:
         raise DataError(
             f"X has {X.shape[1]} features, but {name} is expecting {owner.n_features_in_} features as input."
         )
-    return canonical(Csr(as_csr(X, f"{name}: X"), dtype=np.float64), name)
+    return canonical(Csr(as_csr(X, f"{name}: X").astype(np.float64, copy=False)), name)
 
 
 def canonical(X: Csr, name: str = "X") -> Csr:

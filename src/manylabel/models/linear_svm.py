@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ManylabelWarning
 from manylabel.kernels.label_tables import score_one
@@ -70,6 +71,7 @@ class LinearSVM(MultiLabelModel):
     trial_settings: ClassVar[Mapping[str, Any]] = {"tol": TRIAL_TOL}
     additive_scores = True
     weighs_documents = True
+    wants: ClassVar[frozenset[str]] = frozenset({"deadline"})
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": OneOf("squared_hinge", "hinge", "logistic"),
         "C": _COSTS,
@@ -142,11 +144,13 @@ class LinearSVM(MultiLabelModel):
         initial: object = None,
         *,
         y: object = None,
+        deadline: Deadline | None = None,
     ) -> Self:
         """Learn one classifier per label; `y` is scikit-learn's name for `Y`.
 
         `excluded` (documents × labels, 0 and 1) marks documents that a label leaves out unless they carry it. `initial`
-        (documents × labels) holds the dual coefficients to start from; its documents are the first ones of `X`.
+        (documents × labels) holds the dual coefficients to start from; its documents are the first ones of `X`. The
+        `deadline` is checked while the SVMs are trained.
         """
         former = initial
         if former is None and self.warm_start:
@@ -160,7 +164,7 @@ class LinearSVM(MultiLabelModel):
                 "may "
                 f"have fewer) and {counted(targets.Y.shape[1], 'label')}."
             )
-        self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None)
+        self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None, deadline)
         return self
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
@@ -176,7 +180,15 @@ class LinearSVM(MultiLabelModel):
         self.keep_dual = True
         return self.fit(X, Y, initial=None if other is None else other.dual_coef_, **facts)
 
-    def _learn(self, X: Csr, Y: Csr, weights: Floats | None, excluded: Csr | None, initial: Csr | None) -> None:
+    def _learn(
+        self,
+        X: Csr,
+        Y: Csr,
+        weights: Floats | None,
+        excluded: Csr | None,
+        initial: Csr | None,
+        deadline: Deadline | None = None,
+    ) -> None:
         many = X.shape[1] * Y.shape[1] >= MANY_WEIGHTS
         prune = (PRUNED_SHARE if many else 0.0) if self.prune == "auto" else float(self.prune)
         keep_dual = self.keep_dual or self.warm_start
@@ -184,7 +196,7 @@ class LinearSVM(MultiLabelModel):
             X, Y, loss=self.loss, C=np.asarray(self.C, dtype=np.float64), J=np.asarray(self.J, dtype=np.float64),
             bias=self.bias, intercept_scaling=self.intercept_scaling, tol=self.tol, max_iter=self.max_iter,
             seed=self.seed, n_jobs=self.n_jobs, sample_weight=weights, excluded=excluded, initial=initial,
-            keep_dual=keep_dual, prune=prune,
+            keep_dual=keep_dual, prune=prune, deadline=deadline,
         )  # fmt: skip
         self._warn(found)
         self.weights_, self.intercept_, self.n_iter_ = found.weights, found.intercept, found.epochs

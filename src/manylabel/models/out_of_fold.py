@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from manylabel.data.splits import iterative_stratification
+from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FoldFeatures
@@ -39,6 +40,7 @@ def out_of_fold_scores(
     most_scores: int = MOST_SCORES,
     options: Mapping[str, Any] | None = None,
     fit: Fit = fit_anew,
+    deadline: Deadline | None = None,
     features: FoldFeatures | None = None,
 ) -> tuple[Floats, Ints]:
     """Scores of documents by models that did not see them, and the rows they belong to.
@@ -46,8 +48,8 @@ def out_of_fold_scores(
     All documents are scored as long as there are at most `most_scores` scores; beyond that, a random sample of
     documents, since a dense documents × labels matrix of a large corpus is never built.
     `options` go to the model's `fit`, of `sample_weight` those of the fold; `fit` makes the fitted models, for example
-    from each other's solutions. `features` learns selection and weighting of terms anew in each fold; without it the
-    folds are rows of X.
+    from each other's solutions. The `deadline` is checked before each fold. `features` learns selection and weighting
+    of terms anew in each fold; without it the folds are rows of X.
     """
     n_documents = X.shape[0]
     if n_documents < folds:
@@ -64,6 +66,8 @@ def out_of_fold_scores(
     place[rows] = np.arange(len(rows))
     scores = np.empty((len(rows), Y.shape[1]))
     for train, test in track("Scoring documents out of fold", iterative_stratification(Y, folds, seed)):
+        if deadline is not None:
+            deadline.check()
         wanted = test[place[test] >= 0]
         X_train, X_test, facts = (X[train], X[wanted], {}) if features is None else features(train, wanted)
         of_fold = {**(options or {}), **model.wanted(facts)}

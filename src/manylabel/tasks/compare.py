@@ -37,7 +37,7 @@ from manylabel.evaluation.statistics import DocumentStatistics, document_statist
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
-from manylabel.progress import checking, stage
+from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import (
     ComparisonRecord,
@@ -341,8 +341,8 @@ def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed
 def _train(corpus: Corpus, recipe: Recipe, deadline: Deadline, **training: Any) -> TextClassifier | None:
     """The winner trained on the documents; None if that took too long."""
     try:
-        with checking(deadline.check), stage("Training the winner"):
-            return fit_corpus(corpus, recipe, **training)
+        with stage("Training the winner"):
+            return fit_corpus(corpus, recipe, deadline=deadline, **training)
     except OutOfTime:
         return None
 

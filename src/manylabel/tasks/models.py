@@ -16,6 +16,7 @@ from manylabel.data.corpus import Text
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.problems import Problem
 from manylabel.data.reading_options import ReadingOptions
+from manylabel.deadline import Deadline
 from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.shown import shown_thresholds
@@ -73,6 +74,7 @@ def fit_corpus(
     seed: int = 0,
     n_jobs: int | None = None,
     memory: str | int | None = None,
+    deadline: Deadline | None = None,
 ) -> TextClassifier:
     """A classifier fitted to all documents of a corpus; errors about the documents name their file."""
     classifier = TextClassifier.from_recipe(recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
@@ -87,6 +89,7 @@ def fit_corpus(
             hierarchy=corpus.hierarchy,
             vocabulary=corpus.vocabulary,
             reading=corpus.reading,
+            deadline=deadline,
         )
     except DataError as error:
         if error.path is None:
