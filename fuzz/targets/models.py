@@ -94,4 +94,4 @@ def run_model(data: bytes) -> None:
     json.dumps(str(model.reading))
 
 
-MODELS: tuple[Target, ...] = (Target("model", run_model, saved_models, change=changed_model, share=0.5),)
+MODELS: tuple[Target, ...] = (Target("model", run_model, saved_models, change=changed_model, share=0.25),)

@@ -305,7 +305,7 @@ READERS: tuple[Target, ...] = (
     Target("tsv", reader("tsv", "data.tsv"), written("tsv", "data.tsv"), CSV),
     Target("jsonl", reader("jsonl", "data.jsonl"), written("jsonl", "data.jsonl"), JSON),
     Target("json", reader("json", "data.json"), tokens=JSON),
-    Target("excel", reader("excel", "data.xlsx"), workbooks, dictionary("workbook"), changed_workbook, share=0.3),
+    Target("excel", reader("excel", "data.xlsx"), workbooks, dictionary("workbook"), changed_workbook, share=0.2),
     Target("parquet", reader("parquet", "data.parquet"), tables),
     Target("directory", run_folder, tokens=(b"\n=====\n", b"<http://x>\ta\n")),
     Target("fasttext", reader("fasttext", "data.ft"), written("fasttext", "data.ft"), LINES),
