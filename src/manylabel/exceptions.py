@@ -6,6 +6,7 @@
     ├── DataError                   ValueError         a document or line that cannot be read; knows path and line
     │   └── UnknownFormatError                         no reader recognises the file
     ├── MissingDataError            FileNotFoundError  a file or data set that is not there
+    ├── WriteError                  OSError            a file that could not be written, such as on a full disk
     ├── ParameterError              ValueError         a setting outside what is allowed
     │   ├── UnknownNameError                           a name nobody knows; offers the nearest one
     │   └── UnsupportedError        AttributeError     something that this method cannot do
@@ -60,6 +61,10 @@ class UnknownFormatError(DataError):
 
 class MissingDataError(ManylabelError, FileNotFoundError):
     """A file or a data set that is not where it was looked for."""
+
+
+class WriteError(ManylabelError, OSError):
+    """A file that could not be written: the disk is full, or the folder cannot be written to."""
 
 
 class ParameterError(ManylabelError, ValueError):

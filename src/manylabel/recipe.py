@@ -24,7 +24,6 @@ nothing else (in TOML also as a table, ``[model.inner]``). ``base`` puts the mod
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -32,6 +31,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_class, find_method, method_over
+from manylabel.data.limits import LIMITS
+from manylabel.data.nested_text import parse_toml
+from manylabel.data.textfile import read_bytes
 from manylabel.decisions.table import find_rule
 from manylabel.exceptions import DataError, ManylabelError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
@@ -102,14 +104,18 @@ class Recipe:
         for key in data:
             if key != "method" and key not in SECTIONS:
                 raise UnknownNameError("key of a recipe", key, ("method", *SECTIONS))
-        if "method" not in data:
+        if not isinstance(data.get("method"), str):
             raise ParameterError("A recipe names its method, for example: method = 'nb'.")
         return cls.of(data["method"], {section: data.get(section, {}) for section in SECTIONS})
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
         """Read a recipe written as TOML."""
-        return cls.from_dict(with_tuples(tomllib.loads(text)))
+        try:
+            found = parse_toml(text, LIMITS.nesting)
+        except ValueError as error:
+            raise ParameterError(f"This is not TOML: {error}.") from None
+        return cls.from_dict(with_tuples(found))
 
     def to_toml(self) -> str:
         """The recipe as TOML, which `from_toml` reads back; a value that is None is written "none".
@@ -354,13 +360,11 @@ def build_member(method: str, with_rule: bool = False) -> MultiLabelModel:
 
 def read_recipe(path: Path) -> dict[str, Any]:
     """The recipe in a file as plain data; errors name the file."""
+    if not path.exists():
+        raise DataError("There is no such recipe file.", path=path, remedy="`compare` and `tune` print one to save.")
     try:
-        found: dict[str, Any] = with_tuples(tomllib.loads(path.read_text(encoding="utf-8")))
-        return Recipe.from_dict(found).as_dict()
-    except FileNotFoundError:
-        raise DataError(
-            "There is no such recipe file.", path=path, remedy="`compare` and `tune` print one to save."
-        ) from None
+        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
+        return Recipe.from_toml(text).as_dict()
     except UnicodeDecodeError:
         raise DataError(
             "This is not a recipe: the file is not UTF-8 text.", path=path, remedy="`compare` prints one."

@@ -87,7 +87,7 @@ def test_several_data_sets_are_compared_within_each(capsys: pytest.CaptureFixtur
 
 
 def test_what_is_no_result_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "mail.csv, line 1: This file is not JSON." in complaint(capsys, "results", "mail.csv")
+    assert "mail.csv, line 1: This file is not JSON" in complaint(capsys, "results", "mail.csv")
     assert "none.json: there is no such file" in complaint(capsys, "results", "none.json")
     Path("x.json").write_text('{"results": [{"method": "svm"}]}')
     assert "x.json: This is not the result of an evaluation: it lacks" in complaint(capsys, "results", "x.json")

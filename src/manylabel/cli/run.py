@@ -1,13 +1,17 @@
 """Run one command line and turn whatever happens into an exit code.
 
-0: done. 1: an error inside manylabel. 2: wrong input, reported in one sentence. 130: interrupted.
+0: done. 1: an error inside manylabel. 2: wrong input, reported in one sentence. 130: interrupted. 143: terminated.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 INTERRUPTED = 130
 
@@ -25,18 +29,18 @@ def run(arguments: Sequence[str]) -> int:
 
     debug = "--debug" in arguments
     try:
-        with warnings.catch_warnings(), remarks_to(remark_printer()):
+        with ended_by_signals(), warnings.catch_warnings(), remarks_to(remark_printer()):
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = print_warning
             code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
-        sys.stdout.flush()
+            sys.stdout.flush()
         return stopped() if code == INTERRUPTED else int(code) if isinstance(code, int) else 0
     except typer.Exit as stop:  # newer versions of Typer report an interruption this way
         return stopped() if stop.exit_code == INTERRUPTED else stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return stopped()
     except BrokenPipeError:
-        sys.stderr.close()
+        close_output()
         return 0
     except ManylabelError as error:
         if debug:
@@ -45,7 +49,9 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         if debug:
             raise
-        return complain(f"{error.filename or 'file'}: {error.strerror or error}.", 2)
+        if error.filename is None:
+            close_output()
+        return complain(f"{error.filename or 'standard output'}: {error.strerror or error}.", 2)
     except Exception as error:
         if isinstance(error, usage_error(typer.BadParameter)):
             error.show()  # type: ignore[attr-defined]
@@ -54,6 +60,34 @@ def run(arguments: Sequence[str]) -> int:
             raise
         fault = f"something went wrong inside manylabel ({type(error).__name__}: {error})."
         return complain(f"{fault} Run it again with --debug to see where.", 1)
+
+
+TERMINATED = 143
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """End by an exception when the process is asked to stop, so that unfinished files are removed."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(complain("terminated. Unfinished files were not written.", TERMINATED))
+
+    asked = [one for one in ("SIGTERM", "SIGHUP") if one in signal.Signals.__members__]
+    if threading.current_thread() is not threading.main_thread():
+        asked = []
+    before = {signal.Signals[name]: signal.signal(signal.Signals[name], end) for name in asked}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def close_output() -> None:
+    """Discard what is left to print where nobody reads it or the disk is full; Python would fail again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
 
 
 def print_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -27,9 +27,6 @@ from manylabel.exceptions import DataError, ParameterError
 from manylabel.wording import counted
 
 _NUMBER = re.compile(r"[-+]?(\d++(\.\d*+)?|\.\d++)([eE][-+]?\d++)?$")
-csv.field_size_limit(2**31 - 1)
-"""Cells may have any length. The csv module has one limit for all readers of the process, and its default of 128 KiB is
-too low for texts. It is set once, here: a limit that is changed for the time of a reading fails in other threads."""
 
 
 def is_numeric_row(cells: Sequence[str]) -> bool:

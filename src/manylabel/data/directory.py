@@ -12,8 +12,8 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.label_vocabulary import LabelVocabulary, bare_address, with_named_concepts
 from manylabel.data.problems import Problems
 from manylabel.data.recognition import suffix_of
-from manylabel.data.textfile import numbered_lines, read_bytes
-from manylabel.exceptions import DataError
+from manylabel.data.textfile import checked_encoding, numbered_lines, read_bytes
+from manylabel.exceptions import DataError, WriteError
 
 _SAFE_NAME = re.compile(r"[\w-][\w.-]{0,150}")
 
@@ -36,6 +36,7 @@ def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
     """
     if not path.is_dir():
         raise DataError("It is a file, not a folder of .txt files.", path=path, remedy="Give the folder.")
+    encoding = checked_encoding(encoding)
     ids: list[str] = []
     texts: list[str] = []
     labels: list[list[str]] = []
@@ -64,14 +65,15 @@ def read(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
 
 
 def _text(file: Path, problems: Problems, encoding: str) -> str | None:
-    data = read_bytes(file)
+    data = read_bytes(file, limits=problems.limits)
     try:
-        return data.decode("utf-8-sig" if encoding in ("utf-8", "utf8") else encoding).replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
+        return data.decode("utf-8-sig" if encoding == "utf-8" else encoding).replace("\r\n", "\n")
+    except UnicodeError as error:
+        start = error.start if isinstance(error, UnicodeDecodeError) else 0
         problems.report(
-            f"Byte 0x{data[error.start]:02x} at position {error.start + 1} of the file is not {encoding}.",
+            f"Byte 0x{data[start]:02x} at position {start + 1} of the file is not {encoding}.",
             path=file,
-            line=data.count(b"\n", 0, error.start) + 1,
+            line=data.count(b"\n", 0, start) + 1,
             remedy="Save the file as UTF-8, or give its encoding, for example --encoding latin-1.",
         )
         return None
@@ -97,10 +99,10 @@ def write(corpus: Corpus, path: Path) -> None:
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise DataError("It exists already.", path=path, remedy="Give the name of a new or empty folder.")
     path = path.absolute()
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-    beside.mkdir()
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.mkdir()
         safe = all(_SAFE_NAME.fullmatch(identity) for identity in corpus.ids)
         names = corpus.ids if safe and len(set(corpus.ids)) == len(corpus) else _numbers(len(corpus))
         for row, (name, text) in enumerate(zip(names, corpus.joined_texts, strict=True)):
@@ -109,6 +111,8 @@ def write(corpus: Corpus, path: Path) -> None:
                 lines = "".join(f"{label}\n" for label in corpus.labels[row])
                 (beside / f"{name}.key").write_text(lines, encoding="utf-8", newline="\n")
         os.replace(beside, path)
+    except OSError as error:
+        raise WriteError(f"{path} could not be written: {error.strerror}. Nothing was changed.") from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 

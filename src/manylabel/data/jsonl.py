@@ -11,7 +11,7 @@ from typing import Any
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
-from manylabel.data.json_text import NotJsonError, parse_json
+from manylabel.data.nested_text import NotJsonError, parse_json
 from manylabel.data.problems import Problems
 from manylabel.data.strict_json import dumps
 from manylabel.data.table import ColumnOptions, Table

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
-from manylabel.data.atomic import atomic_text
+from manylabel.data.atomic import atomic_texts
 from manylabel.data.corpus import Corpus
 from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.limits import LIMITS
+from manylabel.data.nested_text import parse_json
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines, read_bytes
 from manylabel.exceptions import DataError
@@ -35,10 +38,19 @@ def side_names(path: Path, what: str, at_least: int) -> list[str] | None:
     return None
 
 
-def write_names(path: Path, what: str, names: Sequence[str]) -> None:
-    """Write names, one per line, to the side file where `side_names` finds them: ``X.labels.txt``."""
-    with atomic_text(path.with_name(f"{path.name.split('.')[0]}.{what}.txt")) as stream:
-        stream.writelines(f"{name}\n" for name in names)
+def names_path(path: Path, what: str) -> Path:
+    """The side file where `side_names` finds the names of labels or terms: ``X.labels.txt``."""
+    return path.with_name(f"{path.name.split('.')[0]}.{what}.txt")
+
+
+@contextmanager
+def written_with_names(path: Path, names: Mapping[str, Sequence[str] | None]) -> Iterator[IO[str]]:
+    """A text stream of a file that appears together with the side files of its names, or not at all."""
+    given = {names_path(path, what): listed for what, listed in names.items() if listed is not None}
+    with atomic_texts([path, *given]) as (stream, *others):
+        for other, listed in zip(others, given.values(), strict=True):
+            other.writelines(f"{name}\n" for name in listed)
+        yield stream
 
 
 def with_named_labels(
@@ -50,7 +62,7 @@ def with_named_labels(
     ``.json`` file beside it whose lists hold only these names gives the groups.
     """
     found = False
-    if names_file is None and corpus.label_names and all(name.isdecimal() for name in corpus.label_names):
+    if names_file is None and corpus.label_names and all(map(_is_number, corpus.label_names)):
         names_file = _find_names(path, max(int(name) for name in corpus.label_names))
         found = names_file is not None
     if names_file is not None:
@@ -71,11 +83,15 @@ def hierarchy_of_groups(groups: Mapping[str, list[str]]) -> Hierarchy:
     return Hierarchy({label: group for group, labels in groups.items() for label in labels if label != group})
 
 
+def _is_number(label: str) -> bool:
+    return label.isdecimal() and len(label) < 19
+
+
 def _find_names(path: Path, highest: int) -> Path | None:
     beside = [
         file
         for file in sorted(path.absolute().parent.glob("*.txt"))
-        if file != path.absolute() and not file.name.lower().startswith(("readme", "licen", "terms"))
+        if file != path.absolute() and file.is_file() and not file.name.lower().startswith(("readme", "licen", "terms"))
     ]
     fitting = [file for file in beside if len(read_bytes(file).split(b"\n")) > highest]
     return fitting[0] if len(fitting) == 1 else None
@@ -83,6 +99,8 @@ def _find_names(path: Path, highest: int) -> Path | None:
 
 def _find_groups(path: Path, names: set[str]) -> Path | None:
     for file in sorted(path.absolute().parent.glob("*.json")):
+        if not file.is_file():
+            continue
         try:
             groups = _groups(file)
         except DataError:
@@ -94,18 +112,18 @@ def _find_groups(path: Path, names: set[str]) -> Path | None:
 
 def _groups(file: str | Path) -> dict[str, list[str]]:
     try:
-        groups: dict[str, list[str]] = json.loads(read_bytes(Path(file)))
-    except (ValueError, RecursionError) as error:
+        groups: dict[str, list[str]] = parse_json(read_bytes(Path(file)).decode("utf-8-sig"), LIMITS.nesting)
+    except ValueError as error:
         raise DataError(f"The file is not JSON ({error}).", path=file) from None
     lists = list(groups.values()) if isinstance(groups, dict) else [None]
-    if not all(isinstance(labels, list) and all(isinstance(label, str) for label in labels) for labels in lists):
+    if not all(isinstance(labels, list) and all(isinstance(one, str) for one in labels) for labels in lists):
         raise DataError("The file does not map groups to lists of labels.", path=file)
     return groups
 
 
 def _rename(corpus: Corpus, names: list[str], file: str | Path) -> Corpus:
     def name(label: str) -> str:
-        if not label.isdecimal() or int(label) >= len(names):
+        if not _is_number(label) or int(label) >= len(names):
             raise DataError(
                 f"Label {label!r} has no name: the file names the labels 0 to {len(names) - 1}.",
                 path=file,

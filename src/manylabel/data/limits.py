@@ -6,6 +6,7 @@ Every limit has a name and a default that real corpora do not reach; ``--limit N
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +14,9 @@ from pathlib import Path
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.parameters import Number, check_parameter
 
+csv.field_size_limit(2**31 - 1)
+"""Cells may have any length. The csv module has one limit for all readers of the process, and its default of 128 KiB is
+too low for texts. It is set once, here: a limit that is changed for the time of a reading fails in other threads."""
 FREE_BYTES = 1 << 22
 """What a file may always be unpacked to, however small it is."""
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from scipy import sparse
 
-from manylabel.data.atomic import atomic_write
+from manylabel.data.atomic import atomic_files
 from manylabel.data.corpus import Corpus
-from manylabel.data.label_files import side_names, write_names
+from manylabel.data.label_files import names_path, side_names
 from manylabel.data.labels import label_sets
 from manylabel.data.npz_matrices import read_matrix
 from manylabel.data.problems import Problems
@@ -76,14 +76,13 @@ def write(corpus: Corpus, path: Path) -> None:
     if match is None or match[2] not in "xX":
         raise ParameterError(f"The file of counts must be named X.npz or something_X.npz, not {path.name!r}.")
     counts_path, labels_path = pair(path)
-    _save(counts_path, corpus.counts)
-    if corpus.terms is not None:
-        write_names(counts_path, "terms", corpus.terms)
+    matrices: dict[Path, Any] = {counts_path: corpus.counts}
+    names = {} if corpus.terms is None else {names_path(counts_path, "terms"): corpus.terms}
     if corpus.labels is not None:
-        _save(labels_path, corpus.label_matrix())
-        write_names(labels_path, "labels", corpus.label_names)
-
-
-def _save(path: Path, matrix: Any) -> None:
-    with atomic_write(path) as stream:
-        sparse.save_npz(stream, matrix)
+        matrices[labels_path] = corpus.label_matrix()
+        names[names_path(labels_path, "labels")] = corpus.label_names
+    with atomic_files([*matrices, *names]) as streams:
+        for stream, matrix in zip(streams, matrices.values(), strict=False):
+            sparse.save_npz(stream, matrix)
+        for stream, listed in zip(streams[len(matrices) :], names.values(), strict=True):
+            stream.writelines(f"{name}\n".encode() for name in listed)

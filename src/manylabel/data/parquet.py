@@ -9,10 +9,17 @@ from typing import Any
 from manylabel.data.atomic import atomic_bytes
 from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
-from manylabel.data.problems import Problems
-from manylabel.data.table import ColumnOptions, Table
+from manylabel.data.limits import Limits
+from manylabel.data.problems import Problems, read_by_others
+from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import read_bytes
-from manylabel.exceptions import DataError, MissingExtraError
+from manylabel.exceptions import MissingExtraError
+
+CELL_BYTES = 8
+"""The least that a cell takes in memory."""
+BATCH_BYTES = 1 << 27
+"""What is decoded at a time: a batch of rows may hold the largest part of a column once per row, and no more."""
+LEAST_ROWS, MOST_ROWS = 128, 1 << 16
 
 
 def _pyarrow() -> Any:
@@ -31,17 +38,35 @@ def read(path: Path, problems: Problems, **columns: Any) -> Corpus:
     """
     options = ColumnOptions(**columns)
     pyarrow = _pyarrow()
-    try:
-        table = pyarrow.parquet.read_table(io.BytesIO(read_bytes(path)))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(
-            f"The Parquet file cannot be read ({str(error).splitlines()[0].rstrip('.')}).",
-            path=path,
-            remedy="Copy or write it again.",
-        ) from None
-    values = {name: table.column(name).to_pylist() for name in table.column_names}
-    lines = list(range(1, table.num_rows + 1))
+    data = read_bytes(path, limits=problems.limits)
+    with read_by_others("The Parquet file", path, "Copy or write it again."):
+        file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
+        size = _check_size(file.metadata, len(data), path, problems.limits)
+        values: dict[str, list[Any]] = {name: [] for name in file.schema_arrow.names}
+        check_names(path, None, file.schema_arrow.names)
+        decoded = 0
+        for batch in file.iter_batches(batch_size=max(LEAST_ROWS, min(MOST_ROWS, BATCH_BYTES // max(size, 1)))):
+            for name, column in zip(values, batch.columns, strict=True):
+                whole = column.dictionary_decode() if pyarrow.types.is_dictionary(column.type) else column
+                decoded += whole.nbytes
+                problems.limits.check_unpacked(decoded, len(data), path)
+                values[name] += whole.to_pylist()
+    lines = list(range(1, file.metadata.num_rows + 1))
     return corpus_of_table(Table(values, lines, path, problems), options)
+
+
+def _check_size(metadata: Any, packed: int, path: Path, limits: Limits) -> int:
+    """Check what a file claims to hold, and return the bytes of the largest part of a column.
+
+    Equal values take no space in a file: a few kilobytes may hold millions of rows.
+    """
+    limits.check("documents", metadata.num_rows, "rows", path)
+    limits.check("columns", metadata.num_columns, "columns", path)
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    parts = [group.column(number) for group in groups for number in range(metadata.num_columns)]
+    limits.check_unpacked(sum(part.total_uncompressed_size for part in parts), packed, path)
+    limits.check_unpacked(sum(part.num_values for part in parts) * CELL_BYTES, packed, path)
+    return max((part.total_uncompressed_size for part in parts), default=0)
 
 
 def write(corpus: Corpus, path: Path) -> None:

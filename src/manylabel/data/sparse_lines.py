@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel.data.atomic import atomic_text
 from manylabel.data.corpus import Corpus
-from manylabel.data.label_files import side_names, write_names
+from manylabel.data.label_files import side_names, written_with_names
 from manylabel.data.limits import Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines, numbered_lines
@@ -114,13 +113,6 @@ def _short(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def write_side_names(path: Path, corpus: Corpus) -> None:
-    """Write the names of labels and terms beside a file: those of ``train.svm.gz`` to ``train.labels.txt``."""
-    write_names(path, "labels", corpus.label_names)
-    if corpus.terms is not None:
-        write_names(path, "terms", corpus.terms)
-
-
 _LIBSVM_LINE = re.compile(r"(\d++(,\d++)*+)?(\s++\d++:[-+.\deE]++)++\s*+(#.*)?$")
 _XMC_HEADER = re.compile(r"\s*+([0-9]{1,15})\s++([0-9]{1,15})\s++([0-9]{1,15})\s*+")
 
@@ -196,11 +188,10 @@ def write_libsvm(corpus: Corpus, path: Path) -> None:
 
     A document with neither labels nor counts is written ``1:0``, since readers skip blank lines.
     """
-    with atomic_text(path) as stream:
+    with written_with_names(path, {"labels": corpus.label_names, "terms": corpus.terms}) as stream:
         for labels, pairs in rows_of(corpus):
             words = [labels] + [f"{column + 1}:{value}" for column, value in pairs or [(0, "0")]]
             stream.write(" ".join(words) + "\n")
-    write_side_names(path, corpus)
 
 
 def is_xmc(lines: list[str]) -> bool:
@@ -276,8 +267,7 @@ def _beyond(parsed: SparseLine, width: int, height: int) -> str | None:
 def write_xmc(corpus: Corpus, path: Path) -> None:
     """Write the header, then one line per document; names of labels and terms go to side files."""
     assert corpus.counts is not None  # `write` of reading.py checked the kind
-    with atomic_text(path) as stream:
+    with written_with_names(path, {"labels": corpus.label_names, "terms": corpus.terms}) as stream:
         stream.write(f"{len(corpus)} {corpus.counts.shape[1]} {len(corpus.label_names)}\n")
         for labels, pairs in rows_of(corpus):
             stream.write(" ".join([labels, *(f"{column}:{value}" for column, value in pairs)]) + "\n")
-    write_side_names(path, corpus)

@@ -139,6 +139,8 @@ def holds(query: Query, occurs: Callable[[Atom], Bools]) -> Bools:
 
 # ---- parsing ---------------------------------------------------------------------------------------------------------
 
+SHOWN = 200
+"""How many characters of a query an error shows before and after the place."""
 DEEPEST = 100
 """The deepest nesting of parentheses and NOTs."""
 
@@ -177,9 +179,13 @@ def parse_query(text: str, start: int = 0) -> Query:
 
 
 def query_problem(text: str, position: int, problem: str) -> DataError:
-    """A `DataError` that shows the query with a caret under the position."""
-    shown = "".join(" " if character.isspace() else character for character in text)
-    return DataError(f"{problem}:\n    {shown}\n    {' ' * position}^")
+    """A `DataError` that shows the query around the position, with a caret under it."""
+    first = max(0, position - SHOWN)
+    piece = text[first : position + SHOWN]
+    shown = "".join(" " if character.isspace() else character for character in piece)
+    before, after = "…" * (first > 0), "…" * (first + len(piece) < len(text))
+    caret = " " * (len(before) + position - first)
+    return DataError(f"{problem}:\n    {before}{shown}{after}\n    {caret}^")
 
 
 def tokens_of(text: str, start: int = 0) -> list[Token]:

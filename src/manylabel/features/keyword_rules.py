@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manylabel.data.textfile import read_bytes
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.keyword_queries import Or, Query, atoms, parse_query, query_problem
@@ -102,7 +103,7 @@ def rules_text(rules: Any) -> str:
         text, path = "".join(write_rules({label: query}) for label, query in lines), None
     elif isinstance(rules, (str, Path)):
         path = Path(rules)
-        if not path.is_file():
+        if not path.exists():
             raise DataError(
                 f"There is no file {str(path)!r} of keyword rules.",
                 remedy="Make one to start from with: manylabel rules DATA > rules.txt",
@@ -206,7 +207,7 @@ def _several(label: str, queries: Any) -> Sequence[str]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"The file is not UTF-8 text (byte {error.start}).", path=path) from None
 

@@ -7,7 +7,6 @@ terms as `Vectorizer`, with the positions of the words, or runs of characters, t
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import TypeAlias
 from manylabel.data.corpus import Text
 from manylabel.data.documents import WHOLE
 from manylabel.features.pipeline import FeaturePipeline
-from manylabel.features.scripts import ANY_TAG, CHARACTER_REFERENCE, HIDDEN, PATTERNS
+from manylabel.features.scripts import ANY_TAG, CHARACTER_REFERENCE, PATTERNS, hidden_spans, unescaped
 from manylabel.features.terms import Analysis, stem
 from manylabel.features.texts import without_accents
 from manylabel.features.vectorize import Vectorizer
@@ -50,19 +49,19 @@ class Aligned:
         """The stretch of the original behind the characters from `start` to before `end`."""
         return (self.starts[start], self.ends[end - 1]) if start < end else (0, 0)
 
-    def replaced(self, pattern: re.Pattern[str], by: Callable[[str], str]) -> Aligned:
-        """The text in which each match of a pattern is replaced."""
+    def replaced(self, places: Iterable[tuple[int, int]], by: Callable[[str], str]) -> Aligned:
+        """The text in which each of some places, given by start and end, is replaced."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
         behind = 0
-        for match in pattern.finditer(self.text):
-            new = by(match.group())
-            parts += [self.text[behind : match.start()], new]
-            first, last = self.span(*match.span())
-            starts += [*self.starts[behind : match.start()], *[first] * len(new)]
-            ends += [*self.ends[behind : match.start()], *[last] * len(new)]
-            behind = match.end()
+        for start, end in places:
+            new = by(self.text[start:end])
+            parts += [self.text[behind:start], new]
+            first, last = self.span(start, end)
+            starts += [*self.starts[behind:start], *[first] * len(new)]
+            ends += [*self.ends[behind:start], *[last] * len(new)]
+            behind = end
         if not behind:
             return self
         parts.append(self.text[behind:])
@@ -80,8 +79,9 @@ class Aligned:
         """The text without HTML, as `manylabel.features.scripts.without_markup` removes it."""
         if "<" not in self.text and "&" not in self.text:
             return self
-        shown = self.replaced(HIDDEN, lambda _: " ").replaced(ANY_TAG, lambda _: " ")
-        return shown.replaced(CHARACTER_REFERENCE, html.unescape)
+        shown = self.replaced(hidden_spans(self.text), lambda _: " ")
+        shown = shown.replaced((match.span() for match in ANY_TAG.finditer(shown.text)), lambda _: " ")
+        return shown.replaced((match.span() for match in CHARACTER_REFERENCE.finditer(shown.text)), unescaped)
 
     def lowered(self) -> Aligned:
         """The text in lower case, which may be longer: İ becomes two characters."""

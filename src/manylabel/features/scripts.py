@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -31,13 +31,21 @@ MAX_TEXTS, MAX_CHARACTERS = 1000, 400
 _TAG = re.compile(
     r"</?(?:a|b|i|u|p|br|hr|h[1-6]|em|strong|small|sub|sup|div|span|ul|ol|li|dl|dt|dd|table|tr|td|th|tbody|thead|img|"
     r"font|html|body|head|meta|link|script|style|title|pre|code|blockquote|form|input|iframe|center|section|article)"
-    r"(?:\s[^<>]*)?/?>",
+    r"(?:\s[^<>]*+|/)?>",
     re.IGNORECASE,
 )
-HIDDEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
-ANY_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+_BEGINNING = re.compile(r"<!--|<(script|style)\b", re.IGNORECASE)
+_ENDS = {
+    "": re.compile("-->"),
+    "script": re.compile(r"</script\s*+>", re.IGNORECASE),
+    "style": re.compile(r"</style\s*+>", re.IGNORECASE),
+}
+"""What ends a comment, a script and a style."""
+ANY_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*+>")
 CHARACTER_REFERENCE = re.compile(r"&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 """What `html.unescape` replaces."""
+_HUGE_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{9,}+;?")
+"""A reference to a character that does not exist, whose number may be too long to be read."""
 
 
 def guess_tokens(texts: Sequence[str]) -> str:
@@ -76,7 +84,35 @@ def without_markup(text: str) -> str:
     """
     if "<" not in text and "&" not in text:
         return text
-    return html.unescape(ANY_TAG.sub(" ", HIDDEN.sub(" ", text)))
+    kept: list[str] = []
+    done = 0
+    for start, end in hidden_spans(text):
+        kept.append(text[done:start])
+        done = end
+    return unescaped(ANY_TAG.sub(" ", " ".join([*kept, text[done:]])))
+
+
+def unescaped(text: str) -> str:
+    """The text with its character references resolved."""
+    return html.unescape(_HUGE_REFERENCE.sub("\ufffd", text))
+
+
+def hidden_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The places of comments, scripts and styles, found in one pass; one without an end is not hidden.
+
+    >>> list(hidden_spans("a<!-- b -->c<SCRIPT x>d</script >e<!-- f"))
+    [(1, 11), (12, 33)]
+    """
+    endless: set[str] = set()
+    at = 0
+    while (match := _BEGINNING.search(text, at)) is not None:
+        kind = (match[1] or "").lower()
+        end = None if kind in endless else _ENDS[kind].search(text, match.end())
+        at = match.end() if end is None else end.end()
+        if end is None:
+            endless.add(kind)  # where one has no end, no later one has
+        else:
+            yield match.start(), at
 
 
 def spread(items: Sequence[Item]) -> Sequence[Item]:

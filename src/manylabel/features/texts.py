@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 import unicodedata
-from functools import lru_cache
 
 import numpy as np
 
+from manylabel.features.patterns import backtracks
 from manylabel.parameters import AnyOf, Number, Satisfies
 
-SLOW = 0.01
-"""Seconds: searching a hundred characters takes a hundredth of a millisecond."""
-MOST_CHARACTERS = 10
-"""How many characters of a regular expression are tried."""
 LONGEST_RUN = 100
 
 
@@ -45,32 +40,6 @@ def is_pattern(value: object) -> bool:
         return re.compile(value).groups <= 1 and not backtracks(value)
     except (re.error, RecursionError, OverflowError):
         return False
-
-
-@lru_cache(maxsize=64)
-def backtracks(pattern: str) -> bool:
-    """Whether finding a regular expression in some text of up to 100 characters takes longer than `SLOW`.
-
-    The texts repeat one or two characters that the expression may match, and end in one that it does not: expressions
-    with a repetition inside a repetition then try exponentially many ways. They grow by one character at a time, so
-    that the first slow one is found long before it takes seconds.
-
-    >>> backtracks("(a+)+$"), backtracks("(?:a|aa)+!"), backtracks("[a-z]+(?:-[a-z]+)*"), backtracks(r"\\w\\w+")
-    (True, True, False, False)
-    """
-    compiled = re.compile(pattern)
-    named = [character for character in dict.fromkeys(pattern) if character.isalnum()]
-    characters = list(dict.fromkeys(["a", "0", " ", "-", *named]))[:MOST_CHARACTERS]
-    repeated = [one + other for one in characters for other in characters]
-    for length in (*range(4, 40), 60, 100):
-        for pair in repeated:
-            text = (pair * length)[:length]
-            for ending in ("", "\0"):
-                began = time.thread_time()
-                compiled.search(text + ending)
-                if time.thread_time() - began > SLOW:
-                    return True
-    return False
 
 
 def is_range(value: object) -> bool:

@@ -17,7 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from manylabel.data.atomic import atomic_text
+from manylabel.data.limits import LIMITS
+from manylabel.data.nested_text import parse_json
+from manylabel.data.textfile import read_bytes
 from manylabel.evaluation.findings import Experiment
+from manylabel.exceptions import DataError
 from manylabel.kernels import active
 from manylabel.progress import stage
 
@@ -61,8 +65,17 @@ class Ledger:
         path = self._path(key)
         if not path.exists():
             return None
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        return kept["outcome"], kept["seconds"]
+        try:
+            kept = parse_json(read_bytes(path).decode(), LIMITS.nesting)
+            if kept["key"] != key:
+                raise ValueError(f"it is of {kept['key']!r}")
+            return kept["outcome"], float(kept["seconds"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise DataError(
+                f"The outcome of {key!r} was kept by another version or is damaged ({error}).",
+                path=path,
+                remedy="Delete the file, or compute everything anew with --fresh.",
+            ) from None
 
     def keep(self, key: str, outcome: Outcome, seconds: float) -> None:
         """Store the outcome of a job."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from manylabel.data.atomic import atomic_text
+from manylabel.data.atomic import atomic_texts
 from manylabel.evaluation.analyses import Analysis
 from manylabel.evaluation.result import Result
 from manylabel.metrics.curves import CurveRecord
@@ -55,8 +55,8 @@ def analysis_tables(found: Sequence[tuple[Result, Analysis]]) -> dict[str, list[
 def write_tables(folder: Path, tables: Mapping[str, Sequence[Row]]) -> None:
     """Write each table as a CSV file into a folder, which is made where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, rows in tables.items():
-        with atomic_text(folder / name) as stream:
+    with atomic_texts([folder / name for name in tables]) as streams:
+        for stream, rows in zip(streams, tables.values(), strict=True):
             stream.write(csv_text(rows))
 
 

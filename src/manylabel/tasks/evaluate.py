@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,8 +12,11 @@ from typing import Any
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
+from manylabel.data.limits import LIMITS
+from manylabel.data.nested_text import NotJsonError, parse_json
 from manylabel.data.problems import Problem
 from manylabel.data.splits import Split, repeated_random
+from manylabel.data.textfile import read_bytes
 from manylabel.evaluation.analyses import Analysis, AnalysisBuilder
 from manylabel.evaluation.expected import ExpectedQuality
 from manylabel.evaluation.experiment import evaluate as measure
@@ -287,19 +289,19 @@ def _side_by_side(groups: Mapping[str, SavedResults]) -> SavedResults:
 
 def _read(path: Path) -> list[SavedResults]:
     """The results of one file, data set by data set."""
-    if not path.is_file():
+    if not path.exists():
         raise MissingDataError(f"{path}: there is no such file. Make one with: manylabel evaluate DATA --json > {path}")
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        plain = parse_json(read_bytes(path).decode("utf-8-sig"), LIMITS.nesting)
+    except ValueError as error:
         raise DataError(
-            "This file is not JSON.",
+            f"This file is not JSON ({error}).",
             path=path,
-            line=getattr(error, "lineno", None),
+            line=error.line if isinstance(error, NotJsonError) else None,
             remedy="Write results with `manylabel evaluate DATA --json`.",
         ) from None
     groups = []
-    for group in plain if isinstance(plain, list) else [plain]:
+    for group in plain if isinstance(plain, list) and plain else [plain]:
         found = group.get("results") if isinstance(group, Mapping) else None
         if not found or not isinstance(found, list):
             raise DataError(

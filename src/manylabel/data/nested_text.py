@@ -1,9 +1,10 @@
-"""JSON from strangers: parsed within a depth, every failure with its reason."""
+"""JSON and TOML from strangers: parsed within a depth, every failure with its reason."""
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from typing import Any
 
 _BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
@@ -26,7 +27,7 @@ def parse_json(text: str, nesting: int) -> Any:
     >>> parse_json("[" * 100_000, 100)
     Traceback (most recent call last):
     ...
-    manylabel.data.json_text.NotJsonError: lists and objects are nested more than 100 deep (--limit nesting=NUMBER)
+    manylabel.data.nested_text.NotJsonError: lists and objects are nested more than 100 deep (--limit nesting=NUMBER)
     """
     if text.count("[") + text.count("{") > nesting and is_deeper(text, nesting):
         raise NotJsonError(f"lists and objects are nested more than {nesting} deep (--limit nesting=NUMBER)")
@@ -38,6 +39,23 @@ def parse_json(text: str, nesting: int) -> Any:
         raise NotJsonError("lists and objects are nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise NotJsonError(str(error).partition(";")[0]) from None
+
+
+def parse_toml(text: str, nesting: int) -> dict[str, Any]:
+    """The tables of a TOML text whose keys and values are at most `nesting` deep; else `ValueError` with the reason.
+
+    >>> parse_toml("a = " + "[" * 1500, 100)
+    Traceback (most recent call last):
+    ...
+    ValueError: keys or values are nested more than 100 deep
+    """
+    parts = max(piece.count(".") for piece in re.split(r"[=,\[\]{}\n]", text))  # those of the longest dotted key
+    if is_deeper(text, nesting) or parts > nesting:
+        raise ValueError(f"keys or values are nested more than {nesting} deep")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("keys or values are nested too deeply") from None
 
 
 def is_deeper(text: str, nesting: int) -> bool:
