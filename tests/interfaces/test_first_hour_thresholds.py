@@ -193,6 +193,18 @@ def test_point_17_a_target_out_of_reach_writes_nothing(path: Path, tmp_path: Pat
     assert not new.exists()
 
 
+def test_point_17_targets_are_not_measured_on_training_documents(tmp_path: Path, printed: Printed) -> None:
+    """Points 17 and 18: neither the training file nor a part of it shows the precision on new documents."""
+    data, part, model = tmp_path / "all.jsonl", tmp_path / "part.jsonl", tmp_path / "all.manylabel"
+    lines = [json.dumps({**dict(t), "labels": s}) for t, s in zip(NEW.texts, NEW.label_sets, strict=True)]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    part.write_text("\n".join(lines[10:30]), encoding="utf-8")
+    printed("train", data, "--model", model, "--method", "nb-binary")
+    for seen in (data, part):
+        text = printed("thresholds", model, "--precision", "0.9", "--data", seen, code=2)
+        assert "The model was trained on these documents" in text
+
+
 @pytest.mark.parametrize("curve", ["logistic", "isotonic"])
 def test_point_17_a_shown_threshold_leads_back_to_the_score(curve: Any) -> None:
     random = np.random.default_rng(1)

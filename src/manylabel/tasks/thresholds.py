@@ -17,11 +17,12 @@ from manylabel.decisions.shown import score_thresholds, shown_scores
 from manylabel.decisions.threshold_figures import MOST_CELLS, ThresholdFigures
 from manylabel.estimator import Floats
 from manylabel.evaluation.result import fingerprint
+from manylabel.evaluation.training_documents import count_seen
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
 from manylabel.modelfile import open_model
 from manylabel.reports.records import ThresholdRow, ThresholdsRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
-from manylabel.tasks.models import stored_facts
+from manylabel.tasks.models import TRAINING_HASHES, stored_facts
 
 OUT_OF_FOLD = "out-of-fold scores of the training documents"
 
@@ -99,9 +100,14 @@ def _quality(
     corpus = load_source(source, classifier).corpus
     if corpus.labels is None:
         raise DataError("These documents have no labels, so nothing can be measured on them.", path=source.data)
-    if stored_facts(open_model(path)).get("train_sha256") == fingerprint(corpus.ids, corpus.label_sets):
+    facts = stored_facts(open_model(path))
+    hashes = facts.get(TRAINING_HASHES)
+    seen = None if hashes is None else count_seen(documents_of(corpus), hashes)
+    same = facts.get("train_sha256") == fingerprint(corpus.ids, corpus.label_sets)
+    if same or (seen is not None and 2 * seen.seen > seen.compared):
         raise DataError(
-            "The model was trained on these documents, so its scores for them are better than for new ones.",
+            "The model was trained on these documents, or most of them, so its scores for them are better than for new "
+            "ones.",
             path=source.data,
             remedy="Give other documents, or leave --data out: figures of out-of-fold scores are stored in the model.",
         )
