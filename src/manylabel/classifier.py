@@ -393,9 +393,12 @@ class TextClassifier(TextPredictor):
         modelfile.save(self, Path(path), {"recipe": self.recipe.as_dict(), **(facts or {})})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
-        """Read a model that `save` wrote."""
-        found = modelfile.load(Path(path), verify=verify)
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True, private: bool = False) -> Self:
+        """Read a model that `save` wrote; `verify` compares it with its checksums.
+
+        With `private`, processes that are forked later share its memory; see `manylabel.modelfile.open_model`.
+        """
+        found = modelfile.load(Path(path), verify=verify, private=private)
         if not isinstance(found, cls):
             raise ModelFileError(f"{path}: this file holds a {type(found).__name__}, not a TextClassifier.")
         return found

@@ -10,8 +10,8 @@ changed byte is noticed. A file that was forged with correct checksums is checke
 not declare or that overlap are refused, and so are values outside their range (`manylabel.stored`).
 
 A file is written next to its destination and renamed, so at any moment there is either the old model or the new one.
-Arrays of files up to `IN_MEMORY` bytes are copied when they are read; those of larger files are memory-mapped, and such
-a file must be replaced by renaming a new one over it, never by writing into it.
+A model is read into memory, never mapped from its file: a process that maps a file dies when somebody truncates it.
+With `private`, a copy that has no name is mapped instead, whose memory is shared with processes that are forked later.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ import hashlib
 import json
 import math
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,14 +38,13 @@ from manylabel.catalog import find_class, storable_classes
 from manylabel.data.atomic import atomic_write
 from manylabel.estimator import Csr, Estimator
 from manylabel.exceptions import ManylabelError, MissingDataError, MissingExtraError, ModelFileError
+from manylabel.stored import CHECKED
 
 FORMAT_VERSION = 2
 MACHINE_SETTINGS = ("n_jobs", "memory")
 """Parameters that describe the computer a model was trained on, not the model; they are not stored."""
 SHORT_LIST = 16
 MAX_HEADER = 1 << 28
-IN_MEMORY = 1 << 28
-"""The size of a file in bytes up to which its arrays are copied into memory instead of being mapped."""
 LONGEST = 1 << 40
 """The largest extent of an array or a sparse matrix."""
 LARGEST = (1 << 63) - 1
@@ -162,7 +164,9 @@ class ModelFile:
     identity: tuple[int, ...]
     """Device, inode, size and time of change of the file whose header was read."""
     verify: bool = True
-    _mapped: list[np.memmap[Any, Any]] = field(default_factory=list)
+    private: bool = False
+    _content: list[Array] = field(default_factory=list)
+    """The bytes of the file, once the model is loaded."""
 
     @property
     def size(self) -> int:
@@ -177,8 +181,14 @@ class ModelFile:
 
     def load(self) -> Estimator:
         """The estimator in the file."""
-        with self.reports_damage():
-            found = self.decode(self.header["tree"])
+        token = CHECKED.set({})
+        try:
+            with self.reports_damage():
+                self._content.append(self._map_copy() if self.private else self._bytes(0, self.size))
+                found = self.decode(self.header["tree"])
+        finally:
+            self._content.clear()
+            CHECKED.reset(token)
         if not isinstance(found, Estimator):
             raise self._damaged("holds no model")
         return found
@@ -200,27 +210,36 @@ class ModelFile:
         if name not in self.places:
             raise self._damaged(f"lacks the array {str(name)[:80]!r}")
         place = self.places[name]
-        count = math.prod(place.shape)
-        flat = self._read(place, count) if count else np.empty(0, place.dtype)
-        if self.verify and place.sha256 != _digest(flat):
+        part = self._content[0][place.start : place.end] if self._content else self._bytes(place.start, place.end)
+        if self.verify and place.sha256 != hashlib.sha256(part).hexdigest():
             raise self._damaged(f"was changed after it was written: the array {name!r} does not match its checksum")
-        flat.flags.writeable = False
-        return flat.reshape(place.shape)
+        part.flags.writeable = False
+        return part.view(place.dtype).reshape(place.shape)
 
-    def _read(self, place: Place, count: int) -> Array:
-        """The values of an array: a copy of a small file's bytes, a view of a large file's memory map."""
-        if self._mapped:
-            return np.frombuffer(self._mapped[0], dtype=place.dtype, count=count, offset=place.start)
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO]:
+        """The open file, which must be the one whose header was read."""
         with self.path.open("rb") as stream:
             if _identity(os.fstat(stream.fileno())) != self.identity:
                 raise self._damaged("was replaced while it was being read")
-            if self.size > IN_MEMORY:
-                self._mapped.append(np.memmap(stream, dtype=np.uint8, mode="r"))
-                return self._read(place, count)
-            flat: Array = np.fromfile(stream, dtype=place.dtype, count=count, offset=place.start)
-        if len(flat) != count:
+            yield stream
+
+    def _bytes(self, start: int, end: int) -> Array:
+        """A copy of some bytes of the file."""
+        with self._opened() as stream:
+            found: Array = np.fromfile(stream, dtype=np.uint8, count=end - start, offset=start)
+        if len(found) != end - start:
             raise self._damaged("was cut short while it was being read")
-        return flat
+        return found
+
+    def _map_copy(self) -> Array:
+        """The mapped bytes of a copy of the file that has no name, so that nobody else can change it."""
+        with self._opened() as stream, _unnamed_file() as copy:
+            shutil.copyfileobj(stream, copy, 1 << 20)
+            copy.flush()
+            if copy.tell() != self.size:
+                raise self._damaged("was cut short while it was being read")
+            return np.memmap(copy, dtype=np.uint8, mode="r")
 
     def decode(self, value: Any) -> Any:
         """The value of its JSON form; the inverse of `_encode`."""
@@ -264,7 +283,9 @@ class ModelFile:
         state = self.decode(value["state"])
         if not state:
             return made  # an unfitted estimator, such as the model that a strategy copies
-        made.check_learned(state)
+        sizes = made.check_learned(state)
+        if (checked := CHECKED.get()) is not None:
+            checked[id(made)] = sizes
         return made.restore(state)
 
     def _decode_csr(self, value: dict[str, Any]) -> Csr:
@@ -275,16 +296,20 @@ class ModelFile:
         flat = data.ndim == indices.ndim == indptr.ndim == 1
         if not signed or not flat or len(indptr) != n_rows + 1 or not 0 <= n_columns < LONGEST:
             raise self._damaged(f"holds an impossible sparse matrix {name!r}")
-        lengths = np.diff(indptr)
-        whole = indptr[0] == 0 and len(data) == len(indices) == indptr[-1] and not (lengths < 0).any()
-        inside = not len(indices) or (indices.min() >= 0 and indices.max() < n_columns)
-        if not whole or not inside:
+        whole = indptr[0] == 0 and len(data) == len(indices) == indptr[-1] and not (indptr[1:] < indptr[:-1]).any()
+        if not whole:
             raise self._damaged(f"holds an impossible sparse matrix {name!r}")
-        ascending = np.diff(indices) > 0
-        ascending[(indptr[1:-1] - 1)[(indptr[1:-1] > 0) & (indptr[1:-1] < len(indices))]] = True
-        if not ascending.all():
-            raise self._damaged(f"holds a sparse matrix {name!r} whose columns are not in order")
-        return Csr((data, indices, indptr), shape=(n_rows, n_columns))
+        found = Csr((n_rows, n_columns), dtype=data.dtype)
+        # Set one by one: the constructor would look at all cells again.
+        found.data, found.indices, found.indptr = data, indices, indptr
+        # Where the columns of each row ascend, its first and last one tell whether all are inside.
+        filled = np.flatnonzero(indptr[1:] > indptr[:-1])
+        inside = not len(filled) or (
+            indices[indptr[filled]].min() >= 0 and indices[indptr[filled + 1] - 1].max() < n_columns
+        )
+        if not found.has_canonical_format or not inside:
+            raise self._damaged(f"holds a sparse matrix {name!r} whose columns are out of bounds or not in order")
+        return found
 
     def _decode_strings(self, name: str) -> list[str]:
         text, lengths = self.array(f"{name}.text"), self.array(f"{name}.lengths")
@@ -293,14 +318,28 @@ class ModelFile:
         if not types or (lengths < 0).any() or (ends[-1] if len(ends) else 0) != len(text):
             raise self._damaged(f"holds an impossible list {name!r}")
         joined, starts = text.tobytes(), (ends - lengths).tolist()
+        if joined.isascii():  # the usual case, and twice as fast
+            letters = joined.decode("ascii")
+            return [letters[a:b] for a, b in zip(starts, ends.tolist(), strict=True)]
         return [joined[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)]
 
     def _damaged(self, what: str) -> ModelFileError:
         return ModelFileError(f"{self.path}: this model file {what}. Train it again or restore a copy.")
 
 
-def open_model(path: str | Path, *, verify: bool = True) -> ModelFile:
-    """The opened model file: its header is read and checked; arrays are not read yet."""
+def _unnamed_file() -> BinaryIO:
+    """A new file without a name: in memory where the system can, otherwise a temporary file."""
+    if sys.platform == "linux":
+        return os.fdopen(os.memfd_create("manylabel"), "w+b")
+    return cast(BinaryIO, tempfile.TemporaryFile())
+
+
+def open_model(path: str | Path, *, verify: bool = True, private: bool = False) -> ModelFile:
+    """The opened model file: its header is read and checked; arrays are not read yet.
+
+    `load` reads them into memory. With `private` it maps a copy without a name instead: processes that are forked after
+    it share the memory, and nobody can change or truncate it.
+    """
     path = Path(path)
     if not path.is_file():
         raise MissingDataError(
@@ -329,7 +368,7 @@ def open_model(path: str | Path, *, verify: bool = True) -> ModelFile:
     end = max((place.end for place in places.values()), default=8 + length)
     if end != size:
         raise _not_a_model(path, f"it should have {end:,} bytes and has {size:,}, so it was cut short or added to")
-    return ModelFile(path, header, places, identity, verify=verify)
+    return ModelFile(path, header, places, identity, verify=verify, private=private)
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:
@@ -346,7 +385,8 @@ def _places(table: Mapping[str, Any], declared: Mapping[str, Any], base: int) ->
         if entry["dtype"] != code or entry["shape"] != shape or not all(0 <= size < LONGEST for size in shape):
             raise ValueError("an array of another type or shape")
         start, end = (int(offset) for offset in entry["data_offsets"])
-        if start < 0 or end - start != math.prod(shape) * np.dtype(_DTYPES[code]).itemsize:
+        width = np.dtype(_DTYPES[code]).itemsize
+        if start < 0 or (base + start) % width or end - start != math.prod(shape) * width:
             raise ValueError("invalid array offsets")
         places[name] = Place(_DTYPES[code], tuple(shape), base + start, base + end, str(digest))
     expected = base
@@ -361,6 +401,9 @@ def _not_a_model(path: Path, why: str) -> ModelFileError:
     return ModelFileError(f"{path}: cannot load this file as a model: {why}. Train it again or restore a copy.")
 
 
-def load(path: str | Path, *, verify: bool = True) -> Estimator:
-    """The fitted estimator stored in a file; `verify` checks every array against its checksum."""
-    return open_model(path, verify=verify).load()
+def load(path: str | Path, *, verify: bool = True, private: bool = False) -> Estimator:
+    """The fitted estimator stored in a file; `verify` checks every array against its checksum.
+
+    With `private`, processes that are forked later share its memory; see `open_model`.
+    """
+    return open_model(path, verify=verify, private=private).load()

@@ -16,6 +16,7 @@ ValueError: Demo.order_ holds numbers of 2 and more
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -30,6 +31,8 @@ Size: TypeAlias = str | int | None
 Sizes: TypeAlias = dict[str, int]
 MOST = 1 << 40
 """The largest size."""
+CHECKED: ContextVar[dict[int, Sizes] | None] = ContextVar("CHECKED", default=None)
+"""While a model is read, the sizes of its estimators that were checked, by identity: none is checked twice."""
 
 
 class Stored(Protocol):
@@ -240,7 +243,7 @@ class Names:
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
-        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        if not isinstance(value, list) or not set(map(type, value)) <= {str}:
             return "is not a list of strings"
         return "holds a string twice" if len(set(value)) < len(value) else _sized((len(value),), (self.size,), sizes)
 
@@ -306,7 +309,10 @@ class Part:
         bases = self.base if isinstance(self.base, tuple) else (self.base,)
         if not isinstance(value, bases):
             return f"is not a {' or '.join(base.__name__ for base in bases)}"
-        own = value.check_learned(value.learned_state())
+        checked = CHECKED.get()
+        own = None if checked is None else checked.get(id(value))
+        if own is None:
+            own = value.check_learned(value.learned_state())
         for name, size in (("labels", self.labels), ("terms", self.terms)):
             if name in own and (wrong := _sized((own[name],), (size,), sizes)) is not None:
                 return f"{wrong} in its part {type(value).__name__}"

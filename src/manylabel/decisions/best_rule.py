@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +21,6 @@ from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.decisions.threshold_search import ThresholdSearch
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import UnknownNameError
 from manylabel.models.base import unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf, Satisfies
@@ -40,11 +40,8 @@ DEPENDENCE = 0.25
 
 
 def is_target_metric(value: object) -> bool:
-    """Whether a value names a metric; see `manylabel.metrics.targets.find_target_metric`."""
-    try:
-        return isinstance(value, str) and bool(_target(value))
-    except UnknownNameError:
-        return False
+    """Whether a value names a metric of `manylabel.metrics.targets`, which is not imported to read a model."""
+    return isinstance(value, str) and (value in _BY_METRIC or re.fullmatch(r"recall@[1-9]\d{0,5}", value) is not None)
 
 
 class BestRule(DecisionRule):
