@@ -50,7 +50,8 @@ slow: setup
 coverage: setup
 	$(BIN)/python -m pytest -q -n auto --cov --cov-report=term --cov-report=html:build/coverage
 
-# The kernels' tests with every access to memory checked (gcc's sanitizers, Cython's bounds), on a copy in build.
+# The kernels' tests, malformed matrices and attacked model files with every access to memory checked (gcc's sanitizers,
+# Cython's bounds), on a copy in build.
 CHECKED := build/sanitized
 sanitize: setup
 	rm -rf $(CHECKED) && mkdir -p $(CHECKED)/source
@@ -59,7 +60,8 @@ sanitize: setup
 	MANYLABEL_SANITIZE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	    --target $(CHECKED)/site $(CHECKED)/source
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
-	    PYTHONPATH=$(CHECKED)/site $(BIN)/python -m pytest -q tests/kernels
+	    PYTHONPATH=$(CHECKED)/site $(BIN)/python -m pytest -q tests/kernels tests/contract/test_wrong_matrices.py \
+	    tests/contract/test_forged_models.py
 
 # Mutated inputs to everything that reads files, for SECONDS or until there were INPUTS; ONLY="csv npz" for some targets,
 # SEED=1 for other inputs. Finds are kept in build/fuzz/finds. See CONTRIBUTING.md.

@@ -401,6 +401,8 @@ class TextClassifier(TextPredictor):
         found = modelfile.load(Path(path), verify=verify, private=private)
         if not isinstance(found, cls):
             raise ModelFileError(f"{path}: this file holds a {type(found).__name__}, not a TextClassifier.")
+        if not found.is_fitted:
+            raise ModelFileError(f"{path}: this file holds a TextClassifier that has learned nothing. Train it again.")
         return found
 
     def __sklearn_tags__(self) -> Any:

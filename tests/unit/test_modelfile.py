@@ -149,6 +149,13 @@ def test_a_file_cannot_name_a_class_that_is_not_ours(name: Any, tmp_path: Path) 
         load(write_model(tmp_path / "bad", {**HEADER, "tree": tree}))
 
 
+def test_a_classifier_without_its_state_is_refused(letters, tmp_path: Path) -> None:
+    TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(tmp_path / "m")
+    forged = forge(tmp_path / "m", tmp_path / "forged", lambda header, _: header["tree"].update(state={}))
+    with pytest.raises(ModelFileError, match="has learned nothing"):
+        TextClassifier.load(forged)
+
+
 @pytest.mark.parametrize("state", [{"fit": 1}, {"__class__": 1}, {"_secret_": 1}])
 def test_a_file_cannot_overwrite_methods(state: dict[str, int], tmp_path: Path) -> None:
     tree = {"@object": "Threshold", "params": {}, "state": state}

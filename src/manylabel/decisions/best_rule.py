@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.decisions.base import Choice, DecisionRule
-from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.decisions.cross_fitting import CrossFitted, compared_rows
-from manylabel.decisions.natural import Natural
-from manylabel.decisions.per_label import PerLabelThreshold
-from manylabel.decisions.seen_sets import SeenSets
-from manylabel.decisions.threshold import GlobalThreshold
-from manylabel.decisions.threshold_search import ThresholdSearch
-from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind
@@ -38,10 +30,13 @@ MOST_SETS = 1 << 23
 DEPENDENCE = 0.25
 """The weight of label dependence in seen sets. 0.25 and 0.5 differ little, and trying both would double the cost."""
 
+METRICS = ("micro-f1", "macro-f1", "sample-f1", "exact-match", "hamming-loss")
+"""The metrics with candidates of their own; besides them there is recall@k."""
+
 
 def is_target_metric(value: object) -> bool:
     """Whether a value names a metric of `manylabel.metrics.targets`, which is not imported to read a model."""
-    return isinstance(value, str) and (value in _BY_METRIC or re.fullmatch(r"recall@[1-9]\d{0,5}", value) is not None)
+    return isinstance(value, str) and (value in METRICS or re.fullmatch(r"recall@[1-9]\d{0,5}", value) is not None)
 
 
 class BestRule(DecisionRule):
@@ -109,7 +104,7 @@ class BestRule(DecisionRule):
     def learn_crossed(self, scores: Floats, Y: Csr, kind: ScoreKind) -> CrossFitted | None:
         """Learn, and return the decisions of all candidates; None where there are too few documents to compare them."""
         metric = _target(self.metric)
-        listed: list[DecisionRule] = [TopK(1)] if self.single_label else candidates(metric, kind)
+        listed = candidates(_target("recall@1") if self.single_label else metric, kind)  # of one label: the best one
         rows = compared_rows(scores.shape, *([MOST_CELLS_FOR_RARE] if metric.name == "macro-f1" else []))
         found: list[tuple[DecisionRule, float]] = [(listed[0], float("nan"))]
         crossed = None
@@ -206,6 +201,8 @@ def _decisions(
 ) -> Iterator[tuple[DecisionRule, Bools]]:
     """Each candidate, without and with its fallback, and its decisions for the test documents."""
     tested = scores[test]
+    from manylabel.decisions.threshold_search import ThresholdSearch
+
     search = ThresholdSearch(scores[train], Y, kind)
     n_sets = len({Y.indices[a:b].tobytes() for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)})
     for rule in listed:
@@ -240,9 +237,35 @@ def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
     >>> candidates(find_target_metric("hamming-loss"), ScoreKind.MARGIN)[:2]
     [Natural(), GlobalThreshold(metric='hamming-loss')]
     """
+    # Imported here, because a model that was read decides by the one rule that was chosen.
+    from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
+    from manylabel.decisions.calibrated import CalibratedThreshold
+    from manylabel.decisions.natural import Natural
+    from manylabel.decisions.per_label import PerLabelThreshold
+    from manylabel.decisions.seen_sets import SeenSets
+    from manylabel.decisions.threshold import GlobalThreshold
+    from manylabel.decisions.top_k import TopK
+
     if metric.k is not None:
         return [TopK(metric.k)]
-    listed = [Natural(), *_BY_METRIC[metric.name]()]
+    listed: list[DecisionRule] = [Natural()]
+    if metric.name in ("micro-f1", "sample-f1"):
+        # The best set for F1 per document is often good for F1 over all documents.
+        listed += [GlobalThreshold(), CalibratedThreshold(), PerLabelThreshold(20.0), PerLabelThreshold()]
+        listed += [AccumulatedPosterior("learn", "micro-f1", log_tail=True), SeenSets("sample-f1", DEPENDENCE)]
+    elif metric.name == "macro-f1":
+        # Every label counts the same, so thresholds per label with little shrinkage pay off. Calibrated probabilities
+        # are left out: out of fold, a label with few documents scores lower than it will with all of them, and a curve
+        # through such scores overestimates its probabilities.
+        listed += [GlobalThreshold()]
+        listed += [PerLabelThreshold(shrinkage, floor) for shrinkage in (20.0, 5.0, 1.0) for floor in (0.1, 0.0)]
+    elif metric.name == "exact-match":
+        listed += [GlobalThreshold("exact-match"), CalibratedThreshold("exact-match")]
+        listed += [AccumulatedPosterior("learn", "exact-match", log_tail=True)]
+        listed += [SeenSets("exact-match", 0.0), SeenSets("exact-match", DEPENDENCE)]
+    else:
+        listed += [GlobalThreshold("hamming-loss"), CalibratedThreshold("hamming-loss")]
+        listed += [SeenSets("hamming-loss", DEPENDENCE)]
     return [rule for rule in listed if kind in rule.accepts]
 
 
@@ -251,48 +274,3 @@ def with_fallback(rule: DecisionRule) -> DecisionRule | None:
     if not rule.takes_fallback:
         return None
     return type(rule)(**{**rule.get_params(deep=False), "fallback": "argmax"})
-
-
-def _for_micro_f1() -> list[DecisionRule]:
-    """Candidates for micro and sample F1: the best set for F1 per document is often good for F1 over all documents."""
-    return [
-        GlobalThreshold(),
-        CalibratedThreshold(),
-        PerLabelThreshold(20.0),
-        PerLabelThreshold(),
-        AccumulatedPosterior("learn", "micro-f1", log_tail=True),
-        SeenSets("sample-f1", DEPENDENCE),
-    ]
-
-
-def _for_macro_f1() -> list[DecisionRule]:
-    """Candidates for macro F1: every label counts the same, so thresholds per label with little shrinkage pay off.
-
-    Calibrated probabilities are left out: out of fold, a label with few documents scores lower than it will with all of
-    them, and a curve through such scores overestimates its probabilities.
-    """
-    drawn = [PerLabelThreshold(shrinkage, floor) for shrinkage in (20.0, 5.0, 1.0) for floor in (0.1, 0.0)]
-    return [GlobalThreshold(), *drawn]
-
-
-def _for_exact_match() -> list[DecisionRule]:
-    return [
-        GlobalThreshold("exact-match"),
-        CalibratedThreshold("exact-match"),
-        AccumulatedPosterior("learn", "exact-match", log_tail=True),
-        SeenSets("exact-match", 0.0),
-        SeenSets("exact-match", DEPENDENCE),
-    ]
-
-
-def _for_hamming_loss() -> list[DecisionRule]:
-    return [GlobalThreshold("hamming-loss"), CalibratedThreshold("hamming-loss"), SeenSets("hamming-loss", DEPENDENCE)]
-
-
-_BY_METRIC = {
-    "micro-f1": _for_micro_f1,
-    "macro-f1": _for_macro_f1,
-    "sample-f1": _for_micro_f1,
-    "exact-match": _for_exact_match,
-    "hamming-loss": _for_hamming_loss,
-}
