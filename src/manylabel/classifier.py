@@ -17,7 +17,7 @@ from manylabel.catalog import DEFAULT_METHOD, find_method
 from manylabel.data.documents import read_documents
 from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, check_same_length, read_labels
-from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
@@ -30,43 +30,12 @@ from manylabel.models.inputs import check_weights
 from manylabel.notebook import html_table, shortened, some_names
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import SECTIONS, Recipe, with_metric
-from manylabel.stored import (
-    Each,
-    Fields,
-    Forest,
-    Mapped,
-    Maybe,
-    Names,
-    Part,
-    Plain,
-    Scalar,
-    Sizes,
-    Stored,
-    Word,
-    check_state,
-    total,
-    wholes,
-)
-from manylabel.training import Training
+from manylabel.stored import Forest, Maybe, Names, Part, Plain, Sizes, Stored, Word, check_state, total, wholes
+from manylabel.training import EXPECTED, Training
 from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.evaluation.expected import ExpectedQuality
-
-EXPECTED_FIGURE: Mapping[str, Stored] = {
-    "metric": Word(),
-    "title": Word(),
-    "value": Scalar(),
-    "low": Scalar(),
-    "high": Scalar(),
-}
-"""What is stored of one figure of the expected quality."""
-VOCABULARY: Mapping[str, Stored] = {
-    "names": Mapped(Each(Each(Word(empty=True), None), 2)),
-    "language": Word(empty=True),
-    "source": Word(empty=True),
-}
-"""What is stored of a vocabulary of labels."""
 
 
 class TextClassifier(TextPredictor):
@@ -107,9 +76,9 @@ class TextClassifier(TextPredictor):
         "label_kind_": Word(tuple(KINDS)),
         "nodes_": Maybe(Names("nodes")),
         "parents_": Maybe(Forest("nodes")),
-        "vocabulary_": Maybe(Fields(VOCABULARY)),
+        "vocabulary_": Maybe(STORED_VOCABULARY),
         "reading_": Maybe(Plain()),
-        "expected_": Maybe(Fields({"documents": total(), "figures": Each(Fields(EXPECTED_FIGURE), None)})),
+        "expected_": Maybe(EXPECTED),
         "n_documents_": total(),
         "label_counts_": wholes("labels"),
     }

@@ -14,10 +14,22 @@ from manylabel.memory import table_bytes
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
+from manylabel.stored import Each, Fields, Scalar, Stored, Word, total
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
     from manylabel.evaluation.expected import ExpectedQuality
+
+
+EXPECTED: Stored = Fields(
+    {
+        "documents": total(),
+        "figures": Each(
+            Fields({"metric": Word(), "title": Word(), "value": Scalar(), "low": Scalar(), "high": Scalar()}), None
+        ),
+    }
+)
+"""An `ExpectedQuality` as a model stores it."""
 
 
 @dataclass(slots=True, eq=False)

@@ -19,6 +19,7 @@ from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines, first_lines
 from manylabel.exceptions import DataError
+from manylabel.stored import Each, Fields, Mapped, Stored, Word
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
@@ -31,6 +32,14 @@ ENOUGH = 0.9
 LEAST = 0.5
 """The least share of the labels that a vocabulary beside the data must have."""
 _ROW = re.compile(r"<[^<>\s]+>\t[^\t<]*(\t[^\t<]*)?$")
+STORED_VOCABULARY: Stored = Fields(
+    {
+        "names": Mapped(Each(Each(Word(empty=True), None), 2)),
+        "language": Word(empty=True),
+        "source": Word(empty=True),
+    }
+)
+"""A vocabulary as a model stores it, see `LabelVocabulary.as_dict`."""
 
 
 @dataclass(frozen=True, slots=True)
