@@ -175,8 +175,9 @@ def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], 
     if text is None and title is not None:
         text, title = title, None
     if text is None:
-        longest = max(table.columns, key=lambda name: sum(len(str(cell)) for cell in table.columns[name]))
-        option = f"--text-column NAME (the longest cells are in {longest!r}){hint}"
+        lengths = {name: sum(len(str(cell)) for cell in cells) for name, cells in table.columns.items()}
+        longest = f" (the longest cells are in {max(lengths, key=lengths.__getitem__)!r})" if lengths else ""
+        option = f"--text-column NAME{longest}{hint}"
         raise table.missing("There is no column of texts", option)
     sides = [] if title is None else [title]
     if given is None:
