@@ -11,6 +11,7 @@ import pytest
 from hostile import read_all
 from manylabel.data import Hierarchy, read, read_parents, read_skos
 from manylabel.data.arff import read_label_file
+from manylabel.data.dates import read_dates
 from manylabel.data.label_vocabulary import read_label_vocabulary
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
@@ -256,3 +257,11 @@ def test_numbers_of_json_keep_their_meaning(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"text": "x", "labels": ["a"], "n": 12}) + "\n")
     assert read(path).corpus.metadata["n"] == [12]
+
+
+@pytest.mark.parametrize(
+    "value", ["²", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59", "1" * 5000 + "-", "x" * 10**6]
+)
+def test_odd_dates_are_refused(value):
+    with pytest.raises(DataError, match=r"document 2 has .* which cannot be read as a date"):
+        read_dates(["1987-02-26", value])

@@ -103,7 +103,6 @@ def predict(
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
-    from manylabel.data.problems import Problems
     from manylabel.exceptions import ParameterError
     from manylabel.tasks.models import Asked, predict_batches, predict_source, use_threads
     from manylabel.wording import counted
@@ -120,7 +119,7 @@ def predict(
     own: Mapping[str, Sequence[Any]] | None = None
     delimiter = ","
     if data == "-" or (reading.format is None and is_plain_text(Path(data))):
-        problems = Problems(reading.on_error.value)
+        problems = reading.source(data).problems()
         name = "standard input" if data == "-" else data
         lines = LineDocuments(problems, name, reading.encoding or "utf-8", reading.text_column, classifier.reading)
         batches, skipped = predict_batches(classifier, lines.read(data), asked), problems.skipped
@@ -249,7 +248,11 @@ class LineDocuments:
         from manylabel.data.textfile import open_bytes
 
         with ExitStack() as open_files:
-            stream = sys.stdin.buffer if data == "-" else open_files.enter_context(open_bytes(Path(data)))
+            stream = (
+                sys.stdin.buffer
+                if data == "-"
+                else open_files.enter_context(open_bytes(Path(data), self.problems.limits))
+            )
             for numbered in _lines_as_they_come(stream):
                 pairs = [self.document(number, raw) for number, raw in numbered]
                 yield [pair for pair in pairs if pair is not None]

@@ -29,6 +29,10 @@ FORMS = (
 """The forms tried after ISO 8601. Forms with slashes in which the month is not clear are not guessed."""
 
 
+LONGEST = 100
+"""The most characters of a date."""
+
+
 def read_dates(values: Sequence[Any], what: str = "dates") -> npt.NDArray[Any]:
     """The dates as numbers or as datetime64, all of one kind, so that they can be sorted.
 
@@ -48,7 +52,7 @@ def read_dates(values: Sequence[Any], what: str = "dates") -> npt.NDArray[Any]:
         moment, form = _moment(value, form)
         if moment is None:
             raise DataError(
-                f"{what}: document {row + 1} has {value!r}, which cannot be read as a date.",
+                f"{what}: document {row + 1} has {value!r:.100}, which cannot be read as a date.",
                 remedy="Write dates as 1987-02-26, or as numbers, in every document.",
             )
         read[row] = moment
@@ -57,14 +61,17 @@ def read_dates(values: Sequence[Any], what: str = "dates") -> npt.NDArray[Any]:
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, str):
-        return value.strip().isdigit()
+        return value.strip().isdecimal()
     return isinstance(value, numbers.Real) and value == value and not isinstance(value, bool)
 
 
 def _moment(value: Any, likely: str) -> tuple[datetime.datetime | None, str]:
     """A moment without a time zone, and the form it was written in, which is probably that of the next one."""
     if isinstance(value, datetime.datetime):
-        return _universal(value), likely
+        try:
+            return _universal(value), likely
+        except OverflowError:
+            return None, likely
     if isinstance(value, datetime.date):
         return datetime.datetime(value.year, value.month, value.day), likely
     if isinstance(value, np.datetime64):
@@ -73,14 +80,16 @@ def _moment(value: Any, likely: str) -> tuple[datetime.datetime | None, str]:
         return None, likely
     # dates of Reuters-21578 end in garbage such as "27-MAR-1987 00:03:35.68&#5;&#5;&#5;F"
     text = re.split(r"&#|[\x00-\x1f]", value.strip())[0].strip()
+    if len(text) > LONGEST:
+        return None, likely
     try:
         return _universal(datetime.datetime.fromisoformat(text)), likely
-    except ValueError:
+    except (ValueError, OverflowError):  # OverflowError: the year 1 or 9999 in another time zone
         pass
     for form in (likely, *FORMS):
         try:
             return _universal(datetime.datetime.strptime(text, form)), form
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
     return None, likely
 
