@@ -5,6 +5,7 @@ import json
 import tarfile
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -228,6 +229,14 @@ def test_parquet_of_equal_rows(tmp_path):
     assert "--limit expansion=" in found["a.parquet"]
     assert "--limit expansion=" in found["b.parquet"]
     assert "The Parquet file cannot be read" in found["c.parquet"]
+
+
+def test_parquet_that_announces_other_rows(tmp_path):
+    pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    path.write_bytes((Path(__file__).parent / "hostile" / "other-rows.parquet").read_bytes())
+    with pytest.raises(DataError, match=r"a\.parquet: The Parquet file cannot be read"):
+        read(path)
 
 
 def test_saved_results_of_strangers(tmp_path):

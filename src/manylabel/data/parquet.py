@@ -51,6 +51,8 @@ def read(path: Path, problems: Problems, **columns: Any) -> Corpus:
                 decoded += whole.nbytes
                 problems.limits.check_unpacked(decoded, len(data), path)
                 values[name] += whole.to_pylist()
+        if any(len(column) != file.metadata.num_rows for column in values.values()):
+            raise ValueError(f"a column has more or fewer than the {file.metadata.num_rows:,} rows of the file")
     lines = list(range(1, file.metadata.num_rows + 1))
     return corpus_of_table(Table(values, lines, path, problems), options)
 
