@@ -11,10 +11,12 @@ import numpy as np
 from manylabel.data.splits import iterative_stratification
 from manylabel.decisions.base import DecisionRule, decidable_scores
 from manylabel.decisions.cross_fitting import CrossFitted
-from manylabel.decisions.decided import DecidedModel, OutOfFold, Probabilities, Scored
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.scored import Scored
+from manylabel.decisions.shown import Probabilities
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.out_of_fold import MOST_SCORES
+from manylabel.models.out_of_fold import MOST_SCORES, OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants

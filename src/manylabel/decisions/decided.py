@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +13,20 @@ from manylabel.decisions.base import (
     CHOICE,
     Choice,
     DecisionRule,
-    decidable_scores,
     labels_empty_documents,
     unlabelled_if_empty,
 )
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
 from manylabel.decisions.guarantee import GuaranteeRecord
-from manylabel.decisions.shown import decide_by_shown, shown_scores, shown_thresholds
+from manylabel.decisions.scored import Scored
+from manylabel.decisions.shown import (
+    Probabilities,
+    decide_by_shown,
+    shown_scores,
+    shown_thresholds,
+    unfitted_calibration,
+)
 from manylabel.decisions.temperature import Temperature
 from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, Floats, Ints
@@ -29,47 +34,16 @@ from manylabel.exceptions import UnsupportedError
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
-from manylabel.models.out_of_fold import MOST_SCORES, Fit, fit_anew, out_of_fold_scores
+from manylabel.models.out_of_fold import MOST_SCORES, Fit, OutOfFold, fit_anew
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Fields, Maybe, Part, Stored
 
 MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
 RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
-Probabilities: TypeAlias = Literal["auto", "logistic", "isotonic"] | None
-OutOfFold: TypeAlias = Callable[[MultiLabelModel, Csr], tuple[Floats, Ints, Bools]]
-"""A model and the true labels, all or some → the scores of the training documents by copies of the model that did not
-see them, the rows of these documents, and which of them have no term that the copy knew.
-"""
 Report: TypeAlias = Callable[[Csr, Csr], None]
 """Takes the true and the predicted labels of training documents, predicted by models and rules that did not see them.
 """
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """An unfitted model and its out-of-fold scores, from which `DecidedModel` learns its rule."""
-
-    model: MultiLabelModel
-    scores: Floats
-    rows: Ints
-    """The indices of the training documents in the rows of `scores`."""
-    empty: Bools
-    """Which of these documents have no known term."""
-    rule: DecisionRule | None = None
-    """The decision rule, if it was already learned on these scores."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the model that were chosen by comparing scores."""
-    crossed: tuple[CrossFitted, ...] = ()
-    """Where several models were compared: the cross-fitted decisions of each."""
-
-    def decidable(self, rule: DecisionRule) -> Floats:
-        """The scores as the rule should learn from them: every label of a document that gets none is impossible."""
-        return decidable_scores(self.scores, self.empty, self.model, rule)
-
-    def fit(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
-        """The model fitted to all training documents."""
-        return fit_anew(self.model, X, Y, self.model.wanted(facts))
 
 
 class DecidedModel(MultiLabelModel):
@@ -277,36 +251,12 @@ class DecidedModel(MultiLabelModel):
         self,
         X: Csr,
         facts: Mapping[str, Any],
-        fold_features: FoldFeatures | None,
+        features: FoldFeatures | None,
         fit: Fit = fit_anew,
         most_scores: int = MOST_SCORES,
     ) -> OutOfFold:
         """A function that scores all training documents by copies of a model that did not see them."""
-
-        def score(model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
-            empty: Bools = np.diff(X.indptr) == 0
-
-            def noted(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
-                assert fold_features is not None
-                learned = fold_features(train, test)
-                empty[test] = np.diff(learned[1].indptr) == 0
-                return learned
-
-            scores, rows = out_of_fold_scores(
-                model,
-                X,
-                Y,
-                self.folds,
-                self.seed,
-                most_scores,
-                options=model.wanted(facts),
-                fit=fit,
-                deadline=facts.get("deadline"),
-                features=None if fold_features is None else noted,
-            )
-            return scores, rows, empty[rows]
-
-        return score
+        return OutOfFold(X, facts, features, self.folds, self.seed, fit, most_scores)
 
     def score_out_of_fold(self, rule: DecisionRule | None, X: Csr, Y: Csr, out_of_fold: OutOfFold) -> Scored:
         """The model and its out-of-fold scores, from which `rule` will learn."""
@@ -327,7 +277,7 @@ class DecidedModel(MultiLabelModel):
             report(*unseen_decisions(crossed, Y_true))
         settled = None if learned is None or learned.held_out_share else learned.settled()
         thresholds = None if settled is None else settled.score_thresholds(Y_true.shape[1], kind)
-        self.calibration_ = self._unfitted_calibration(settled, thresholds, kind, Y_true)
+        self.calibration_ = unfitted_calibration(self.probabilities, settled, thresholds, kind, Y_true)
         if self.calibration_ is not None:
             self.calibration_.fit(open_scores(found.scores, kind), Y_true)
         if self.probabilities is not None:
@@ -335,17 +285,6 @@ class DecidedModel(MultiLabelModel):
             self.figures_ = ThresholdFigures().fit(scores, Y_true, kind, thresholds)
         self.choice_ = None if learned is None else learned.choice(found.settings)
         return learned
-
-    def _unfitted_calibration(
-        self, rule: DecisionRule | None, thresholds: Floats | None, kind: ScoreKind, Y_true: Csr
-    ) -> Calibration | Temperature | None:
-        """The calibration that `probabilities` asks for, not yet fitted."""
-        if self.probabilities != "auto":
-            return None if self.probabilities is None else Calibration(self.probabilities)
-        one_each = bool((np.diff(Y_true.indptr) == 1).all()) and rule is not None and rule.predicts_one_label
-        if one_each:
-            return None if kind is ScoreKind.POSTERIOR else Temperature()
-        return None if thresholds is None and kind.is_probability else Calibration("logistic")
 
     # --- predicting ---------------------------------------------------------------------------------------
 

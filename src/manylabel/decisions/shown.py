@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 
 from manylabel.decisions.base import DecisionRule, possible
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.temperature import Temperature
-from manylabel.estimator import Floats
+from manylabel.estimator import Csr, Floats
 from manylabel.models.score_kinds import Bools, ScoreKind, display, sigmoid, undisplay
 
+Probabilities: TypeAlias = Literal["auto", "logistic", "isotonic"] | None
+"""The curve by which scores become probabilities; ``"auto"`` chooses it by the rule and the kind of the scores."""
 NEVER = 2.0
 """The threshold of a posterior that is never reached."""
+
+
+def unfitted_calibration(
+    probabilities: Probabilities, rule: DecisionRule | None, thresholds: Floats | None, kind: ScoreKind, Y_true: Csr
+) -> Calibration | Temperature | None:
+    """The calibration that `probabilities` asks for, not yet fitted; None where scores are shown as they are."""
+    if probabilities != "auto":
+        return None if probabilities is None else Calibration(probabilities)
+    one_each = bool((np.diff(Y_true.indptr) == 1).all()) and rule is not None and rule.predicts_one_label
+    if one_each:
+        return None if kind is ScoreKind.POSTERIOR else Temperature()
+    return None if thresholds is None and kind.is_probability else Calibration("logistic")
 
 
 def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | Temperature | None) -> Floats:

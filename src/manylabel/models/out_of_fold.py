@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.score_kinds import Bools
 from manylabel.progress import track
 from manylabel.wording import there_are
 
@@ -76,3 +78,47 @@ def out_of_fold_scores(
         fitted = fit(model, Csr(X_train), Csr(Y[train]), of_fold)
         scores[place[wanted]] = fitted.scores(X_test)
     return scores, rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutOfFold:
+    """The training documents and their folds: call it with a model to have every document scored by a copy that did
+    not see it.
+    """
+
+    X: Csr
+    facts: Mapping[str, Any]
+    """What is known besides X, among it the `deadline` and `sample_weight`; every model gets what it wants of it."""
+    features: FoldFeatures | None
+    """Learns selection and weighting of terms anew in each fold; None where the folds are rows of X."""
+    folds: int
+    seed: int
+    fit: Fit = fit_anew
+    most_scores: int = MOST_SCORES
+
+    def __call__(self, model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
+        """Scores, the rows of their documents, and which of these have no term that the copy knew.
+
+        `Y` holds the true labels, all or some of them.
+        """
+        empty: Bools = np.diff(self.X.indptr) == 0
+
+        def noted(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
+            assert self.features is not None
+            learned = self.features(train, test)
+            empty[test] = np.diff(learned[1].indptr) == 0
+            return learned
+
+        scores, rows = out_of_fold_scores(
+            model,
+            self.X,
+            Y,
+            self.folds,
+            self.seed,
+            self.most_scores,
+            options=model.wanted(self.facts),
+            fit=self.fit,
+            deadline=self.facts.get("deadline"),
+            features=None if self.features is None else noted,
+        )
+        return scores, rows, empty[rows]
