@@ -211,7 +211,7 @@ class ModelFile:
             raise self._damaged(f"lacks the array {str(name)[:80]!r}")
         place = self.places[name]
         part = self._content[0][place.start : place.end] if self._content else self._bytes(place.start, place.end)
-        if self.verify and place.sha256 != hashlib.sha256(part).hexdigest():
+        if self.verify and place.sha256 != hashlib.sha256(part.data).hexdigest():
             raise self._damaged(f"was changed after it was written: the array {name!r} does not match its checksum")
         part.flags.writeable = False
         return part.view(place.dtype).reshape(place.shape)
@@ -329,7 +329,8 @@ class ModelFile:
 
 def _unnamed_file() -> BinaryIO:
     """A new file without a name: in memory where the system can, otherwise a temporary file."""
-    if sys.platform == "linux":
+    system: str = sys.platform
+    if system == "linux":
         return os.fdopen(os.memfd_create("manylabel"), "w+b")
     return cast(BinaryIO, tempfile.TemporaryFile())
 

@@ -20,7 +20,6 @@ FOREIGN = {
     "shape": "arrays, sparse matrices and data frames, as opposed to lists",
     "item": "NumPy's numbers",
     "fit_resample": "the samplers of imbalanced-learn",
-    "lineno": "errors of parsers that know the line",
     "O_BINARY": "a constant that only Windows has",
 }
 """Names that may be looked up on objects that are not ours, and whose they are."""

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from manylabel.catalog import METHODS
 from manylabel.exceptions import MissingDataError, ModelFileError
 from manylabel.features import Vectorizer
 from manylabel.modelfile import ModelFile, load, open_model, save
+from manylabel.models import LinearSVM
 from manylabel.tasks.models import inspect
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
@@ -82,7 +83,7 @@ def test_a_model_in_use_survives_that_its_file_is_truncated(private: bool, lette
         stream.truncate(0)
         stream.write(b"x" * 5000)
     np.testing.assert_array_equal(model.predict_scores(letters.texts), expected)
-    assert isinstance(model.decided_.model_.intercept_.base, np.memmap) == private
+    assert isinstance(cast(LinearSVM, model.decided_.model_).intercept_.base, np.memmap) == private
     with pytest.raises(ModelFileError, match="cannot load"):
         TextClassifier.load(path, private=private)
 

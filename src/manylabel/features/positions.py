@@ -138,7 +138,7 @@ def _words(analysis: Analysis, aligned: Aligned) -> Iterable[tuple[str, tuple[tu
 
 def _characters(analysis: Analysis, aligned: Aligned) -> Iterable[tuple[str, tuple[tuple[int, int], ...]]]:
     """The terms of a text that are runs of characters; the blank added around a word has no place."""
-    aligned = aligned.replaced(_BLANKS, lambda _: " ")
+    aligned = aligned.replaced((match.span() for match in _BLANKS.finditer(aligned.text)), lambda _: " ")
     text, (low, high) = aligned.text, analysis.ngram_range
     if analysis.analyzer == "char":
         for n in range(low, min(high, len(text)) + 1):
