@@ -16,6 +16,7 @@ FIELDS = {"id": "a", "text": {"title": "road", "body": "bus"}}
 TENSOR = {"name": "t", "shape": [1], "datatype": "BYTES", "data": ["bus"]}
 VALID: dict[str, object] = {
     "predict": {"documents": ["bus", FIELDS], "limit": 2, "threshold": 0.1},
+    "explain": {"documents": ["bus", FIELDS], "labels": ["buses"], "runners_up": 1},
     "annif-suggest": {"text": "bus", "limit": 3, "threshold": 0.2},
     "annif-suggest-batch": {"documents": [{"document_id": "a", "text": "bus", "metadata": {"title": "x"}}]},
     "annif-detect-language": {"text": "the bus and the road", "languages": ["en", "de"]},

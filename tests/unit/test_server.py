@@ -109,6 +109,17 @@ def test_labels_are_named_in_the_language_that_is_asked_for(tmp_path: Path) -> N
     assert "de, en" in refused.json()["detail"]
 
 
+def test_predictions_are_explained(server: InProcess, model: Path) -> None:
+    asked = {"documents": [{"id": "a", "text": "late bus"}], "runners_up": 1}
+    [one] = server.ask("POST", "/v1/models/letters/explain", asked).json()["explanations"]
+    expected = TextClassifier.load(model).explain("late bus", runners_up=1).as_dict()
+    assert one == {"id": "a", "explanation": json.loads(json.dumps(expected))}
+    assert {term["term"] for term in one["explanation"]["labels"][0]["terms"]} >= {"bus"}
+    unknown = server.ask("POST", "/v1/models/letters/explain", {"text": "a", "labels": ["none"]})
+    assert unknown.status == 422
+    assert "none" in unknown.json()["detail"]
+
+
 # ---- refusals --------------------------------------------------------------------------------------------------------
 
 

@@ -130,6 +130,10 @@ class ServedModel:
         shown = self.classifier.decided_.shown(self._score(text)[0][np.newaxis], raw=raw)
         return np.asarray(shown[0], dtype=np.float64)
 
+    def explain(self, text: Text, labels: Sequence[str] | None, runners_up: int) -> dict[str, Any]:
+        """Why labels are predicted for one text, or nearly are, as plain data: evidence and where it stands."""
+        return self.classifier.explain(text, labels=labels, runners_up=runners_up).as_dict()
+
     @property
     def languages(self) -> list[str]:
         """The languages in which the vocabulary names labels; none without a vocabulary."""

@@ -1,9 +1,9 @@
-"""manylabel's own dialect: ``POST /v1/models/{model}/predict``."""
+"""manylabel's own dialect: ``POST /v1/models/{model}/predict`` and ``/explain``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -13,6 +13,7 @@ from manylabel.server.problems import RequestError
 from manylabel.tasks.serving import Scored, ServedModel, Text, TextPrediction, Wanted
 
 Fields = Annotated[dict[str, str], Meta(description="A document of several fields, such as title and body.")]
+MOST_EXPLAINED = 32
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
@@ -64,10 +65,39 @@ class PredictResponse(Struct):
     predictions: list[Prediction]
 
 
+class ExplainRequest(Struct, forbid_unknown_fields=True):
+    """One document (`text`) or several (`documents`), and the labels to explain.
+
+    By default those that are predicted, and the next best ones (`runners_up`).
+    """
+
+    text: str | Fields | UnsetType = UNSET
+    documents: Annotated[list[str | Document], Meta(max_length=MOST_EXPLAINED)] | UnsetType = UNSET
+    labels: Annotated[list[str], Meta(min_length=1, max_length=100)] | None = None
+    runners_up: Annotated[int, Meta(ge=0, le=100)] = 2
+
+
+class ExplainedDocument(Struct, omit_defaults=True):
+    """The evidence for each label of one document: terms, what they add to its score, and where they stand."""
+
+    explanation: dict[str, Any]
+    id: str | None = None
+
+
+class ExplainResponse(Struct):
+    """The explanations, and the model, version and hash that made them."""
+
+    model: str
+    version: str
+    sha256: str
+    explanations: list[ExplainedDocument]
+
+
 _decoder = msgspec.json.Decoder(PredictRequest)
+_explain = msgspec.json.Decoder(ExplainRequest)
 
 
-def documents_of(request: PredictRequest) -> tuple[list[Text], list[str | None]]:
+def documents_of(request: PredictRequest | ExplainRequest) -> tuple[list[Text], list[str | None]]:
     """The texts of a request and their ids."""
     if isinstance(request.documents, UnsetType):
         if isinstance(request.text, UnsetType):
@@ -114,6 +144,16 @@ def shown_answer(
     return Prediction(shown(answer.labels), identifier, runners_up)
 
 
+async def explain(call: Call) -> Reply:
+    """Explain predictions."""
+    request = await call.json(_explain)
+    model = call.model
+    texts, ids = documents_of(request)
+    found = await call.each_aside(texts, lambda text: model.explain(text, request.labels, request.runners_up))
+    shown = [ExplainedDocument(one, identifier) for one, identifier in zip(found, ids, strict=True)]
+    return Reply(encode(ExplainResponse(model.name, model.version, model.sha256, shown)), model)
+
+
 OPERATIONS = (
     Operation(
         "/v1/models/{model}/predict",
@@ -123,5 +163,14 @@ OPERATIONS = (
         "manylabel",
         request=PredictRequest,
         response=PredictResponse,
+    ),
+    Operation(
+        "/v1/models/{model}/explain",
+        "explain",
+        "Explain the predictions for one document or a few",
+        explain,
+        "manylabel",
+        request=ExplainRequest,
+        response=ExplainResponse,
     ),
 )
