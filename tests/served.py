@@ -52,7 +52,9 @@ class InProcess:
         self.settings = Settings({name: str(path) for name, path in models.items()}, **settings)
         with Metrics.new_file(1) as table:
             self.metrics = Metrics(table.fileno(), ROUTES, 1, 0)
-        self.models = Models(self.settings.models)
+        self.metrics.set("ready", 1)
+        folder = None if self.settings.data is None else Path(self.settings.data, "models")
+        self.models = Models(self.settings.models, folder)
         self.models.load()
         self.app = application(self.models, self.settings, self.metrics, Log(0, as_json=True))
 
@@ -77,8 +79,12 @@ class InProcess:
             "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given.items() if value],
         }
         sent: list[Any] = []
+        received: list[bool] = []
 
         async def receive() -> dict[str, Any]:
+            if received:
+                await asyncio.Event().wait()  # a client that waits for its answer
+            received.append(True)
             return {"type": "http.request", "body": body, "more_body": False}
 
         async def send(message: Any) -> None:

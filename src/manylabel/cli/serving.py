@@ -25,6 +25,16 @@ def serve(
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve a model of the letters that come with manylabel, as 'townhall'.")
     ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="A directory for jobs (train, compare, evaluate): their queue, uploaded data, and the models they "
+            "write, which are served too.",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, max=64, help="With --data: how many jobs run at once.")] = 1,
     host: Annotated[
         str, typer.Option("--host", help="The address to listen on. Any but this computer's own requires --token.")
     ] = "127.0.0.1",
@@ -46,7 +56,8 @@ def serve(
             "--limit",
             metavar="NAME=VALUE",
             help="A limit on requests: body and headers (bytes), documents (per request), characters (per document), "
-            "requests (at once) or seconds (per request); repeatable.",
+            "requests (at once), seconds (per request), upload (bytes), queue (jobs that wait), job_seconds or "
+            "job_megabytes (per job); repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -59,6 +70,7 @@ def serve(
     """
     from manylabel.exceptions import MissingExtraError, ParameterError
     from manylabel.tasks.serving import check_servable, served_names, train_demo
+    from manylabel.wording import counted
 
     try:
         from manylabel.server.settings import Limits, Settings, check_exposure, read_token, worker_count
@@ -66,12 +78,12 @@ def serve(
     except ModuleNotFoundError as error:
         raise MissingExtraError("manylabel serve", "server") from error
 
-    if demo == bool(models):
-        raise ParameterError("Give the model files to serve, or --demo. To make one: manylabel train DATA")
+    if demo == bool(models) and (demo or data is None):
+        raise ParameterError("Give the model files to serve, or --demo, or --data DIR for a server that trains them.")
     secret = None if token is None else read_token(token)
     check_exposure(host, secret)
     with tempfile.TemporaryDirectory() as folder:
-        names = served_names(models or [str(Path(folder, "townhall.manylabel"))])
+        names = served_names([str(Path(folder, "townhall.manylabel"))] if demo else models or [])
         if demo:
             with progress():
                 train_demo(names["townhall"])
@@ -85,10 +97,15 @@ def serve(
             Limits.parse(limit or []),
             json_logs,
             log_requests,
+            None if data is None else str(data.resolve()),
+            jobs,
         )
 
         def started(address: str) -> None:
-            remark(f"Serving {', '.join(names)} on {address} with {settings.workers} worker(s). Stop with Ctrl-C.")
+            served = ", ".join(names) or f"the models of {data}"
+            remark(f"Serving {served} on {address}, {counted(settings.workers, 'worker')}. Stop with Ctrl-C.")
+            if not names:
+                return
             remark(f'Try: curl {address}/v1/models/{next(iter(names))}/predict --json \'{{"text": "…"}}\'')
 
         code = run(settings, started)

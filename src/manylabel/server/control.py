@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Query, Request, Response
@@ -14,6 +15,8 @@ from starlette.exceptions import HTTPException
 
 from manylabel import __version__
 from manylabel.exceptions import ManylabelError
+from manylabel.server.jobs.routes import job_routes
+from manylabel.server.jobs.store import JobStore
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import Models
 from manylabel.server.operations import ROUTE
@@ -105,6 +108,9 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     _add_errors(app)
     _add_operations(app, models, settings, metrics)
     _add_models(app, models, metrics)
+    if settings.data is not None:
+        store = JobStore(FilePath(settings.data))
+        app.include_router(job_routes(store, settings.limits, lambda: not metrics.get("ready")))
     return app
 
 

@@ -19,21 +19,38 @@ class Models:
     step. A file that cannot be loaded leaves the old version in place.
     """
 
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self.files = {name: Path(file) for name, file in files.items()}
+    def __init__(self, files: Mapping[str, str], folder: Path | None = None) -> None:
+        self.given = {name: Path(file) for name, file in files.items()}
+        self.folder = folder
+        """Where jobs write models; they are served too."""
         self.failures: dict[str, str] = {}
         """Why the file of a model, as it is now, could not be loaded."""
         self._failed: dict[str, tuple[int, ...]] = {}
         self._current: dict[str, ServedModel] = {}
         self._refreshing = asyncio.Lock()
 
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files by name: those given, and those of the folder."""
+        found = {} if self.folder is None else {path.stem: path for path in sorted(self.folder.glob("*.manylabel"))}
+        return {**self.given, **{name: path for name, path in found.items() if name not in self.given}}
+
     def load(self) -> None:
-        """Load every model."""
-        self._current = {name: ServedModel.load(name, path) for name, path in self.files.items()}
+        """Load every model; one of the folder that cannot be loaded is left out and reported."""
+        self._current = {name: ServedModel.load(name, path) for name, path in self.given.items()}
+        for name, path in self.files.items():
+            if name in self._current:
+                continue
+            try:
+                self._current[name] = ServedModel.load(name, path)
+            except (ManylabelError, OSError) as error:
+                self.failures[name] = str(error)
 
     @property
     def first(self) -> ServedModel:
         """The model that answers where a dialect names none."""
+        if not self._current:
+            raise RequestError(404, "No model is served yet. Train one: POST /v1/jobs.")
         return next(iter(self._current.values()))
 
     @property
@@ -45,7 +62,7 @@ class Models:
         """The model of a name."""
         found = self._current.get(name)
         if found is None:
-            raise RequestError(404, f"There is no model {name!r}. Served: {', '.join(self._current)}.")
+            raise RequestError(404, f"There is no model {name!r}. Served: {', '.join(self._current) or 'none'}.")
         return found
 
     def headers(self, model: ServedModel) -> list[tuple[bytes, bytes]]:
@@ -63,7 +80,7 @@ class Models:
             for name, path in self.files.items():
                 try:
                     identity = file_identity(path)
-                    if identity == self._current[name].identity:
+                    if name in self._current and identity == self._current[name].identity:
                         self._succeeded(name)
                         continue
                     if identity == self._failed.get(name):

@@ -30,7 +30,7 @@ PROBLEMS = {
 
 
 def openapi_document(app: FastAPI, operations: Sequence[Operation], models: Sequence[str]) -> dict[str, Any]:
-    """The document of all addresses; `models` are the names that may stand in them."""
+    """The document of all addresses; `models` are the names that may stand in them, where these are fixed."""
     document: dict[str, Any] = app.openapi()
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
@@ -47,7 +47,7 @@ def openapi_document(app: FastAPI, operations: Sequence[Operation], models: Sequ
     for path in document["paths"].values():
         for described in path.values():
             for parameter in described.get("parameters", ()):
-                if (parameter["in"], parameter["name"]) == ("path", "model"):
+                if models and (parameter["in"], parameter["name"]) == ("path", "model"):
                     parameter["schema"]["enum"] = list(models)
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{}, {"token": []}]

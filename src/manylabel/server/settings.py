@@ -32,6 +32,14 @@ class Limits(msgspec.Struct, frozen=True):
     """Seconds per request: for the body to arrive, and for its documents to be labelled."""
     headers: int = 32 << 10
     """Bytes per request line and headers."""
+    upload: int = 1 << 30
+    """Bytes per upload of data."""
+    queue: int = 1_000
+    """Jobs that wait."""
+    job_seconds: int = 24 * 3600
+    """Seconds per job."""
+    job_megabytes: int = 16 << 10
+    """Megabytes of memory per job, address space included."""
 
     @classmethod
     def parse(cls, given: Sequence[str]) -> Limits:
@@ -62,6 +70,10 @@ class Settings(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     json_logs: bool = False
     log_requests: bool = False
+    data: str | None = None
+    """The data directory, with the jobs, uploaded data and trained models; None for a server without jobs."""
+    jobs: int = 1
+    """How many jobs run at once."""
     grace: int = 30
     """Seconds that requests in flight have to finish when the server stops."""
 

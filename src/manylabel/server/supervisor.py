@@ -9,11 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 
 import msgspec
 
 from manylabel.exceptions import ParameterError
+from manylabel.server.jobs.schedule import Scheduler
+from manylabel.server.jobs.store import JobStore
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.settings import UNUSABLE, Settings, check_exposure
@@ -55,6 +58,9 @@ class Supervisor:
         self.listener = listen(settings.host, settings.port)
         self.table = Metrics.new_file(settings.workers)
         self.metrics = Metrics(self.table.fileno(), (), settings.workers, settings.workers)
+        self.scheduler: Scheduler | None = None
+        if settings.data is not None:
+            self.scheduler = Scheduler(JobStore(Path(settings.data)), settings.jobs, settings.limits, self.log)
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
         self._stopping = False
         self._due = [0.0] * settings.workers
@@ -76,6 +82,8 @@ class Supervisor:
                 self._start(worker)
             return self._keep_running()
         finally:
+            if self.scheduler is not None:
+                self.scheduler.stop()
             self._end_all()
             self.listener.close()
             self.table.close()
@@ -105,6 +113,8 @@ class Supervisor:
                 if worker not in self.processes and time.monotonic() >= self._due[worker]:
                     self._start(worker)
                     self.metrics.add("restarts", 1)
+            if self.scheduler is not None:
+                self.scheduler.step()
             time.sleep(POLL)
         return 0
 

@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import uvicorn
@@ -25,6 +26,7 @@ from manylabel.server.connections import Connection
 from manylabel.server.control import control_plane, openapi_route
 from manylabel.server.dialects import annif, hugging_face, mlflow, open_inference, own
 from manylabel.server.gate import OTHER, Gate
+from manylabel.server.jobs.store import JobStore
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import Models
@@ -39,7 +41,17 @@ OPERATIONS: tuple[Operation, ...] = (
     *open_inference.OPERATIONS,
     *mlflow.OPERATIONS,
 )
-ROUTES = (OTHER, "control", "labels", "health", "metrics", *(one.name for one in OPERATIONS))
+ROUTES = (
+    OTHER,
+    "control",
+    "labels",
+    "health",
+    "metrics",
+    "jobs",
+    "job-events",
+    "data",
+    *(one.name for one in OPERATIONS),
+)
 WATCH = 1.0
 """Seconds between two looks at the model files."""
 GLANCE = 0.05
@@ -52,7 +64,7 @@ RESERVED_FILES = 64
 def application(models: Models, settings: Settings, metrics: Metrics, log: Log) -> ASGIApp:
     """The whole ASGI application."""
     control = control_plane(models, settings, metrics)
-    openapi_route(control, openapi_document(control, OPERATIONS, list(models.files)))
+    openapi_route(control, openapi_document(control, OPERATIONS, list(models.given) if settings.data is None else []))
     routes = [Route(one.path, Endpoint(one, models, settings.limits)) for one in OPERATIONS]
     return Gate(Router(routes, redirect_slashes=False, default=control), settings, metrics, log)
 
@@ -156,7 +168,7 @@ def run(number: int, listener: socket.socket, table: int, settings: Settings) ->
     log = Log(number, as_json=settings.json_logs)
     metrics = Metrics(table, ROUTES, settings.workers, number)
     asked = metrics.get("generation", settings.workers)
-    models = Models(settings.models)
+    models = Models(settings.models, None if settings.data is None else JobStore(Path(settings.data)).models)
     try:
         models.load()
     except (ManylabelError, OSError) as error:

@@ -1,0 +1,201 @@
+"""The addresses of jobs and uploaded data, for the control plane."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import PlainTextResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
+from manylabel.server.operations import ROUTE
+from manylabel.server.problems import RequestError
+from manylabel.server.settings import Limits
+
+LOOK = 0.2
+"""Seconds between two looks at a job whose events are sent."""
+MOST_LOG = 1 << 20
+JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a job.")]
+Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+States = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+
+
+class JobRequest(BaseModel):
+    """A job: what to do, with which data, and which model to write or measure."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["train", "compare", "evaluate"]
+    data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")]
+    model: Name | None = None
+    method: Annotated[str, Field(max_length=100)] | None = None
+    methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
+    metric: Annotated[str, Field(max_length=100)] | None = None
+    budget: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+
+
+class Job(BaseModel):
+    """A job and how far it is; times are seconds since 1970."""
+
+    id: str
+    kind: str
+    state: States
+    created: float
+    started: float | None
+    ended: float | None
+    attempt: int
+    error: str | None
+    request: dict[str, Any]
+    progress: dict[str, Any] | None
+    result: dict[str, Any] | None
+
+
+class JobList(BaseModel):
+    """Jobs, the newest first."""
+
+    jobs: list[Job]
+
+
+class DataList(BaseModel):
+    """The names of uploaded data."""
+
+    data: list[str]
+
+
+class Uploaded(BaseModel):
+    """Data that were uploaded."""
+
+    data: str
+    bytes: int
+
+
+def job_routes(store: JobStore, limits: Limits, is_stopping: Callable[[], bool]) -> APIRouter:
+    """The routes of jobs and of data; events end when the server is stopping."""
+    router = APIRouter(tags=["jobs"])
+    _add_jobs(router, store, limits)
+    _add_events(router, store, is_stopping)
+    _add_data(router, store, limits)
+    return router
+
+
+def known(store: JobStore, identifier: str) -> dict[str, Any]:
+    """A job."""
+    found = store.get(identifier)
+    if found is None:
+        raise RequestError(404, f"There is no job {identifier!r}. /v1/jobs lists all.")
+    return found
+
+
+def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
+    """Routes that read and write the store run in threads: a write waits for the disk."""
+
+    @router.post("/v1/jobs", status_code=202, summary="Accept a job")
+    def add(request: Request, asked: JobRequest) -> Job:
+        request.scope[ROUTE] = "jobs"
+        store.data_path(asked.data)
+        if asked.kind == "train" and asked.model is None:
+            raise RequestError(422, "A job of the kind 'train' needs 'model', the name of the model to write.")
+        found = store.add(asked.kind, asked.model_dump(exclude_none=True), limits.queue)
+        if found is None:
+            raise RequestError(429, f"{limits.queue:,} jobs wait already. Try again later.", {"Retry-After": "60"})
+        return Job(**found)
+
+    @router.get("/v1/jobs", summary="List jobs")
+    def jobs(
+        request: Request, state: States | None = None, limit: Annotated[int, Query(ge=1, le=1_000)] = 100
+    ) -> JobList:
+        request.scope[ROUTE] = "jobs"
+        return JobList(jobs=[Job(**one) for one in store.list(state, limit)])
+
+    @router.get("/v1/jobs/{job}", summary="Describe a job, with its result")
+    def show(request: Request, job: JobId) -> Job:
+        request.scope[ROUTE] = "jobs"
+        return Job(**known(store, job))
+
+    @router.get("/v1/jobs/{job}/log", summary="What a job printed", response_class=PlainTextResponse)
+    def log(request: Request, job: JobId) -> PlainTextResponse:
+        request.scope[ROUTE] = "jobs"
+        known(store, job)
+        path = store.log_of(job)
+        return PlainTextResponse(path.read_bytes()[-MOST_LOG:] if path.exists() else b"")
+
+    @router.post("/v1/jobs/{job}/cancel", summary="Stop a job")
+    def cancel(request: Request, job: JobId) -> Job:
+        request.scope[ROUTE] = "jobs"
+        known(store, job)
+        store.cancel(job)
+        return Job(**known(store, job))
+
+    @router.post("/v1/jobs/{job}/resume", status_code=202, summary="Run an interrupted job again")
+    def resume(request: Request, job: JobId) -> Job:
+        request.scope[ROUTE] = "jobs"
+        state = known(store, job)["state"]
+        if state not in RESUMABLE:
+            raise RequestError(409, f"The job is {state}. Only {', '.join(RESUMABLE)} jobs can be resumed.")
+        store.resume(job)
+        return Job(**known(store, job))
+
+
+def _add_events(router: APIRouter, store: JobStore, is_stopping: Callable[[], bool]) -> None:
+    @router.get("/v1/jobs/{job}/events", summary="Progress as server-sent events", response_class=StreamingResponse)
+    async def events(request: Request, job: JobId) -> StreamingResponse:
+        request.scope[ROUTE] = "job-events"
+        await asyncio.to_thread(known, store, job)
+
+        async def stream() -> AsyncIterator[str]:
+            last = None
+            while not is_stopping() and not await request.is_disconnected():
+                now = await asyncio.to_thread(store.get, job)
+                if now is None:
+                    return
+                shown = json.dumps({key: now[key] for key in ("state", "attempt", "progress", "error")})
+                if shown != last:
+                    yield f"event: {'end' if now['state'] in OVER else 'progress'}\ndata: {shown}\n\n"
+                    last = shown
+                if now["state"] in OVER:
+                    return
+                await asyncio.sleep(LOOK)
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+def _add_data(router: APIRouter, store: JobStore, limits: Limits) -> None:
+    @router.get("/v1/data", summary="List uploaded data")
+    def data(request: Request) -> DataList:
+        request.scope[ROUTE] = "data"
+        return DataList(data=list(store.upload_names()))
+
+    @router.put(
+        "/v1/data/{file}",
+        summary="Upload data; the ending of the name shows the format",
+        openapi_extra={
+            "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+        },
+    )
+    async def upload(request: Request, file: Annotated[str, Path(max_length=100)]) -> Uploaded:
+        request.scope[ROUTE] = "data"
+        name, written, place = store.new_upload(file)
+        size = 0
+        try:
+            with written.open("xb") as stream:
+                async for piece in request.stream():
+                    size += len(piece)
+                    if size > limits.upload:
+                        raise RequestError(
+                            413,
+                            f"The data are larger than {limits.upload:,} bytes (--limit upload=…).",
+                            {"Connection": "close"},
+                        )
+                    stream.write(piece)
+                stream.flush()
+                os.fsync(stream.fileno())
+            store.keep_upload(written, place)
+        finally:
+            written.unlink(missing_ok=True)
+        return Uploaded(data=name, bytes=size)

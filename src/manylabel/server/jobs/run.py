@@ -1,0 +1,121 @@
+"""The process of one job: ``python -m manylabel.server.jobs.run FOLDER ID``, within limits of memory and time.
+
+It ends when standard input does: the supervisor is gone then, or wants it to stop.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from manylabel.exceptions import ManylabelError
+from manylabel.progress import remarks_to, reporting_to
+from manylabel.server.jobs.store import JobStore
+from manylabel.tasks.jobs import dumps, run_job
+
+PAUSE = 0.2
+"""Seconds between two reports of progress."""
+STOPPED = 4
+"""The exit code of a job that was told to stop."""
+
+
+class StoppedError(BaseException):
+    """The job was told to stop; not an `Exception`, so that no work catches it."""
+
+
+class Reporter:
+    """Keeps progress in the store, a few times per second."""
+
+    def __init__(self, store: JobStore, identifier: str) -> None:
+        self.store, self.identifier = store, identifier
+        self.stages: dict[str, list[int | None]] = {}
+        self.reported = 0.0
+
+    def started(self, what: str, total: int | None) -> None:
+        """A stage begins."""
+        self.stages[what] = [0, total]
+        self._report()
+
+    def advanced(self, what: str, by: int) -> None:
+        """A stage went on."""
+        self.stages[what][0] = (self.stages[what][0] or 0) + by
+        self._report()
+
+    def finished(self, what: str) -> None:
+        """A stage is over."""
+        self.stages.pop(what, None)
+
+    def _report(self) -> None:
+        now = time.monotonic()
+        if now - self.reported < PAUSE:
+            return
+        self.reported = now
+        stages = [{"stage": name, "done": done, "total": total} for name, (done, total) in list(self.stages.items())]
+        if self.store.report(self.identifier, {"stages": stages}):
+            raise StoppedError
+
+
+def end_with_supervisor() -> None:
+    """End this process when standard input ends."""
+
+    def wait() -> None:
+        while os.read(0, 1024):
+            pass
+        os._exit(STOPPED)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def limit_memory(megabytes: int) -> None:
+    """Have the system refuse memory beyond a limit."""
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+
+def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = run_job) -> int:
+    """Run a job of the store and keep its result; return the exit code."""
+    job = store.get(identifier)
+    if job is None or job["state"] != "running":
+        return 1
+    request = job["request"]
+    try:
+        data = store.data_path(request["data"])
+        model = None if "model" not in request else store.model_path(request["model"])
+        with reporting_to(Reporter(store, identifier)), remarks_to(_say):
+            result = work(job["kind"], data, model, request)
+        store.end(identifier, "done", result=dumps(result))
+    except StoppedError:
+        store.end(identifier, "cancelled", error="The job was told to stop.")
+        return STOPPED
+    except ManylabelError as error:
+        store.end(identifier, "failed", error=str(error))
+        return 2
+    except MemoryError:
+        store.end(
+            identifier, "failed", error="The job needed more memory than it may have. Raise its limit 'megabytes'."
+        )
+        return 2
+    except Exception as error:
+        traceback.print_exc()
+        store.end(
+            identifier, "failed", error=f"Something went wrong inside manylabel ({type(error).__name__}: {error})."
+        )
+        return 1
+    return 0
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+if __name__ == "__main__":
+    end_with_supervisor()
+    opened = JobStore(Path(sys.argv[1]))
+    limit_memory(int(sys.argv[3]))
+    sys.exit(run(opened, sys.argv[2]))

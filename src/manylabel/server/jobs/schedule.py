@@ -1,0 +1,108 @@
+"""Start the jobs of the queue, a few at a time, and end those that take too long or were cancelled."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from manylabel.server.jobs.store import SERVER_STOPPED, JobStore, State
+from manylabel.server.logs import Log
+from manylabel.server.settings import Limits
+from manylabel.wording import counted
+
+LOOK = 0.25
+"""Seconds between two looks at the queue."""
+TO_STOP = 5.0
+"""Seconds that a cancelled job has to stop by itself."""
+
+
+@dataclass(slots=True)
+class Running:
+    """The process of a job."""
+
+    process: subprocess.Popen[bytes]
+    began: float
+    told: float | None = None
+    """When the job was told to stop."""
+    why: tuple[State, str] | None = None
+    """The state and the reason of a job that was ended from here."""
+
+
+class Scheduler:
+    """Runs up to `at_once` jobs of a store, each in a process of its own."""
+
+    def __init__(self, store: JobStore, at_once: int, limits: Limits, log: Log) -> None:
+        self.store, self.at_once, self.limits, self.log = store, at_once, limits, log
+        self.running: dict[str, Running] = {}
+        self.looked = 0.0
+        store.prepare()
+        if interrupted := store.interrupt_all():
+            log.write(
+                "jobs_interrupted", f"{counted(interrupted, 'job')} ran when the server was killed; see /v1/jobs."
+            )
+
+    def step(self) -> None:
+        """Look at the queue and at the running jobs, if it is time to."""
+        now = time.monotonic()
+        if now - self.looked < LOOK:
+            return
+        self.looked = now
+        for identifier, one in list(self.running.items()):
+            if one.process.poll() is not None:
+                self._ended(identifier)
+            else:
+                self._check(identifier, one, now)
+        while len(self.running) < self.at_once and (job := self.store.take()) is not None:
+            self._start(job["id"])
+
+    def _start(self, identifier: str) -> None:
+        command = [sys.executable, "-m", "manylabel.server.jobs.run", str(self.store.folder), identifier]
+        with self.store.log_of(identifier).open("wb") as log:
+            process = subprocess.Popen(
+                [*command, str(self.limits.job_megabytes)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                process_group=0,
+            )
+        self.running[identifier] = Running(process, time.monotonic())
+
+    def _check(self, identifier: str, one: Running, now: float) -> None:
+        """End a job that took too long, or did not stop when it was told to."""
+        if now - one.began > self.limits.job_seconds:
+            limit = counted(self.limits.job_seconds, "second")
+            one.why = "failed", f"The job took longer than {limit}, which is its limit (--limit job_seconds=…)."
+            one.process.kill()
+        elif one.told is None and self.store.is_cancelled(identifier):
+            one.told = now
+        elif one.told is not None and now - one.told > TO_STOP:
+            one.why = "cancelled", "The job was told to stop."
+            one.process.kill()
+
+    def _ended(self, identifier: str) -> None:
+        """Keep how a job ended that could not do so itself."""
+        one = self.running.pop(identifier)
+        if one.process.stdin is not None:
+            one.process.stdin.close()
+        code = one.process.returncode
+        state, error = one.why or (
+            "interrupted",
+            f"The process of the job ended with code {code}. Resume it to try again.",
+        )
+        self.store.end(identifier, state, error=error)  # nothing changes where the job ended by itself
+
+    def stop(self) -> None:
+        """End all jobs; they can be resumed."""
+        for one in self.running.values():
+            if one.process.stdin is not None:
+                one.process.stdin.close()
+        for identifier, one in list(self.running.items()):
+            try:
+                one.process.wait(TO_STOP)
+            except subprocess.TimeoutExpired:
+                one.process.kill()
+                one.process.wait()
+            one.why = "interrupted", SERVER_STOPPED
+            self._ended(identifier)

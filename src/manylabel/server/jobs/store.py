@@ -1,0 +1,219 @@
+"""The data directory of a server: a queue and history of jobs in SQLite, uploaded data, and trained models.
+
+A job is accepted once its row is on the disk (`synchronous = FULL` in WAL mode). Files are written beside their place
+and renamed. Every name in a request is checked here, so that none leads out of the directory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from manylabel.exceptions import MissingDataError, ParameterError
+
+State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+OVER: tuple[State, ...] = ("done", "failed", "cancelled", "interrupted")
+RESUMABLE: tuple[State, ...] = ("interrupted", "failed", "cancelled")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}")
+BUILT_IN = "townhall"
+SERVER_STOPPED = "The server stopped while the job ran. Resume it to run it again."
+READ = "BEGIN"
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS jobs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, kind TEXT NOT NULL, request TEXT NOT NULL,
+        state TEXT NOT NULL, created REAL NOT NULL, started REAL, ended REAL, attempt INTEGER NOT NULL DEFAULT 0,
+        cancel INTEGER NOT NULL DEFAULT 0, progress TEXT, error TEXT, result TEXT
+    )""",
+    "CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state, number)",
+)
+
+
+class JobStore:
+    """The data directory; every process opens its own connection for each step."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.models, self.uploads, self.logs = (folder / name for name in ("models", "uploads", "logs"))
+
+    def prepare(self) -> None:
+        """Make the directory and its table."""
+        for path in (self.folder, self.models, self.uploads, self.logs):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._open() as database:
+            for statement in _TABLES:
+                database.execute(statement)
+
+    @contextmanager
+    def _open(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:
+        """A connection with one transaction, which is on the disk when the block ends."""
+        database = sqlite3.connect(self.folder / "jobs.sqlite", timeout=20, isolation_level=None)
+        try:
+            database.row_factory = sqlite3.Row
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute(begin)
+            yield database
+            database.execute("COMMIT")
+        finally:
+            database.close()  # what was not committed is undone
+
+    # ---- jobs --------------------------------------------------------------------------------------------------------
+
+    def add(self, kind: str, request: Mapping[str, Any], most: int) -> dict[str, Any] | None:
+        """Put a job into the queue; None where `most` jobs wait already."""
+        identifier = secrets.token_hex(8)
+        with self._open() as database:
+            waiting = database.execute("SELECT COUNT(*) FROM jobs WHERE state = 'queued'").fetchone()[0]
+            if waiting >= most:
+                return None
+            database.execute(
+                "INSERT INTO jobs (id, kind, request, state, created) VALUES (?, ?, ?, 'queued', ?)",
+                (identifier, kind, json.dumps(request), time.time()),
+            )
+        return self.get(identifier)
+
+    def get(self, identifier: str) -> dict[str, Any] | None:
+        """A job, or None."""
+        with self._open(READ) as database:
+            row = database.execute("SELECT * FROM jobs WHERE id = ?", (identifier,)).fetchone()
+        return None if row is None else _job(row)
+
+    def list(self, state: str | None, limit: int) -> list[dict[str, Any]]:
+        """The latest jobs, the newest first."""
+        with self._open(READ) as database:
+            rows = database.execute(
+                "SELECT * FROM jobs WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2", (state, limit)
+            ).fetchall()
+        return [_job(row) for row in rows]
+
+    def take(self) -> dict[str, Any] | None:
+        """The job that has waited longest, now running; None where none waits."""
+        with self._open() as database:
+            row = database.execute("SELECT * FROM jobs WHERE state = 'queued' ORDER BY number LIMIT 1").fetchone()
+            if row is None:
+                return None
+            database.execute(
+                "UPDATE jobs SET state = 'running', started = ?, ended = NULL, attempt = attempt + 1, cancel = 0, "
+                "progress = NULL, error = NULL, result = NULL WHERE id = ?",
+                (time.time(), row["id"]),
+            )
+        return self.get(row["id"])
+
+    def report(self, identifier: str, progress: Mapping[str, Any]) -> bool:
+        """Keep the progress of a running job; return whether it was told to stop."""
+        with self._open() as database:
+            database.execute("UPDATE jobs SET progress = ? WHERE id = ?", (json.dumps(progress), identifier))
+        return self.is_cancelled(identifier)
+
+    def end(self, identifier: str, state: State, *, error: str | None = None, result: str | None = None) -> None:
+        """End a running job."""
+        with self._open() as database:
+            database.execute(
+                "UPDATE jobs SET state = ?, ended = ?, error = ?, result = ? WHERE id = ? AND state = 'running'",
+                (state, time.time(), error, result, identifier),
+            )
+
+    def interrupt_all(self) -> int:
+        """Mark the jobs that ran when the server was killed; return their number."""
+        with self._open() as database:
+            found = database.execute(
+                "UPDATE jobs SET state = 'interrupted', ended = ?, error = ? WHERE state = 'running'",
+                (time.time(), SERVER_STOPPED),
+            )
+            return found.rowcount
+
+    def cancel(self, identifier: str) -> None:
+        """Take a job out of the queue, or tell the running one to stop."""
+        with self._open() as database:
+            database.execute("UPDATE jobs SET cancel = 1 WHERE id = ? AND state = 'running'", (identifier,))
+            database.execute(
+                "UPDATE jobs SET state = 'cancelled', ended = ? WHERE id = ? AND state = 'queued'",
+                (time.time(), identifier),
+            )
+
+    def is_cancelled(self, identifier: str) -> bool:
+        """Whether a job was told to stop."""
+        with self._open(READ) as database:
+            row = database.execute("SELECT cancel FROM jobs WHERE id = ?", (identifier,)).fetchone()
+        return row is None or bool(row["cancel"])
+
+    def resume(self, identifier: str) -> None:
+        """Put an interrupted, failed or cancelled job back into the queue."""
+        marks = ", ".join("?" * len(RESUMABLE))
+        with self._open() as database:
+            database.execute(
+                f"UPDATE jobs SET state = 'queued', cancel = 0, error = NULL WHERE id = ? AND state IN ({marks})",
+                (identifier, *RESUMABLE),
+            )
+
+    def log_of(self, identifier: str) -> Path:
+        """The file with what a job printed; `identifier` is that of a known job."""
+        return self.logs / f"{identifier}.txt"
+
+    # ---- files -------------------------------------------------------------------------------------------------------
+
+    def model_path(self, name: str) -> Path:
+        """The file of a model."""
+        return self.models / f"{_checked(name, 'model')}.manylabel"
+
+    def data_path(self, name: str) -> str:
+        """The file of uploaded data, or the name of the data set that comes with manylabel."""
+        if name == BUILT_IN:
+            return name
+        found = sorted(self.uploads.glob(f"{_checked(name, 'data')}.*"))
+        if not found:
+            known = [BUILT_IN, *self.upload_names()]
+            raise MissingDataError(
+                f"There are no data {name!r}. Known: {', '.join(known)}. Send them to /v1/data first."
+            )
+        return str(found[0])
+
+    def upload_names(self) -> Sequence[str]:
+        """The names of uploaded data."""
+        return sorted({path.name.partition(".")[0] for path in self.uploads.iterdir() if path.name[0] != "."})
+
+    def new_upload(self, file: str) -> tuple[str, Path, Path]:
+        """The name of data, a free place to write them to, and the place they are then renamed to."""
+        name, dot, rest = file.partition(".")
+        ending = dot + rest
+        if not ENDING.fullmatch(ending):
+            raise ParameterError(f"{file[:80]!r} is not the name of a file with an ending that shows its format.")
+        place = self.uploads / f"{_checked(name, 'data')}{ending.lower()}"
+        return name, self.uploads / f".{secrets.token_hex(8)}", place
+
+    def keep_upload(self, written: Path, place: Path) -> None:
+        """Put uploaded data in their place, instead of others of the same name."""
+        for other in self.uploads.glob(f"{place.name.partition('.')[0]}.*"):
+            if other != place:
+                other.unlink()
+        written.replace(place)
+        folder = os.open(self.uploads, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _checked(name: str, what: str) -> str:
+    if not NAME.fullmatch(name):
+        raise ParameterError(
+            f"{name[:80]!r} cannot be the name of {what}: letters, digits, - and _ only, up to 64 of them."
+        )
+    return name
+
+
+def _job(row: sqlite3.Row) -> dict[str, Any]:
+    """A row as plain data."""
+    plain = {name: row[name] for name in ("id", "kind", "state", "created", "started", "ended", "attempt", "error")}
+    for name in ("request", "progress", "result"):
+        plain[name] = None if row[name] is None else json.loads(row[name])
+    return plain

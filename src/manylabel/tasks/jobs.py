@@ -1,0 +1,53 @@
+"""Training, comparison and evaluation as jobs: a request of plain data in, a record of plain data out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from manylabel.catalog import DEFAULT_METHOD
+from manylabel.data.strict_json import dumps as dumps
+from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.metrics import DEFAULT_METRIC
+from manylabel.recipe import with_metric
+from manylabel.tasks.compare import compare
+from manylabel.tasks.corpora import Source
+from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
+from manylabel.tasks.models import train
+
+KINDS = ("train", "compare", "evaluate")
+
+
+def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of a job; `data` and `model` are the files that the request names.
+
+    ``train`` writes the model, ``compare`` that of the winner where one is named, ``evaluate`` measures the model, or
+    a method on the test split where none is named.
+    """
+    source, seed, n_jobs = Source(data), int(request.get("seed") or 0), request.get("threads")
+    metric, method = request.get("metric"), request.get("method")
+    if kind == "train":
+        if model is None:
+            raise ParameterError(
+                'A job of the kind \'train\' needs the name of the model to write: "model": "letters".'
+            )
+        overrides = with_metric({}, metric)
+        trained = train(source, model, method=method or DEFAULT_METHOD, overrides=overrides, seed=seed, n_jobs=n_jobs)
+        return trained.record.as_dict() | {"model": model.stem}
+    if kind == "compare":
+        methods = request.get("methods")
+        found = compare(
+            source, model, methods=methods, metric=metric or DEFAULT_METRIC, budget=request.get("budget"), seed=seed,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+        return found.record.as_dict() | {"model": None if model is None else model.stem}
+    if kind == "evaluate":
+        if model is not None:
+            evaluated = evaluate_model(source, model)
+        else:
+            evaluated = evaluate_methods(
+                source, [method or DEFAULT_METHOD], overrides=with_metric({}, metric), seed=seed, n_jobs=n_jobs
+            )
+        return {"split": evaluated.split, "results": [result.as_dict() for result in evaluated.results]}
+    raise UnknownNameError("kind of job", kind, KINDS)

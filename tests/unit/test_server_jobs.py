@@ -1,0 +1,235 @@
+"""The queue of jobs: what is accepted is kept, run within limits, and can be cancelled and resumed."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from manylabel.exceptions import ManylabelError, MissingDataError, ParameterError
+from manylabel.progress import stage
+from manylabel.server.jobs import run as job_process
+from manylabel.server.jobs.schedule import Scheduler
+from manylabel.server.jobs.store import JobStore
+from manylabel.server.logs import Log
+from manylabel.server.settings import Limits
+from served import InProcess, in_process
+
+LETTERS = b"id,text,labels\n" + b"".join(
+    b"%d,%s,%s\n" % (number, text, label)
+    for number, (text, label) in enumerate(
+        [(b"late bus", b"buses"), (b"bad road", b"roads"), (b"dark lamp", b"lamps")] * 8
+    )
+)
+TRAIN = {"kind": "train", "data": "letters", "model": "mine", "method": "nb-binary"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> JobStore:
+    made = JobStore(tmp_path / "data")
+    made.prepare()
+    (made.uploads / "letters.csv").write_bytes(LETTERS)
+    return made
+
+
+@pytest.fixture
+def server(store: JobStore) -> InProcess:
+    return in_process({}, {"upload": 2_000, "queue": 2}, data=str(store.folder))
+
+
+def until(holds: Callable[[], bool], scheduler: Scheduler, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        scheduler.step()
+        time.sleep(0.02)
+
+
+def scheduler_of(store: JobStore, **limits: int) -> Scheduler:
+    return Scheduler(store, 1, Limits(**limits), Log(None, as_json=True))
+
+
+def test_a_job_is_accepted_run_and_its_model_served(server: InProcess, store: JobStore) -> None:
+    accepted = server.ask("POST", "/v1/jobs", TRAIN)
+    assert (accepted.status, accepted.json()["state"]) == (202, "queued")
+    address = f"/v1/jobs/{accepted.json()['id']}"
+    scheduler = scheduler_of(store)
+    until(lambda: server.ask("GET", address).json()["state"] == "done", scheduler)
+    scheduler.stop()
+    done = server.ask("GET", address).json()
+    assert (done["attempt"], done["error"], done["result"]["model"], done["result"]["documents"]) == (
+        1,
+        None,
+        "mine",
+        24,
+    )
+    assert asyncio.run(server.models.refresh()) == (1, 0)
+    answer = server.ask("POST", "/v1/models/mine/predict", {"text": "late bus"}).json()
+    assert answer["predictions"][0]["labels"][0]["label"] == "buses"
+    assert b"letters" in server.ask("GET", f"{address}/log").body
+    events = server.ask("GET", f"{address}/events")
+    assert events.headers["content-type"].startswith("text/event-stream")
+    assert events.body.startswith(b'event: end\ndata: {"state": "done"')
+    assert [one["id"] for one in server.ask("GET", "/v1/jobs?state=done").json()["jobs"]] == [done["id"]]
+
+
+@pytest.mark.parametrize(
+    "request_body",
+    [
+        {"kind": "evaluate", "data": "letters", "method": "nb-binary"},
+        {"kind": "compare", "data": "letters", "methods": ["nb-binary", "rocchio"]},
+    ],
+)
+def test_methods_are_evaluated_and_compared(
+    server: InProcess, store: JobStore, request_body: dict[str, object]
+) -> None:
+    identifier = server.ask("POST", "/v1/jobs", request_body).json()["id"]
+    assert store.take() is not None
+    assert job_process.run(store, identifier) == 0
+    result = server.ask("GET", f"/v1/jobs/{identifier}").json()["result"]
+    if request_body["kind"] == "evaluate":
+        assert result["results"][0]["metrics"]
+    else:
+        assert {one["method"] for one in result["leaderboard"]} == {"nb-binary", "rocchio"}
+
+
+@pytest.mark.parametrize(
+    ("request_body", "status", "words"),
+    [
+        ({"kind": "train", "data": "letters"}, 422, "needs 'model'"),
+        ({"kind": "train", "data": "other", "model": "m"}, 422, "Known: townhall, letters"),
+        ({"kind": "train", "data": "../../etc/passwd", "model": "m"}, 422, "pattern"),
+        ({"kind": "train", "data": "letters", "model": "../m"}, 422, "pattern"),
+        ({"kind": "delete", "data": "letters"}, 422, "kind"),
+        ({"kind": "train", "data": "letters", "model": "m", "path": "/"}, 422, "path"),
+    ],
+)
+def test_wrong_jobs_are_refused(server: InProcess, request_body: object, status: int, words: str) -> None:
+    answer = server.ask("POST", "/v1/jobs", request_body)
+    assert answer.status == status
+    assert words in answer.json()["detail"]
+    assert server.ask("GET", "/v1/jobs").json() == {"jobs": []}
+
+
+def test_a_full_queue_says_when_to_try_again(server: InProcess) -> None:
+    assert [server.ask("POST", "/v1/jobs", TRAIN).status for _ in range(3)] == [202, 202, 429]
+    assert server.ask("POST", "/v1/jobs", TRAIN).headers["retry-after"] == "60"
+    assert server.ask("GET", "/v1/jobs/0123456789abcdef").status == 404
+
+
+def test_a_job_that_cannot_be_done_says_why(server: InProcess, store: JobStore) -> None:
+    identifier = server.ask("POST", "/v1/jobs", {**TRAIN, "method": "nb-binry"}).json()["id"]
+    store.take()
+    assert job_process.run(store, identifier) == 2
+    failed = server.ask("GET", f"/v1/jobs/{identifier}").json()
+    assert failed["state"] == "failed"
+    assert "nb-binary" in failed["error"]
+
+
+def test_a_waiting_job_is_cancelled_and_resumed(server: InProcess, store: JobStore) -> None:
+    identifier = server.ask("POST", "/v1/jobs", TRAIN).json()["id"]
+    assert server.ask("POST", f"/v1/jobs/{identifier}/cancel").json()["state"] == "cancelled"
+    assert store.take() is None
+    assert server.ask("POST", f"/v1/jobs/{identifier}/resume").json()["state"] == "queued"
+    assert server.ask("POST", f"/v1/jobs/{identifier}/resume").status == 409
+
+
+def test_a_running_job_reports_progress_and_stops_when_told(store: JobStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_process, "PAUSE", 0.0)
+    added = store.add("train", TRAIN, 10)
+    assert added is not None
+    store.take()
+    seen = []
+
+    def work(*_: object) -> dict[str, object]:
+        with stage("Training", 3) as advance:
+            advance(1)
+            job = store.get(added["id"])
+            assert job is not None
+            seen.append(job["progress"])
+            store.cancel(added["id"])
+            advance(1)
+        raise AssertionError
+
+    assert job_process.run(store, added["id"], work) == job_process.STOPPED
+    assert seen == [{"stages": [{"stage": "Training", "done": 1, "total": 3}]}]
+    ended = store.get(added["id"])
+    assert ended is not None
+    assert ended["state"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"), [(MemoryError(), 2, "megabytes"), (ZeroDivisionError("x"), 1, "ZeroDivisionError: x")]
+)
+def test_faults_are_kept_with_the_job(store: JobStore, error: Exception, code: int, words: str) -> None:
+    added = store.add("train", TRAIN, 10)
+    assert added is not None
+    store.take()
+
+    def work(*_: object) -> dict[str, object]:
+        raise error
+
+    assert job_process.run(store, added["id"], work) == code
+    assert words in (store.get(added["id"]) or {})["error"]
+
+
+def test_a_killed_or_slow_process_is_noticed(store: JobStore) -> None:
+    slow = store.add("evaluate", {"kind": "evaluate", "data": "townhall"}, 10)
+    killed = store.add("evaluate", {"kind": "evaluate", "data": "townhall"}, 10)
+    assert slow is not None
+    assert killed is not None
+    scheduler = scheduler_of(store, job_seconds=1)
+    until(lambda: (store.get(slow["id"]) or {})["state"] == "failed", scheduler)
+    assert "longer than 1 second" in (store.get(slow["id"]) or {})["error"]
+    until(lambda: killed["id"] in scheduler.running, scheduler)
+    scheduler.running[killed["id"]].process.kill()
+    until(lambda: (store.get(killed["id"]) or {})["state"] == "interrupted", scheduler)
+    store.resume(killed["id"])
+    until(lambda: killed["id"] in scheduler.running, scheduler)
+    scheduler.stop()
+    again = store.get(killed["id"])
+    assert again is not None
+    assert (again["state"], again["attempt"]) == ("interrupted", 2)
+
+
+def test_jobs_that_ran_when_the_server_was_killed_are_marked(
+    store: JobStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added = store.add("train", TRAIN, 10)
+    assert added is not None
+    store.take()
+    scheduler_of(store)
+    assert "1 job ran" in json.loads(capsys.readouterr().err)["message"]
+    assert (store.get(added["id"]) or {})["state"] == "interrupted"
+
+
+def test_data_are_uploaded_whole_or_not_at_all(server: InProcess, store: JobStore) -> None:
+    sent = {"content-type": "application/octet-stream"}
+    assert server.ask("PUT", "/v1/data/new.csv", LETTERS, sent).json() == {"data": "new", "bytes": len(LETTERS)}
+    assert server.ask("GET", "/v1/data").json() == {"data": ["letters", "new"]}
+    assert server.ask("PUT", "/v1/data/new.jsonl", b"{}", sent).status == 200
+    assert sorted(os.listdir(store.uploads)) == ["letters.csv", "new.jsonl"]
+    assert server.ask("PUT", "/v1/data/big.csv", b"a" * 2_001, sent).status == 413
+    for name in ("..%2fx.csv", "..", ".csv", "a", "a.b.c.d", "ä.csv", "a b.csv"):
+        assert server.ask("PUT", f"/v1/data/{name}", b"", sent).status in (404, 405, 422)
+    assert sorted(os.listdir(store.uploads)) == ["letters.csv", "new.jsonl"]
+
+
+def test_names_never_lead_out_of_the_directory(store: JobStore) -> None:
+    for name in ("..", "../x", "/etc/passwd", "a/b", "a.b", "", "-x", "x" * 65, "ä"):
+        with pytest.raises(ManylabelError):
+            store.model_path(name)
+        with pytest.raises(ManylabelError):
+            store.data_path(name)
+    with pytest.raises(MissingDataError):
+        store.data_path("none")
+    with pytest.raises(ParameterError):
+        store.new_upload("../a.csv")
+
+
+def test_without_a_data_directory_there_are_no_jobs(tmp_path: Path) -> None:
+    assert in_process({}).ask("GET", "/v1/jobs").status == 404
+    assert "No model is served yet" in in_process({}).ask("POST", "/predict", {"inputs": "a"}).json()["error"]
