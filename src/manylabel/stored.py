@@ -76,7 +76,7 @@ def _sized(actual: tuple[int, ...], wanted: tuple[Size, ...], sizes: Sizes) -> s
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array of one of some types; whole numbers are at least `low` and below `below`."""
+    """An array of one of some types; where they are set, its numbers are finite, at least `low`, and below `below`."""
 
     kinds: tuple[str, ...]
     sizes: tuple[Size, ...]
@@ -90,8 +90,8 @@ class Array:
         if (wrong := _sized(value.shape, self.sizes, sizes)) is not None:
             return wrong
         below = sizes[self.below] if isinstance(self.below, str) else self.below
-        if value.size and self.low is not None and value.min() < self.low:
-            return f"holds numbers below {self.low}"
+        if value.size and self.low is not None and not (value.min() >= self.low and value.max() < np.inf):
+            return f"holds numbers below {self.low} or beyond all bounds"
         if value.size and below is not None and value.max() >= below:
             return f"holds numbers of {below} and more"
         return None
@@ -100,6 +100,11 @@ class Array:
 def reals(*sizes: Size) -> Array:
     """An array of double-precision numbers."""
     return Array(("f8",), sizes)
+
+
+def amounts(*sizes: Size) -> Array:
+    """An array of finite double-precision numbers of at least 0."""
+    return Array(("f8",), sizes, low=0)
 
 
 def singles(*sizes: Size) -> Array:
@@ -119,16 +124,19 @@ def flags(*sizes: Size) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A sparse matrix; its indices were checked when it was read."""
+    """A sparse matrix; its indices were checked when it was read. Its values are finite and at least `low`, if set."""
 
     rows: Size
     columns: Size
     kinds: tuple[str, ...] = ("f8",)
+    low: int | None = None
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
         if not isinstance(value, sparse.csr_array) or value.dtype.str[1:] not in self.kinds:
             return f"is not a sparse matrix of {' or '.join(self.kinds)}"
+        if (wrong := Array(self.kinds, (None,), self.low).problem(value.data, {})) is not None:
+            return wrong
         return _sized(value.shape, (self.rows, self.columns), sizes)
 
 

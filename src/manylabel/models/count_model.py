@@ -24,7 +24,7 @@ from manylabel.models.inputs import check_piece, merged_shell
 from manylabel.models.linear_scores import LinearScores, linear_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.smoothing import Discount, DiscountMethod, counts_of_counts, discount
-from manylabel.stored import Either, Flag, Matrix, Maybe, Scalar, Sometimes, Stored, reals, wholes
+from manylabel.stored import Either, Flag, Matrix, Maybe, Scalar, Sometimes, Stored, amounts, wholes
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +161,12 @@ class CountModel(MultiLabelModel):
         "discount_": Sometimes(Scalar()),
         "discount_is_fallback_": Sometimes(Flag()),
         "counts_of_counts_": Sometimes(Maybe(wholes(None, None))),
-        "label_documents_": Either(wholes("labels"), reals("labels")),  # sums of weights, where documents are weighed
-        "label_terms_": Sometimes(Maybe(Matrix("labels", "counted"))),
-        "labelled_terms_": Sometimes(reals("counted"), "label_terms_"),
-        "unlabelled_terms_": Sometimes(reals("counted"), "label_terms_"),
-        "labelled_documents_": Sometimes(Scalar(), "label_terms_"),
-        "unlabelled_documents_": Sometimes(Scalar(), "label_terms_"),
+        "label_documents_": Either(wholes("labels"), amounts("labels")),  # sums of weights, where documents are weighed
+        "label_terms_": Sometimes(Maybe(Matrix("labels", "counted", low=0))),
+        "labelled_terms_": Sometimes(amounts("counted"), "label_terms_"),
+        "unlabelled_terms_": Sometimes(amounts("counted"), "label_terms_"),
+        "labelled_documents_": Sometimes(Scalar(low=0), "label_terms_"),
+        "unlabelled_documents_": Sometimes(Scalar(low=0), "label_terms_"),
         **linear_scores("terms"),
     }
 

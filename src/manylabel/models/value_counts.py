@@ -26,7 +26,7 @@ from scipy import sparse
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features.discretize import FrequencyBins, Scope, bin_numbers
 from manylabel.models.linear_scores import rows_of
-from manylabel.stored import Matrix, Scalar, Sometimes, Stored, reals
+from manylabel.stored import Matrix, Scalar, Sometimes, Stored, amounts
 
 Event = Literal["exponent", "categorical", "multinomial"]
 Frequency = Literal["bin", "value"]
@@ -34,11 +34,11 @@ Bools = npt.NDArray[np.bool_]
 Columns = npt.NDArray[Any]
 
 STORED_TABLE: Mapping[str, Stored] = {
-    "table_values_": Sometimes(Matrix("rows", None)),
-    "table_row_documents_": Sometimes(reals("rows"), "table_values_"),
-    "table_label_rows_": Sometimes(Matrix("labels", "rows"), "table_values_"),
-    "table_label_documents_": Sometimes(reals("labels"), "table_values_"),
-    "table_n_documents_": Sometimes(Scalar(), "table_values_"),
+    "table_values_": Sometimes(Matrix("rows", None, low=0)),
+    "table_row_documents_": Sometimes(amounts("rows"), "table_values_"),
+    "table_label_rows_": Sometimes(Matrix("labels", "rows", low=0), "table_values_"),
+    "table_label_documents_": Sometimes(amounts("labels"), "table_values_"),
+    "table_n_documents_": Sometimes(Scalar(low=0), "table_values_"),
 }
 """A `ValueTable` as a model stores it, see `ValueTable.as_learned`."""
 
