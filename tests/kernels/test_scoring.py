@@ -111,3 +111,13 @@ def test_no_documents_no_scores() -> None:
     X, W = tables(5, 0.4, np.float64)
     assert batch_scores(Csr(X[:0]), W).shape == (0, 7)
     assert not batch_scores(X, Csr((40, 7))).any()
+
+
+def test_labels_out_of_bounds_are_refused() -> None:
+    """The label after the last one would be written into the next row."""
+    for kernel in kernels():
+        out = np.zeros((2, 3))
+        weights = (np.array([0, 1]), np.array([3], np.int32), np.ones(1))
+        with pytest.raises(IndexError, match="out of bounds"):
+            kernel.add_scores(np.array([0, 1, 1]), np.array([0], np.int32), np.ones(1), 0, 1, *weights, out)
+        assert not out.any()

@@ -295,7 +295,17 @@ cdef int _check_below(const int32_t[::1] numbers, int64_t bound) except -1:
     for i in range(numbers.shape[0]):
         wrong |= numbers[i] < 0 or numbers[i] >= bound
     if wrong:
-        raise IndexError(f"A term is out of bounds: they count from 0 to {bound - 1}.")
+        raise IndexError(f"A label or term is out of bounds: they count from 0 to {bound - 1}.")
+    return 0
+
+
+cdef int _check_starts(const int64_t[::1] starts, int64_t length) except -1:
+    cdef int64_t i
+    cdef bint wrong = starts.shape[0] == 0 or starts[0] < 0 or starts[starts.shape[0] - 1] > length
+    for i in range(starts.shape[0] - 1):
+        wrong |= starts[i] > starts[i + 1]
+    if wrong:
+        raise IndexError(f"The parts of a table are out of bounds: they lie from 0 to {length}.")
     return 0
 
 
@@ -319,7 +329,12 @@ def greedy_sets(
     _check_lengths(x.shape[0], terms.shape[0], x.shape[0], x.shape[0], starts[end])
     _check_lengths(n_labels, allowed.shape[0], log_background.shape[0], pair_starts.shape[0] - 1, 0)
     _check_lengths(cell_labels.shape[0], theta.shape[0], log_theta.shape[0], theta.shape[0], 0)
+    _check_lengths(partners.shape[0], alpha.shape[0], partners.shape[0], partners.shape[0], 0)
+    _check_starts(cell_starts, cell_labels.shape[0])
+    _check_starts(pair_starts, partners.shape[0])
     _check_below(terms[starts[begin]:starts[end]], cell_starts.shape[0] - 1)
+    _check_below(cell_labels, n_labels)
+    _check_below(partners, n_labels)
     if begin == end or most == 0 or n_labels == 0:
         return
     m.starts, m.n_labels, m.pair_starts = &cell_starts[0], n_labels, &pair_starts[0]

@@ -9,9 +9,11 @@ ctypedef fused real:
 
 cdef int64_t add_rows(
     const int64_t* starts, const int32_t* terms, const double* values, int64_t begin, int64_t end,
-    const int64_t* W_starts, const int32_t* W_labels, const real* W_values, int64_t n_terms, double* out, int64_t n_labels
+    const int64_t* W_starts, const int32_t* W_labels, const real* W_values, int64_t n_terms, int64_t n_cells,
+    double* out, int64_t n_labels
 ) noexcept nogil:
-    """Add the scores of documents begin to end, one after the other; the document whose term is out of bounds, or -1.
+    """Add the scores of documents begin to end, one after the other; the document with a term or label out of bounds,
+    or -1.
 
     Where `W_labels` is NULL the weights are dense: n_labels of them for each term.
     """
@@ -31,8 +33,13 @@ cdef int64_t add_rows(
                 for label in range(n_labels):
                     scores[label] += value * <double>weights[label]
             else:
+                if W_starts[term] < 0 or W_starts[term + 1] > n_cells:
+                    return row
                 for cell in range(W_starts[term], W_starts[term + 1]):
-                    scores[W_labels[cell]] += value * <double>W_values[cell]
+                    label = W_labels[cell]
+                    if label < 0 or label >= n_labels:
+                        return row
+                    scores[label] += value * <double>W_values[cell]
     return -1
 
 
@@ -44,15 +51,17 @@ def add_scores(
     cdef int64_t wrong
     if not 0 <= begin <= end < starts.shape[0] or out.shape[0] != starts.shape[0] - 1:
         raise IndexError("The documents are out of bounds.")
+    if W_labels.shape[0] != W_values.shape[0] or values.shape[0] != terms.shape[0] or starts[end] > terms.shape[0]:
+        raise IndexError("Arrays that belong together have different lengths.")
     if begin == end or terms.shape[0] == 0 or W_labels.shape[0] == 0:
         return
     with nogil:
         wrong = add_rows(
             &starts[0], &terms[0], &values[0], begin, end, &W_starts[0], &W_labels[0], &W_values[0],
-            W_starts.shape[0] - 1, &out[0, 0], out.shape[1]
+            W_starts.shape[0] - 1, W_values.shape[0], &out[0, 0], out.shape[1]
         )
     if wrong >= 0:
-        raise IndexError(f"A term of document {wrong} is out of bounds.")
+        raise IndexError(f"A term of document {wrong} is out of bounds, or a label of the term.")
 
 
 def add_dense_scores(
@@ -68,7 +77,7 @@ def add_dense_scores(
     with nogil:
         wrong = add_rows(
             &starts[0], &terms[0], &values[0], begin, end, NULL, NULL, &W[0, 0] if W.shape[0] else NULL, W.shape[0],
-            &out[0, 0], out.shape[1]
+            0, &out[0, 0], out.shape[1]
         )
     if wrong >= 0:
         raise IndexError(f"A term of document {wrong} is out of bounds.")
