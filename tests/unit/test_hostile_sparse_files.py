@@ -34,7 +34,7 @@ def test_limits_can_be_raised(tmp_path):
     with pytest.raises(DataError, match=r"There are 200 columns, and at most 100 are read"):
         read(path, limits={"features": 100})
     assert read(path, limits={"features": 200}).corpus.counts.shape == (1, 200)
-    with pytest.raises(ParameterError, match=r"no limit 'feature'. Did you mean 'features'"):
+    with pytest.raises(ParameterError, match=r"Unknown limit: 'feature'. Did you mean 'features'"):
         read(path, limits={"feature": 200})
     run("describe", path, "--limit", "features=100", folder=tmp_path).refuse("a.svm, line 1", "--limit features=")
 
