@@ -196,3 +196,31 @@ def test_bench_server_measures_a_running_server(server: Running, capsys: pytest.
         free = taken.getsockname()[1]
     assert run(["bench-server", f"http://127.0.0.1:{free}"]) == 2
     assert "cannot reach the server" in capsys.readouterr().err
+
+
+def test_accepted_jobs_outlive_a_killed_server(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    letters = b"text,labels\n" + b"late bus,buses\nbad road,roads\n" * 8
+    with running("--data", str(data)) as server:
+        assert server.ask("PUT", "/v1/data/letters.csv", letters).status == 200
+        first = server.ask("POST", "/v1/jobs", {"kind": "evaluate", "data": "townhall"}).json()["id"]
+        asked = {"kind": "train", "data": "letters", "model": "letters", "method": "nb-binary"}
+        second = server.ask("POST", "/v1/jobs", asked).json()["id"]
+        while server.ask("GET", f"/v1/jobs/{first}").json()["state"] == "queued":
+            time.sleep(0.05)
+        server.process.kill()
+        server.process.wait()
+    with running("--data", str(data)) as server:
+        interrupted = server.ask("GET", f"/v1/jobs/{first}").json()
+        assert (interrupted["state"], interrupted["attempt"]) == ("interrupted", 1)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("GET", f"/v1/jobs/{second}/events")
+        events = connection.getresponse().read().decode()  # ends with the job
+        connection.close()
+        assert events.rstrip().rpartition("\n\n")[2].startswith('event: end\ndata: {"state": "done"')
+        deadline = time.monotonic() + 10
+        while (answer := server.ask("POST", PREDICT, {"text": "late bus"})).status == 404:
+            assert time.monotonic() < deadline
+        assert answer.json()["predictions"][0]["labels"][0]["label"] == "buses"
+        assert server.ask("POST", f"/v1/jobs/{first}/resume").json()["state"] == "queued"
+        assert list((data / "models").iterdir()) == [data / "models" / "letters.manylabel"]
