@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
@@ -252,16 +253,22 @@ def label_document(
     """The predicted labels with their scores, and the scores of the best labels that were not predicted."""
     names = classifier.labels_
     given = set(prediction.labels)
-    order = sorted(range(len(names)), key=lambda column: (-prediction.scores[column], column))
-    labels = [names[column] for column in order if names[column] in given]
-    rest = islice((column for column in order if names[column] not in given), runners_up)
-    shown = [column for column in order if names[column] in given] + list(rest)
+    predicted: list[int] = []
+    rest: list[int] = []
+    for column in np.argsort(-prediction.scores, kind="stable").tolist():
+        if names[column] in given:
+            predicted.append(column)
+        elif len(rest) < runners_up:
+            rest.append(column)
+        elif len(predicted) == len(given):
+            break
+    shown = predicted + rest
     thresholds: Mapping[str, float] = {}
     if prediction.thresholds is not None:
         thresholds = {names[column]: float(prediction.thresholds[column]) for column in shown}
     return LabelledDocument(
         identifier,
-        labels,
+        [names[c] for c in predicted],
         {names[c]: float(prediction.scores[c]) for c in shown},
         dict(thresholds),
         addresses or {},
