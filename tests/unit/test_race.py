@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,16 +11,18 @@ from manylabel.catalog import METHODS
 from manylabel.choosing.candidates import Traits, entrants, variants
 from manylabel.choosing.expectation import expectation
 from manylabel.choosing.fold_work import FoldWork
-from manylabel.choosing.race import RaceRunner, Runner, documents_in_time, share_for_race
-from manylabel.data import load
+from manylabel.choosing.race import RaceRunner, Runner, Taken, documents_in_time, share_for_race
+from manylabel.data import Corpus, load
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline, OutOfTime
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.reports.compare_page import compare_page
+from manylabel.tasks import compare as compare_module
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
+from manylabel.tasks.models import fit_corpus
 
 SMALL = Traits(documents=300, nonzeros=20_000, labels=29, label_sets=100)
 MICRO = find_target_metric("micro-f1")
@@ -109,14 +112,36 @@ def test_the_race_stops_at_the_deadline(work: FoldWork) -> None:
 
 def test_the_winner_is_trained_on_as_many_documents_as_the_time_allows() -> None:
     entrant = entrants(["svm"], SMALL, MICRO)[0][0]
-    winner = Runner(entrant.options[0], entrant, fit_seconds=[1.0, 1.2])
+    taken = Taken.by_trials(Runner(entrant.options[0], entrant, fit_seconds=[1.0, 1.2]), SMALL, 5)
+    assert taken.documents == 240
     whole = replace(SMALL, documents=30_000, nonzeros=2_000_000, labels=900)
-    sizes = [documents_in_time(winner, SMALL, 5, whole, seconds) for seconds in (0.0, 3.0, 60.0, 1e9)]
+    sizes = [documents_in_time("svm", taken, whole, seconds) for seconds in (0.0, 3.0, 60.0, 1e9)]
     assert sizes[0] == 1
     assert 150 <= sizes[1] <= 300  # half of these seconds are planned, in which a trial's 240 documents are learned
     assert sizes[1] < sizes[2] < 30_000
     assert sizes[3] == 30_000
-    assert documents_in_time(winner, SMALL, 5, SMALL, 10.0) == 300
+    assert documents_in_time("svm", taken, SMALL, 10.0) == 300
+
+
+def test_the_winner_is_trained_again_while_there_is_time_for_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan begins small; 60 documents leave time for 200, and these for all, whose training then is too long."""
+    plans, sizes = iter([60, 200, 415]), []
+
+    def fit_some(corpus: Corpus, *arguments: Any, **options: Any) -> Any:
+        sizes.append(len(corpus))
+        if len(corpus) == 415:
+            raise OutOfTime
+        return fit_corpus(corpus, *arguments, **options)
+
+    monkeypatch.setattr(compare_module, "documents_in_time", lambda *_: next(plans))
+    monkeypatch.setattr(compare_module, "fit_corpus", fit_some)
+    found = compare(Source("townhall"), tmp_path / "m", methods=["nb-binary"], budget=60.0, folds=2, n_jobs=1).record
+    assert len(sizes) == 3
+    assert found.trained == sizes[1] < sizes[2] == 415
+    assert found.test is not None
+    assert "because of the budget" in str(compare_page(found))
 
 
 def test_the_race_is_shorter_where_training_takes_long() -> None:

@@ -20,7 +20,7 @@ from manylabel.evaluation.paired_tests import (
 from manylabel.evaluation.repeated_splits import repeated_test
 from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import track
-from manylabel.reports.choosing_records import Discordant, DiscordantLabel, RunnerUp, Signs
+from manylabel.reports.choosing_records import CostRow, Discordant, DiscordantLabel, LeaderboardRow, RunnerUp, Signs
 
 LEVEL = 0.05
 TESTED = 12
@@ -45,6 +45,36 @@ class Standing:
     def level_with_winner(self) -> bool:
         """Whether no significant difference from the winner was found."""
         return self.difference is None or (self.p is not None and self.p >= LEVEL)
+
+    def row(self, reason: str | None = None) -> LeaderboardRow:
+        """The row of the leaderboard; `reason` tells why it was stopped."""
+        option, figure = self.runner.option, self.figure
+        return LeaderboardRow(
+            method=option.method,
+            features=option.features,
+            rule=option.rule,
+            value=figure.value,
+            low=figure.low,
+            high=figure.high,
+            folds=len(self.runner.folds),
+            difference=self.difference,
+            p=self.p,
+            p_repeated=self.p_repeated,
+            no_difference_shown=self.level_with_winner,
+            reason=reason,
+        )
+
+    def cost(self, on_front: bool) -> CostRow:
+        """The row of the table of times and sizes; `on_front` if no other method is better in everything."""
+        runner = self.runner
+        return CostRow(
+            name=runner.option.name,
+            value=self.figure.value,
+            train_seconds=float(np.mean(runner.fit_seconds)),
+            seconds_per_document=float(np.mean(runner.predict_seconds)),
+            bytes=runner.size,
+            on_front=on_front,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

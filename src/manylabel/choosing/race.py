@@ -116,21 +116,35 @@ def share_for_race(whole: Traits, budget: float) -> float:
     return min(FOR_RACE, max(LEAST_FOR_RACE, 1 - TRAINING * cost / budget))
 
 
-def documents_in_time(winner: Runner, compared: Traits, n_folds: int, whole: Traits, seconds: float) -> int:
-    """On how many of the documents of `whole` the winner can be trained in the seconds that are left; at least one.
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The seconds that a method took to be trained on some documents with some labels."""
 
-    The time is that of its trials on the `compared` documents, times what the declared cost says of the larger number.
-    Labels are taken to grow with a power of the number of documents.
+    documents: float
+    labels: int
+    seconds: float
+
+    @classmethod
+    def by_trials(cls, winner: Runner, compared: Traits, n_folds: int) -> Taken:
+        """What training takes on as many documents as a trial learned from, by the time of the trials."""
+        documents = (1 - 1 / n_folds) * compared.documents
+        return cls(documents, compared.labels, TRAINING * float(np.mean(winner.fit_seconds)))
+
+
+def documents_in_time(method: str, taken: Taken, whole: Traits, seconds: float) -> int:
+    """On how many of the documents of `whole` a method can be trained in the seconds that are left; at least one.
+
+    The time is that of an earlier training, times what the declared cost says of the other number of documents. Labels
+    are taken to grow with a power of the number of documents.
     """
-    cost, documents = find_method(winner.option.method).cost, (1 - 1 / n_folds) * compared.documents
-    more_labels = max(0.0, math.log(whole.labels / compared.labels))
-    growth = more_labels / math.log(max(whole.documents / documents, math.e))
+    cost, more_labels = find_method(method).cost, max(0.0, math.log(whole.labels / taken.labels))
+    growth = more_labels / math.log(max(whole.documents / taken.documents, math.e))
 
     def nominal(number: float) -> float:
-        labels = compared.labels * (number / documents) ** growth
+        labels = taken.labels * (number / taken.documents) ** growth
         return cost.seconds(round(number), round(number / whole.documents * whole.nonzeros), round(labels))
 
-    allowed = SURE * seconds / (TRAINING * float(np.mean(winner.fit_seconds))) * nominal(documents)
+    allowed = SURE * seconds / taken.seconds * nominal(taken.documents)
     low, high = 1, whole.documents
     if nominal(high) <= allowed:
         return high

@@ -19,17 +19,15 @@ from manylabel.choosing.expectation import Expectation, expectation
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.leaderboard import (
     Leaderboard,
-    Standing,
     against_runner_up,
     leaderboard,
     pareto_front,
 )
-from manylabel.choosing.race import FOR_RACE, Race, RaceRunner, documents_in_time, share_for_race
+from manylabel.choosing.race import FOR_RACE, Race, RaceRunner, Taken, documents_in_time, share_for_race
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.data.problems import Problem
-from manylabel.data.splits import iterative_split
 from manylabel.deadline import Deadline, OutOfTime
 from manylabel.estimator import Csr
 from manylabel.evaluation.result import SplitCounts
@@ -41,14 +39,21 @@ from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import (
     ComparisonRecord,
-    CostRow,
     Expected,
     LabelTable,
-    LeaderboardRow,
     MetricName,
     TestFigure,
 )
-from manylabel.tasks.corpora import Source, documents_of, folds_of, in_order_of_time, load_source, split_of, time_column
+from manylabel.tasks.corpora import (
+    Source,
+    documents_of,
+    folds_of,
+    in_order_of_time,
+    load_source,
+    split_of,
+    stratified_sample,
+    time_column,
+)
 from manylabel.tasks.models import fit_corpus, training_facts
 from manylabel.wording import counted
 
@@ -105,10 +110,10 @@ class Comparison:
             seed=self.seed,
             clock_ended_it=self.race.clock_ended_it,
             nominal_seconds=self.race.nominal_seconds,
-            leaderboard=[_row(one) for one in board.finishers],
-            stopped=[_row(one, self.race.left_out.get(one.runner.entrant.name)) for one in board.stopped],
+            leaderboard=[one.row() for one in board.finishers],
+            stopped=[one.row(self.race.left_out.get(one.runner.entrant.name)) for one in board.stopped],
             left_out=self._left_out(),
-            costs=[_cost(one, on_front) for one, on_front in zip(board.finishers, front, strict=True)],
+            costs=[one.cost(on_front) for one, on_front in zip(board.finishers, front, strict=True)],
             against=against_runner_up(board, self.labels, range(self.race.n_folds // self.repeats)),
             expected=Expected(
                 value=expected.value,
@@ -240,9 +245,9 @@ def compare_splits(
     board = leaderboard(race, seed)
     expected = _expected(board, race, len(train if held_out is None else held_out), differ, seed)
     left = None if budget is None else max(budget - (time.perf_counter() - start), 0.0)
-    size = len(train) if left is None else documents_in_time(board.winner, traits, race.n_folds // repeats, whole, left)
-    learned, recipe = _sample(train, size, seed), board.winner.option.recipe
-    classifier = _train(learned, recipe, Deadline(left), seed=seed, n_jobs=n_jobs, memory=memory)
+    taken = Taken.by_trials(board.winner, traits, race.n_folds // repeats)
+    recipe = board.winner.option.recipe
+    classifier, learned = _train(train, recipe, taken, whole, left, seed=seed, n_jobs=n_jobs, memory=memory)
     if classifier is not None and model is not None:
         classifier.save(model, training_facts(learned, name, "compare"))
     trained = time.perf_counter()
@@ -298,7 +303,7 @@ def _divide(
     size = _sample_size(whole, folds * repeats, budget)
     how = ""
     if size < len(corpus):
-        corpus = _sample(corpus, size, seed)
+        corpus = stratified_sample(corpus, size, seed)
         how = f"a stratified sample of {len(corpus):,} of {counted(len(train), 'document')} in "
     splits, made = folds_of(corpus, folds, seed)
     for number in range(1, repeats):
@@ -306,14 +311,6 @@ def _divide(
     made = made if repeats == 1 else f"{repeats} × {made} and following"
     work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
     return work, Traits.of(work, corpus.fields), whole, how + made, bool(corpus.split_by)
-
-
-def _sample(corpus: Corpus, size: int, seed: int) -> Corpus:
-    """A stratified sample of the documents, in their order; all of them if there are no more."""
-    if size >= len(corpus):
-        return corpus
-    share = size / len(corpus)
-    return corpus.subset(np.sort(iterative_split(corpus.label_matrix(), (share, 1 - share), seed=seed)[0]))
 
 
 def _sample_size(traits: Traits, folds: int, budget: float | None) -> int:
@@ -338,13 +335,29 @@ def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed
     return expectation(per_fold, [winner.pooled(), *others], board.metric, documents, folds_differ=differ, seed=seed)
 
 
-def _train(corpus: Corpus, recipe: Recipe, deadline: Deadline, **training: Any) -> TextClassifier | None:
-    """The winner trained on the documents; None if that took too long."""
-    try:
-        with stage("Training the winner"):
-            return fit_corpus(corpus, recipe, deadline=deadline, **training)
-    except OutOfTime:
-        return None
+def _train(
+    train: Corpus, recipe: Recipe, taken: Taken, whole: Traits, seconds: float | None, *, seed: int, **others: Any
+) -> tuple[TextClassifier | None, Corpus]:
+    """The winner trained on as many documents as the seconds allow, and these documents; None if there was no time.
+
+    How long a training on some documents took tells whether there is time for another on at least twice as many.
+    """
+    deadline, began = Deadline(seconds), time.perf_counter()
+    found, learned, asked = None, train, 0
+    while asked < len(train):
+        begun = time.perf_counter()
+        left = None if seconds is None else seconds - (begun - began)
+        size = len(train) if left is None else documents_in_time(recipe.method, taken, whole, left)
+        if size < 2 * asked:
+            break
+        asked, sample = size, stratified_sample(train, size, seed)
+        try:
+            with stage("Training the winner"):
+                found, learned = fit_corpus(sample, recipe, seed=seed, deadline=deadline, **others), sample
+        except OutOfTime:
+            break
+        taken = Taken(len(sample), len(found.labels_), time.perf_counter() - begun)
+    return found, learned
 
 
 def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expectation) -> TestFigure:
@@ -364,33 +377,3 @@ def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, e
     value = DocumentStatistics.concatenate(measured).value(metric)
     inside = bool(expected.low <= value <= expected.high)
     return TestFigure(len(corpus), value, inside, len(unseen))
-
-
-def _row(one: Standing, reason: str | None = None) -> LeaderboardRow:
-    option, figure = one.runner.option, one.figure
-    return LeaderboardRow(
-        method=option.method,
-        features=option.features,
-        rule=option.rule,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        folds=len(one.runner.folds),
-        difference=one.difference,
-        p=one.p,
-        p_repeated=one.p_repeated,
-        no_difference_shown=one.level_with_winner,
-        reason=reason,
-    )
-
-
-def _cost(one: Standing, on_front: bool) -> CostRow:
-    runner = one.runner
-    return CostRow(
-        name=runner.option.name,
-        value=one.figure.value,
-        train_seconds=float(np.mean(runner.fit_seconds)),
-        seconds_per_document=float(np.mean(runner.predict_seconds)),
-        bytes=runner.size,
-        on_front=on_front,
-    )

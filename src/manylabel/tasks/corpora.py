@@ -260,6 +260,14 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
     return corpus.subset(np.sort(train)), corpus.subset(np.sort(test)), how
 
 
+def stratified_sample(corpus: Corpus, size: int, seed: int) -> Corpus:
+    """About `size` documents with the labels of all, in their order; all of them if there are no more."""
+    if size >= len(corpus):
+        return corpus
+    share = size / len(corpus)
+    return corpus.subset(np.sort(iterative_split(corpus.label_matrix(), (share, 1 - share), seed=seed)[0]))
+
+
 def folds_of(corpus: Corpus, k: int, seed: int, *, forward: bool = False) -> tuple[list[Split], str]:
     """The k folds of a cross-validation, and a phrase that describes how they were made.
 
