@@ -36,6 +36,7 @@ app.command()(serving.serve)
 app.command("bench-server")(serving.bench_server)
 app.command()(data_sets.describe)
 app.command()(insights.labels)
+app.command()(insights.audit)
 app.command()(data_sets.convert)
 app.command()(data_sets.fetch)
 

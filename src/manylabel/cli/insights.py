@@ -1,4 +1,4 @@
-"""``manylabel labels``: what labels look like, with a model or without."""
+"""``manylabel labels`` and ``audit``: what labels look like, and which are doubtful."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import typer
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_page
 
+LISTED = 200
+"""Doubted labels that JSON and pages hold at least, with their evidence."""
 KnownModel = Annotated[
     Path | None,
     typer.Option("--model", "-m", help="A model file, to add how well it predicts each label.", show_default=False),
@@ -45,3 +47,77 @@ def labels(
         show_json(found.as_dict())
     elif report is None:
         show([*labels_page(found.report, found.model, limit), *skipped_notes(found.skipped)])
+
+
+@o.takes_data_options("split_by")
+def audit(
+    data: Annotated[
+        str | None,
+        typer.Argument(help="A file, a folder, or a data set's name; not needed with --revert.", show_default=False),
+    ] = None,
+    split: o.SplitName = None,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="How many rows to list per table.")] = 20,
+    apply: Annotated[
+        Path | None,
+        typer.Option(
+            "--apply",
+            help="Write a corrected copy of the file by these decisions: one JSON object per line with document, label "
+            "and action (add or remove).",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="The corrected copy of --apply; by default beside the file.", show_default=False),
+    ] = None,
+    revert: Annotated[
+        Path | None,
+        typer.Option("--revert", help="Undo what --apply did, by the record that it wrote.", show_default=False),
+    ] = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    report: o.HtmlReport = None,
+    *,
+    reading: o.DataOptions,
+    json: o.Json = False,
+) -> None:
+    """Find labels that are probably missing or wrong, copies with different labels, and labels that may be one.
+
+    The input is never changed.
+    """
+    from manylabel.reports.audit_page import audit_page
+    from manylabel.reports.html_page import page_html
+    from manylabel.reports.page import skipped_notes
+    from manylabel.tasks.audit import audit as task
+
+    if data is None or revert is not None or apply is not None:
+        _correct(data, apply, output, revert, reading, json)
+        return
+    with progress():
+        found = task(reading.source(data), split=split, most=max(rows, LISTED), seed=seed, n_jobs=jobs)
+    if report is not None:
+        write_page(report, page_html(f"Audit of {found.record.data}", audit_page(found.record, None)))
+    if json:
+        show_json(found.as_dict())
+    elif report is None:
+        show([*audit_page(found.record, rows), *skipped_notes(found.skipped)])
+
+
+def _correct(
+    data: str | None, apply: Path | None, output: Path | None, revert: Path | None, reading: o.DataOptions, json: bool
+) -> None:
+    """Apply decisions to a copy of the data, or undo that."""
+    from manylabel.exceptions import ParameterError
+    from manylabel.reports.page import Note
+    from manylabel.tasks.corrections import apply_decisions, default_corrected
+    from manylabel.tasks.corrections import revert as undo
+
+    if revert is not None:
+        restored = undo(revert)
+        show_json({"restored": str(restored)}) if json else show([Note(f"{restored} has the original bytes again.")])
+        return
+    if data is None or apply is None:
+        raise ParameterError("Name the data to audit, or the record to undo: --revert FILE.")
+    target = output or default_corrected(Path(data))
+    done = apply_decisions(reading.source(data), apply, target, Path(f"{target}.record.jsonl"))
+    show_json(done.as_dict()) if json else show([Note(done.text)])
