@@ -156,7 +156,7 @@ class MultiLabelModel(Estimator):
         "n_labels_": total("labels"),
         "classes_": Values("labels"),
         "label_form_": Word(("sparse", "dense", "single")),
-        "bin_weights_": Sometimes(Maybe(reals(None, None))),
+        "bin_weights_": Sometimes(Maybe(reals(3, None))),  # the rows of plain_bin_weights
     }
 
     def learn(self, X: Csr, Y: Csr) -> None:
