@@ -75,7 +75,6 @@ class Metrics:
 
     def report(self, models: Sequence[tuple[str, str, str]]) -> str:
         """All counters in Prometheus' text format; `models` are (name, version, SHA-256)."""
-        self.set("memory", memory_of_this_process())
         return "\n".join([*self._requests(), *self._durations(), *self._others(models), ""])
 
     def _requests(self) -> Iterator[str]:
@@ -110,7 +109,7 @@ class Metrics:
         ):
             yield from _heading(f"manylabel_{name}", kind, text)
             yield f"manylabel_{name} {self._sum(_FIELD[field]):.0f}"
-        yield from _heading("manylabel_worker_memory_bytes", "gauge", "Peak resident memory, when last reported.")
+        yield from _heading("manylabel_worker_memory_bytes", "gauge", "Peak resident memory of each worker.")
         for number in self.ready_workers():
             yield f'manylabel_worker_memory_bytes{{worker="{number}"}} {self.get("memory", number):.0f}'
         yield from _heading("manylabel_model_info", "gauge", "The models that are served.")

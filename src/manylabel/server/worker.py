@@ -28,7 +28,7 @@ from manylabel.server.dialects import annif, hugging_face, mlflow, open_inferenc
 from manylabel.server.gate import OTHER, Gate
 from manylabel.server.jobs.store import JobStore
 from manylabel.server.logs import Log
-from manylabel.server.metrics import Metrics
+from manylabel.server.metrics import Metrics, memory_of_this_process
 from manylabel.server.models import Models
 from manylabel.server.openapi import openapi_document
 from manylabel.server.operations import Endpoint, Operation
@@ -148,6 +148,7 @@ class WorkerServer(uvicorn.Server):
             self.metrics.add("reloads", replaced)
             self.metrics.add("reload_failures", failed)
             self.metrics.set("generation", max(asked, self.metrics.get("generation")))
+            self.metrics.set("memory", memory_of_this_process())
             looked = time.monotonic()
             if replaced or failed:
                 versions = {model.name: model.version for model in self.models.all}
