@@ -18,7 +18,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import reporting_to, stage
-from manylabel.stored import Each, Maybe, Part, Sometimes, Stored, flags, reals, wholes
+from manylabel.stored import Each, Maybe, Part, Sizes, Sometimes, Stored, flags, reals, wholes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.two_class import BASE_MODEL, as_model, fit_problem, for_rows, problem_scores
 
@@ -82,6 +82,14 @@ class OneVsOne(MultiLabelModel):
         "models_": Sometimes(Each(Part(MultiLabelModel, terms="terms"), "pairs")),
         "rest_": Sometimes(Part(BinaryRelevance, "labels", "terms")),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` unless the pairs have models, and labels against the rest where calibrated."""
+        if state.get("all_pairs_") is None and "models_" not in state:
+            raise ValueError("OneVsOne has no models of its pairs")
+        if self.calibrated and "rest_" not in state:
+            raise ValueError("OneVsOne.rest_ is missing")
+        return super().check_learned(state)
 
     def __init__(self, model: Any, calibrated: bool = False, n_jobs: int | None = 1) -> None:
         self.model = model
