@@ -10,10 +10,11 @@ from manylabel.data.atomic import atomic_bytes
 from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.limits import Limits
+from manylabel.data.parquet_footer import column_parts
 from manylabel.data.problems import Problems, read_by_others
 from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import read_bytes
-from manylabel.exceptions import MissingExtraError
+from manylabel.exceptions import DataError, MissingExtraError
 
 CELL_BYTES = 8
 """The least that a cell takes in memory."""
@@ -41,7 +42,7 @@ def read(path: Path, problems: Problems, **columns: Any) -> Corpus:
     data = read_bytes(path, limits=problems.limits)
     with read_by_others("The Parquet file", path, "Copy or write it again."):
         file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
-        size = _check_size(file.metadata, len(data), path, problems.limits)
+        size = _check_size(file.metadata, data, path, problems.limits)
         values: dict[str, list[Any]] = {name: [] for name in file.schema_arrow.names}
         check_names(path, None, file.schema_arrow.names)
         decoded = 0
@@ -53,22 +54,27 @@ def read(path: Path, problems: Problems, **columns: Any) -> Corpus:
                 values[name] += whole.to_pylist()
         if any(len(column) != file.metadata.num_rows for column in values.values()):
             raise ValueError(f"a column has more or fewer than the {file.metadata.num_rows:,} rows of the file")
-    lines = list(range(1, file.metadata.num_rows + 1))
-    return corpus_of_table(Table(values, lines, path, problems), options)
+    rows = {file.metadata.num_rows, *map(len, values.values())}
+    if len(rows) > 1:
+        raise DataError(
+            f"The Parquet file declares {file.metadata.num_rows:,} rows and holds other numbers of them.",
+            path=path,
+            remedy="Copy or write it again.",
+        )
+    return corpus_of_table(Table(values, list(range(1, max(rows) + 1)), path, problems), options)
 
 
-def _check_size(metadata: Any, packed: int, path: Path, limits: Limits) -> int:
+def _check_size(metadata: Any, data: bytes, path: Path, limits: Limits) -> int:
     """Check what a file claims to hold, and return the bytes of the largest part of a column.
 
     Equal values take no space in a file: a few kilobytes may hold millions of rows.
     """
     limits.check("documents", metadata.num_rows, "rows", path)
     limits.check("columns", metadata.num_columns, "columns", path)
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    parts = [group.column(number) for group in groups for number in range(metadata.num_columns)]
-    limits.check_unpacked(sum(part.total_uncompressed_size for part in parts), packed, path)
-    limits.check_unpacked(sum(part.num_values for part in parts) * CELL_BYTES, packed, path)
-    return max((part.total_uncompressed_size for part in parts), default=0)
+    parts = column_parts(data)
+    limits.check_unpacked(sum(part.unpacked for part in parts), len(data), path)
+    limits.check_unpacked(sum(part.values for part in parts) * CELL_BYTES, len(data), path)
+    return max((part.unpacked for part in parts), default=0)
 
 
 def write(corpus: Corpus, path: Path) -> None:
