@@ -6,7 +6,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from manylabel.data.parquet_footer import column_parts
+from manylabel.data.parquet import column_parts
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1000])
