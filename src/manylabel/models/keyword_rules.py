@@ -16,7 +16,7 @@ from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
-from manylabel.stored import Matrix, Part, Sometimes, Stored, total, wholes
+from manylabel.stored import Matrix, Part, Sizes, Sometimes, Stored, total, wholes
 from manylabel.wording import counted
 
 
@@ -66,9 +66,15 @@ class KeywordRules(MultiLabelModel):
     learned: ClassVar[Mapping[str, Stored]] = {
         "rule_labels_": wholes("rules", below="labels"),
         "n_rules_": total(),
-        "words_": Sometimes(Matrix("rules", None, ("i8", "f8", "i1"))),
+        "words_": Matrix("rules", None, ("i8", "f8", "i1")),
         "model_": Sometimes(Part(MultiLabelModel, "labels")),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` where the learned model is missing."""
+        if self.model is not None and "model_" not in state:
+            raise ValueError("KeywordRules.model_ is missing")
+        return super().check_learned(state)
 
     def __init__(
         self,
