@@ -148,7 +148,7 @@ def _changed(
 def revert(record: Path, folder: Path | None = None) -> Path:
     """Restore the original bytes in place of the corrected file that a record names; return its path."""
     head = json.loads(record.read_text(encoding="utf-8").split("\n", 1)[0])
-    corrected = (folder or record.parent) / head["corrected"]
+    corrected = (folder or record.parent) / str(head["corrected"])
     data = corrected.read_bytes()
     if hashlib.sha256(data).hexdigest() != head["corrected_sha256"]:
         raise DataError(
