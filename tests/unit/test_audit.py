@@ -160,3 +160,5 @@ def test_wrong_decisions_and_changed_files(folder: Path, capsys: pytest.CaptureF
     assert run(["audit", "--revert", "mail.corrected.csv.record.jsonl"]) == 2
     assert "was changed after" in capsys.readouterr().err
     assert run(["audit"]) == 2
+    assert run(["audit", "--revert", "decisions.jsonl"]) == 2
+    assert "not a record" in capsys.readouterr().err

@@ -37,6 +37,7 @@ app.command("bench-server")(serving.bench_server)
 app.command()(data_sets.describe)
 app.command()(insights.labels)
 app.command()(insights.audit)
+app.command()(insights.suggest)
 app.command()(data_sets.convert)
 app.command()(data_sets.fetch)
 

@@ -1,4 +1,4 @@
-"""``manylabel labels`` and ``audit``: what labels look like, and which are doubtful."""
+"""``manylabel labels``, ``audit`` and ``suggest``: what labels look like, which are doubtful, what to label next."""
 
 from __future__ import annotations
 
@@ -121,3 +121,37 @@ def _correct(
     target = output or default_corrected(Path(data))
     done = apply_decisions(reading.source(data), apply, target, Path(f"{target}.record.jsonl"))
     show_json(done.as_dict()) if json else show([Note(done.text)])
+
+
+@o.takes_data_options("split_by", "hierarchy")
+def suggest(
+    data: o.Data,
+    unlabelled: Annotated[
+        str | None,
+        typer.Option(
+            "--unlabelled",
+            help="A file of documents to choose from; by default the documents of the data that have no label.",
+            show_default=False,
+        ),
+    ] = None,
+    documents: Annotated[int, typer.Option("--documents", min=1, help="How many documents to choose.")] = 20,
+    seed: o.Seed = 0,
+    report: o.HtmlReport = None,
+    *,
+    reading: o.DataOptions,
+    json: o.Json = False,
+) -> None:
+    """Choose the documents to label next: uncertain, of rare labels, and different from each other."""
+    from manylabel.reports.audit_page import suggestion_page
+    from manylabel.reports.html_page import page_html
+    from manylabel.tasks.suggest import suggest as task
+
+    with progress():
+        others = None if unlabelled is None else reading.source(unlabelled)
+        found = task(reading.source(data), others, count=documents, seed=seed)
+    if report is not None:
+        write_page(report, page_html(f"Label next in {found.data}", suggestion_page(found)))
+    if json:
+        show_json(found.as_dict())
+    elif report is None:
+        show(suggestion_page(found))

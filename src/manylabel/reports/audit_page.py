@@ -1,9 +1,9 @@
-"""The page of an audit: what was found, then doubted labels with their evidence, copies, implied and alike labels."""
+"""The pages of an audit (doubted labels with their evidence, copies, alike labels) and of suggested documents."""
 
 from __future__ import annotations
 
 from manylabel.notebook import signed
-from manylabel.reports.audit_records import AuditRecord, DoubtedLabel
+from manylabel.reports.audit_records import AuditRecord, DoubtedLabel, SuggestionRecord
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 from manylabel.wording import counted
 
@@ -82,3 +82,18 @@ def _others(found: AuditRecord, limit: int | None) -> list[Block]:
 def _more(total: int, limit: int | None, noun: str) -> list[Block]:
     left = 0 if limit is None else total - limit
     return [Note(f"{counted(left, 'more ' + noun)}: --rows {total}.", "quiet")] if left > 0 else []
+
+
+def suggestion_page(found: SuggestionRecord) -> list[Block]:
+    """The page of suggested documents."""
+    rows: list[list[Cell]] = [
+        [one.document, one.value, ", ".join(f"{name} {value:.2f}" for name, value in one.labels), one.text]
+        for one in found.documents
+    ]
+    columns = [Column("document"), Column("value", "number"), Column("probable labels"), Column("text")]
+    chosen = counted(len(found.documents), "document")
+    return [
+        Heading(f"Label next in {found.data}"),
+        Note(f"{chosen} of {found.candidates:,} without a label, by a model of {found.labelled:,} labelled ones."),
+        Table(columns, rows),
+    ]

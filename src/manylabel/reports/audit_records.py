@@ -1,4 +1,4 @@
-"""The records of an audit: doubted labels, duplicates with different labels, labels that may be one."""
+"""The records of audits (doubted labels, conflicting copies, alike labels) and of suggested documents."""
 
 from __future__ import annotations
 
@@ -49,6 +49,28 @@ class AlikeLabels(Record):
     first: str
     second: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedDocument(Record):
+    """A document to label next."""
+
+    document: str
+    value: float
+    """How much there is to learn from it, see `manylabel.insight.suggest`."""
+    labels: tuple[tuple[str, float], ...]
+    """The most probable labels with their probabilities."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionRecord(Record):
+    """Documents to label next, in order."""
+
+    data: str
+    labelled: int
+    candidates: int
+    documents: tuple[SuggestedDocument, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from manylabel.tasks.corpora import Source, load_source
 from manylabel.wording import counted
 
 ACTIONS = ("add", "remove")
+LARGEST = 1 << 30
+"""The most bytes of an original that a record is unpacked to."""
 METHOD = f"manylabel audit {__version__}"
 """What doubted the label, unless the decision names another model."""
 
@@ -145,21 +147,34 @@ def _changed(
     return changes, skipped
 
 
-def revert(record: Path, folder: Path | None = None) -> Path:
+def revert(record: Path) -> Path:
     """Restore the original bytes in place of the corrected file that a record names; return its path."""
-    head = json.loads(record.read_text(encoding="utf-8").split("\n", 1)[0])
-    corrected = (folder or record.parent) / str(head["corrected"])
+    try:
+        head = json.loads(record.read_text(encoding="utf-8").split("\n", 1)[0])
+        corrected = record.parent / Path(head["corrected"]).name
+        difference = _unpacked(base64.b85decode(head["restore"]))
+    except (ValueError, LookupError, TypeError, zlib.error, RecursionError):
+        raise DataError("This is not a record that --apply wrote.", path=record) from None
     data = corrected.read_bytes()
     if hashlib.sha256(data).hexdigest() != head["corrected_sha256"]:
         raise DataError(
             "This file was changed after the decisions were applied, so they cannot be undone.", path=corrected
         )
-    restored = _restored(data, zlib.decompress(base64.b85decode(head["restore"])))
+    restored = _restored(data, difference)
     if hashlib.sha256(restored).hexdigest() != head["original_sha256"]:
         raise DataError("The record is damaged: it does not lead back to the original.", path=record)
     with atomic_write(corrected) as stream:
         stream.write(restored)
     return corrected
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """What was packed; `ValueError` if it is too much."""
+    unpacking = zlib.decompressobj()
+    unpacked = unpacking.decompress(packed, LARGEST)
+    if unpacking.unconsumed_tail:
+        raise ValueError("too large")
+    return unpacked
 
 
 def _difference(old: bytes, new: bytes) -> bytes:
