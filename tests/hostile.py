@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,30 +69,37 @@ def run(
             [sys.executable, *program, *map(str, command)],
             stdout=output, stderr=errors, stdin=subprocess.DEVNULL, env=variables, preexec_fn=limited,
         )  # fmt: skip
-        usage = _wait(process.pid)
+        usage, megabytes = _wait(process.pid)
     process.returncode = os.waitstatus_to_exitcode(usage[1])
     answer = Answer(
         process.returncode,
         out.read_text(errors="replace"),
         err.read_text(errors="replace"),
         usage[2].ru_utime + usage[2].ru_stime,
-        usage[2].ru_maxrss / 1024,
+        megabytes,
     )
     out.unlink()
     err.unlink()
     return answer
 
 
-def _wait(pid: int) -> tuple[int, int, resource.struct_rusage]:
-    """Wait for a process, which is ended when it takes too long, and return what it used."""
-    end = time.monotonic() + PATIENCE
+def _wait(pid: int) -> tuple[tuple[int, int, resource.struct_rusage], float]:
+    """Wait for a process, which is ended when it takes too long; return what it used, and its peak of memory in MB.
+
+    The peak is read while it runs: the one that the system reports at the end is at least that of the process that
+    started it.
+    """
+    end, megabytes = time.monotonic() + PATIENCE, 0.0
     while True:
+        with suppress(OSError, StopIteration):
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+            megabytes = int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
         found = os.wait4(pid, os.WNOHANG)
         if found[0]:
-            return found
+            return found, megabytes
         if time.monotonic() > end:
             os.kill(pid, signal.SIGKILL)
-            return os.wait4(pid, 0)
+            return os.wait4(pid, 0), megabytes
         time.sleep(0.02)
 
 

@@ -53,7 +53,7 @@ def test_a_file_and_one_of_its_documents(folder: Path, capsys: pytest.CaptureFix
     out = printed(capsys, "explain", "mail.manylabel", "new.csv", "--id", "b", "--label", "roads")
     assert out.startswith("roads: predicted")
     assert run(["explain", "mail.manylabel", "new.csv", "--id", "x"]) == 2
-    assert "There is no document 'x'" in capsys.readouterr().err
+    assert "Unknown document: 'x'" in capsys.readouterr().err
 
 
 def test_standard_input(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
