@@ -69,7 +69,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def shutdown(self) -> None:
-        """TextPrediction the request in flight, or one that is on its way, and close the connection."""
+        """Answer the request in flight, or one that is on its way, and close the connection."""
         self._is_last = True
         if self.cycle is None or self.cycle.response_complete:
             self._stop_waiting()

@@ -206,7 +206,7 @@ class Endpoint:
         self.__name__ = operation.name
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """TextPrediction a request."""
+        """Answer a request."""
         operation = self.operation
         scope[ROUTE] = operation.name
         status, headers = 200, []

@@ -165,7 +165,7 @@ def raise_file_limit() -> int:
 
 
 def run(number: int, listener: socket.socket, table: int, settings: Settings) -> int:
-    """TextPrediction requests until the process is told to stop; return the exit code."""
+    """Answer requests until the process is told to stop; return the exit code."""
     log = Log(number, as_json=settings.json_logs)
     metrics = Metrics(table, ROUTES, settings.workers, number)
     asked = metrics.get("generation", settings.workers)
