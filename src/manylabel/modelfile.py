@@ -364,7 +364,7 @@ def open_model(path: str | Path, *, verify: bool = True, private: bool = False) 
         places = _places(table, header["arrays"], 8 + length)
     except ModelFileError:
         raise
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise _not_a_model(path, "its header cannot be read") from None
     end = max((place.end for place in places.values()), default=8 + length)
     if end != size:
@@ -385,7 +385,9 @@ def _places(table: Mapping[str, Any], declared: Mapping[str, Any], base: int) ->
         code, shape, digest = declared[name]
         if entry["dtype"] != code or entry["shape"] != shape or not all(0 <= size < LONGEST for size in shape):
             raise ValueError("an array of another type or shape")
-        start, end = (int(offset) for offset in entry["data_offsets"])
+        start, end = entry["data_offsets"]
+        if not isinstance(start, int) or not isinstance(end, int):
+            raise ValueError("offsets that are no whole numbers")
         width = np.dtype(_DTYPES[code]).itemsize
         if start < 0 or (base + start) % width or end - start != math.prod(shape) * width:
             raise ValueError("invalid array offsets")

@@ -259,3 +259,12 @@ def test_learning_in_pieces_needs_kept_counts() -> None:
         clone(plain).fit(X, Y).partial_fit(X, Y)
     with pytest.raises(DataError, match="keep_counts=True"):
         clone(plain).fit(X, Y).merge(clone(plain).fit(X, Y))
+
+
+def test_stored_weights_of_cells_that_no_term_has_are_refused() -> None:
+    model = ValueWeightedNaiveBayes().fit(np.array([[1, 0], [0, 2], [1, 1]]), np.array([[1, 0], [0, 1], [1, 1]]))
+    state = dict(model.learned_state())
+    model.check_learned(state)
+    state["cells_"] = np.minimum(state["cells_"], 0)
+    with pytest.raises(ValueError, match="cells that no term has"):
+        model.check_learned(state)

@@ -237,7 +237,7 @@ def test_swapped_arrays_and_other_types_are_noticed(letters, tmp_path: Path) -> 
     assert pairs
 
 
-@pytest.mark.parametrize("kind", ["undeclared", "overlap", "gap"])
+@pytest.mark.parametrize("kind", ["undeclared", "overlap", "infinite", "gap"])
 def test_arrays_must_fill_the_file(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "v"
     save(Vectorizer().fit(["a bus"]), path, {"m": np.arange(4.0), "n": np.arange(4.0)})
@@ -249,6 +249,8 @@ def test_arrays_must_fill_the_file(kind: str, tmp_path: Path) -> None:
         data += bytes(8)
     elif kind == "overlap":
         table["facts.m"] = table["facts.n"]
+    elif kind == "infinite":
+        table["facts.m"]["data_offsets"] = [0, float("inf")]
     else:
         for name, entry in table.items():
             if name != "__metadata__":

@@ -280,8 +280,14 @@ class LineDocuments:
             self._report(number, f"This record has no text under {keys}. Keys: {found}.", "Use --text-column KEY.")
             return None
         text = next(iter(fields.values())) if len(fields) == 1 else fields
-        identity = next((record[key] for key in ("id", "document_id") if record.get(key) is not None), number)
-        return str(identity), text
+        identity = str(next((record[key] for key in ("id", "document_id") if record.get(key) is not None), number))
+        try:
+            "".join([identity, *fields.values()]).encode()
+        except UnicodeEncodeError:
+            problem = "This record holds half of a surrogate pair (\\ud…), which is not a character."
+            self._report(number, problem, "Write both halves, or the character itself.")
+            return None
+        return identity, text
 
     def _fields(self, record: dict[str, str]) -> dict[str, str]:
         """The texts of a record: under the keys that were given, those of the training, or the usual ones."""

@@ -66,9 +66,15 @@ class AutoModel(DecidedModel):
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         **DecidedModel.parameter_constraints,
         "others": Satisfies(
-            "a list of models", lambda value: all(isinstance(member, MultiLabelModel) for member in value)
+            "a list of models",
+            lambda value: (
+                isinstance(value, (list, tuple)) and all(isinstance(member, MultiLabelModel) for member in value)
+            ),
         ),
-        "costs": Satisfies("a list of numbers above 0", lambda value: all(COST.allows(cost) for cost in value)),
+        "costs": Satisfies(
+            "a list of numbers above 0",
+            lambda value: isinstance(value, (list, tuple)) and all(COST.allows(cost) for cost in value),
+        ),
         "C": AnyOf(OneOf(None), COST),
         "most_work": Number(low=0),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),

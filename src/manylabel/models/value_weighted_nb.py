@@ -141,6 +141,8 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
             raise ValueError("ValueWeightedNaiveBayes has bins without bounds")
         if state["cells_"].shape[1] < self.n_bins:
             raise ValueError("ValueWeightedNaiveBayes.cells_ lacks bins")
+        if state["cells_"].max(initial=-1) + 1 != sizes.get("cells", 0):
+            raise ValueError("ValueWeightedNaiveBayes has weights of cells that no term has")
         return sizes
 
     def __init__(
