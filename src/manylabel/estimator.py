@@ -210,7 +210,8 @@ class Estimator:
     @property
     def is_fitted(self) -> bool:
         """Whether `fit` has learned anything yet."""
-        return any(name.endswith("_") and not name.startswith("_") for name in vars(self))
+        # What was learned stands behind the parameters; this is asked for every document.
+        return any(name[-1] == "_" and name[0] != "_" for name in reversed(vars(self)))
 
     def check_fitted(self) -> None:
         """Raise scikit-learn's `NotFittedError` before `fit`."""

@@ -106,7 +106,7 @@ class LearnedTerms:
     @cached_property
     def columns(self) -> dict[str, int]:
         """The column of each term, in the order of the columns."""
-        return {name: column for column, name in enumerate(self.names)}
+        return dict(zip(self.names, range(len(self.names)), strict=True))
 
     def of(self, columns: Ints) -> LearnedTerms:
         """The terms of some columns only."""
