@@ -98,12 +98,12 @@ Curves = list[tuple[Series, CurveRecord]]
 
 
 def _methods_curves(found: Analysed) -> Curves:
-    kinds: tuple[tuple[str, Dash], ...] = (("micro", "solid"), ("macro", "dashed"))
-    return [
-        (Series(f"{result.method}, {kind}", (), (), colour=number, dash=dash), getattr(analysis.curves, kind))
-        for number, (result, analysis) in enumerate(found)
-        for kind, dash in kinds
-    ]
+    drawn: Curves = []
+    for number, (result, analysis) in enumerate(found):
+        micro = Series(f"{result.method}, micro", (), (), colour=number)
+        macro = Series(f"{result.method}, macro", (), (), colour=number, dash="dashed")
+        drawn += [(micro, analysis.curves.micro), (macro, analysis.curves.macro)]
+    return drawn
 
 
 def _labels_curves(analysis: Analysis) -> Curves:

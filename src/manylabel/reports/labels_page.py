@@ -159,6 +159,10 @@ def _more(total: int, limit: int | None, noun: str) -> list[Block]:
 # ---- the picture -----------------------------------------------------------------------------------------------------
 
 
+PULL = 0.6
+"""The force towards the middle of the graph, per unit of distance."""
+
+
 def graph_svg(together: Sequence[Together]) -> str:
     """The strongest pairs of labels as a graph: nodes are labels, the width of a line is the excess over chance."""
     edges: list[tuple[int, int, float]] = []
@@ -177,7 +181,8 @@ def graph_svg(together: Sequence[Together]) -> str:
     )
     dots = "".join(
         f'<circle cx="{x:.0f}" cy="{y:.0f}" r="4" fill="currentColor"/>'
-        f'<text x="{x:.0f}" y="{y - 7:.0f}" text-anchor="middle" font-size="12" fill="currentColor">'
+        f'<text x="{x:.0f}" y="{y - 7:.0f}" text-anchor="middle" font-size="12" fill="currentColor" '
+        f'stroke="var(--paper, white)" stroke-width="3" paint-order="stroke">'
         f"{escape(name)}</text>"
         for name, (x, y) in zip(names, places.tolist(), strict=True)
     )
@@ -187,7 +192,10 @@ def graph_svg(together: Sequence[Together]) -> str:
 
 
 def _layout(n: int, edges: Sequence[tuple[int, int, float]]) -> np.ndarray:
-    """Places of nodes from a spring model started on a circle: Fruchterman & Reingold 1991, 300 steps."""
+    """Places of nodes from a spring model started on a circle: Fruchterman & Reingold 1991, 300 steps.
+
+    A weak pull to the middle keeps groups of labels that no edge joins from drifting apart.
+    """
     angle = 2 * math.pi * np.arange(n) / n
     at = np.column_stack([np.cos(angle), np.sin(angle)])
     pull = np.zeros((n, n))
@@ -198,7 +206,7 @@ def _layout(n: int, edges: Sequence[tuple[int, int, float]]) -> np.ndarray:
         gap = at[:, np.newaxis] - at
         distance = np.maximum(np.linalg.norm(gap, axis=2), 1e-3)
         force = k * k / distance - pull * distance * distance / k
-        move = (gap / distance[..., np.newaxis] * force[..., np.newaxis]).sum(axis=1)
+        move = (gap / distance[..., np.newaxis] * force[..., np.newaxis]).sum(axis=1) - PULL * at
         length = np.maximum(np.linalg.norm(move, axis=1, keepdims=True), 1e-9)
         at = at + move / length * np.minimum(length, 0.1 * (1 - step / 300))
     low, high = at.min(axis=0), at.max(axis=0)
