@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from manylabel.decisions.base import (
 )
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
-from manylabel.decisions.guarantee import GuaranteeRecord
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import (
     Probabilities,
@@ -38,6 +37,9 @@ from manylabel.models.out_of_fold import MOST_SCORES, Fit, OutOfFold, fit_anew
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Fields, Maybe, Part, Stored
+
+if TYPE_CHECKING:
+    from manylabel.decisions.guarantee import GuaranteeRecord
 
 MODEL = Satisfies("a model of manylabel", lambda value: isinstance(value, MultiLabelModel))
 RULE = AnyOf(OneOf(None), Satisfies("a decision rule", lambda value: isinstance(value, DecisionRule)))
