@@ -40,8 +40,11 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return stopped()
     except BrokenPipeError:
-        close_output()
-        return 0
+        return unread()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # Typer's answer to a closed pipe
+            return unread()
+        raise
     except ManylabelError as error:
         if debug:
             raise
@@ -81,6 +84,12 @@ def ended_by_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def unread() -> int:
+    """Report that whoever read the output has stopped, such as `head` in a pipe."""
+    close_output()
+    return complain("standard output was closed by its reader. The rest was not printed.", 2)
 
 
 def close_output() -> None:
