@@ -20,6 +20,7 @@ from manylabel.estimator import Csr, Floats
 from manylabel.evaluation.expected import expected_quality
 from manylabel.features.pipeline import FeaturePipeline
 from manylabel.metrics import compute_metrics
+from manylabel.models.out_of_fold import OutOfFold
 from manylabel.recipe import Recipe
 
 
@@ -54,9 +55,8 @@ def measure(corpus: Corpus, method: str, repeats: int) -> Measured:
         learned = pipeline.fit_transform(documents[0], Csr(Y[train]))
         decided, Y_train = recipe.build(seed=seed, n_jobs=1), Csr(Y[train])
         facts = decided.wanted(learned.facts)
-        scored = decided.score_out_of_fold(
-            decided.rule, learned.X, Y_train, decided.out_of_fold(learned.X, facts, learned.in_folds)
-        )
+        out_of_fold = OutOfFold(learned.X, facts, learned.in_folds, decided.folds, seed)
+        scored = decided.score_out_of_fold(decided.rule, Y_train, out_of_fold)
         rule = decided.rule if scored.rule is None else scored.rule
         assert rule is not None
         Y_scored, scores, kind = Csr(Y_train[scored.rows]), scored.decidable(rule), scored.model.score_kind

@@ -14,7 +14,7 @@ import numpy as np
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import length_of, read_documents
-from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.explanation import Explanation, LabelExplanation, Neighbour, Share, TermEvidence, WhatIf
@@ -33,7 +33,7 @@ Decide = Callable[[Csr], tuple[Floats, Bools]]
 
 
 def explain_document(
-    reader: DocumentReader, decided: DecidedModel, decide: Decide, names: Sequence[str], asked: Asked, method: str
+    reader: DocumentReader, decided: ModelWithRule, decide: Decide, names: Sequence[str], asked: Asked, method: str
 ) -> Explanation:
     """The explanation of the prediction for one document."""
     X = decided.features(reader.X)
@@ -218,7 +218,7 @@ def _what_if(one: LabelExplanation, column: int, reader: DocumentReader, decide:
     return WhatIf(tuple(words), float(shown[changed[0], column]))
 
 
-def _neighbours(decided: DecidedModel, X: Csr, names: Sequence[str], reader: DocumentReader) -> tuple[Neighbour, ...]:
+def _neighbours(decided: ModelWithRule, X: Csr, names: Sequence[str], reader: DocumentReader) -> tuple[Neighbour, ...]:
     found = decided.neighbour_votes(X)
     if found is None:
         return ()

@@ -70,7 +70,8 @@ class Training:
         the label hierarchy. The `deadline` is checked while the model learns.
         """
         self.decided = self.recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
-        divided, held_out = self.decided.divide(Y), None
+        rule, held_out = self.decided.rule, None
+        divided = None if rule is None else rule.divide(Y, self.seed)
         if divided is not None:
             # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
             train, rest = divided
@@ -82,7 +83,7 @@ class Training:
         if deadline is not None:
             facts["deadline"] = deadline
         if sample_weight is not None:
-            self.decided, facts["sample_weight"] = self.decided.weighing_documents(), sample_weight
+            facts["sample_weight"] = sample_weight
         unlearned = None if held_out is None else (self.pipeline.transform(held_out[0]), held_out[1])
         with stage("Learning"):
             self.decided.fit(

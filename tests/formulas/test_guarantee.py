@@ -137,7 +137,7 @@ def test_the_model_never_sees_what_was_held_out() -> None:
     random = np.random.default_rng(0)
     X, Y = Csr(random.random((60, 8))), Csr((random.random((60, 3)) < 0.5).astype(np.int8))
     decided = DecidedModel(LinearSVM(), Guarantee(level=0.7, share=0.25), folds=3, seed=5)
-    parts = decided.divide(Y)
+    parts = Guarantee(level=0.7, share=0.25).divide(Y, seed=5)
     assert parts is not None
     kept, held = parts
     assert (len(kept), len(held)) == (45, 15)

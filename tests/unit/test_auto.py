@@ -17,12 +17,12 @@ from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.threshold import Threshold
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, Ints
 from manylabel.features import Weighting
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.models.out_of_fold import OutOfFold, out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.ensemble import Ensemble
@@ -214,3 +214,16 @@ def test_a_model_that_ran_out_of_time_is_as_it_was() -> None:
     with pytest.raises(OutOfTime):
         auto.fit(X[::2], Y[::2], deadline=Deadline(2, clock=lambda: float(next(ticks))))
     np.testing.assert_array_equal(auto.scores(X), before)
+
+
+def test_out_of_fold_scores_among_some_documents_are_those_of_these_documents() -> None:
+    rows = np.arange(0, X.shape[0], 2)
+    weights = np.linspace(0.5, 2.0, X.shape[0])
+
+    def features(train: Ints, test: Ints) -> tuple[Csr, Csr, dict[str, Any]]:
+        return X[train], X[test], {}
+
+    some = OutOfFold(X, {"sample_weight": weights}, features, 3, 0).among(rows)
+    alone = OutOfFold(X[rows], {"sample_weight": weights[rows]}, None, 3, 0)
+    for found, expected in zip(some(SVM, Y[rows]), alone(SVM, Y[rows]), strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -21,7 +21,7 @@ from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.memory import table_bytes
 from manylabel.metrics import LabelRanks, label_ranks
 from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
-from manylabel.models.out_of_fold import MOST_SCORES, Fit, fit_anew
+from manylabel.models.out_of_fold import MOST_SCORES, Fit, OutOfFold, fit_anew
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -115,7 +115,11 @@ def run_trial(
         whole = one_label_decision(whole, preset) or whole if one_each else whole
         built[name] = build(replace(recipe, decision=whole), **training).set_params(probabilities=None)
     most = table_bytes(work.memory, 8 * MOST_SCORES) // 8
-    apart = {name: decided for name, decided in built.items() if decided.searches or decided.divide(fold.Y) is not None}
+    apart = {
+        name: decided
+        for name, decided in built.items()
+        if decided.searches or (decided.rule is not None and decided.rule.held_out_share > 0)
+    }
     found = {name: _run_apart(decided, fold, with_ranks, most) for name, decided in apart.items()}
     shared = {name: decided for name, decided in built.items() if name not in apart}
     if shared:
@@ -151,8 +155,8 @@ def _run_together(
         scores, Y_true = np.zeros((0, fold.Y.shape[1])), Csr(fold.Y[:0])
         empty = np.zeros(0, dtype=np.bool_)
         if any(rule is not None and rule.learns for rule in rules.values()):
-            score = first.out_of_fold(fold.X, fold.facts, fold.in_folds, fit, most)
-            scores, rows, empty = score(model, fold.Y)
+            documents = OutOfFold(fold.X, fold.facts, fold.in_folds, first.folds, first.seed, fit, most)
+            scores, rows, empty = documents(model, fold.Y)
             Y_true = Csr(fold.Y[rows])
         learned, rule_seconds = _learn_rules(rules, scores, empty, Y_true, model)
         fitted = fit(model, fold.X, fold.Y, facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -101,11 +101,6 @@ class AutoModel(DecidedModel):
         self.n_jobs = n_jobs
 
     @property
-    def needs_counts(self) -> bool:  # type: ignore[override]
-        """Whether the first model needs non-negative input; others that do are left out where there is any other."""
-        return self.model.needs_counts
-
-    @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
         """The facts that any of the models wants, and a deadline."""
         return super().wants.union(*(model.wants for model in self.others))
@@ -120,45 +115,49 @@ class AutoModel(DecidedModel):
         """Whether `fit` chooses the cost and the averaging: True if the rule compares by a metric."""
         return self.rule is not None and self.rule.compares
 
-    def weighing_documents(self) -> Self:
-        """An unfitted copy that averages only with those other models that weigh documents."""
-        copied = super().weighing_documents()
-        copied.others = tuple(model for model in copied.others if model.weighs_documents)
-        return copied
-
     def unfitted_model(self) -> MultiLabelModel:
         """A copy of `model` with the fixed cost, if there is one."""
         return self._with_cost(self.C)
 
-    def score_out_of_fold(self, rule: DecisionRule | None, X: Csr, Y: Csr, out_of_fold: OutOfFold) -> Scored:
+    def score_out_of_fold(self, rule: DecisionRule | None, Y: Csr, documents: OutOfFold) -> Scored:
         """The best of all models tried: one per cost, and the average with the `others`."""
         if rule is None or not self.searches:
-            return super().score_out_of_fold(rule, X, Y, out_of_fold)
+            return super().score_out_of_fold(rule, Y, documents)
         costs = self._costs()
         if len(costs) > 1 and Y.shape[0] * Y.shape[1] > MOST_SCORES:
             labels = spaced_labels(Y, SEARCHED_LABELS)
-            few, _ = self._try_costs(costs, rule, Csr(Y[:, labels]), out_of_fold)
+            few, _ = self._try_costs(costs, rule, Csr(Y[:, labels]), documents)
             costs = (few.settings.get("C"),)
-        best, crossed = self._try_costs(costs, rule, Y, out_of_fold)
-        gain, all_scored = _gain(best), len(best.rows) == X.shape[0]
-        others = [model for model in self.others if not model.needs_counts or not X.nnz or X.data.min() >= 0]
-        if others and all_scored and X.nnz * Y.shape[1] <= self.most_work:
-            average = self._try_average(best, others, rule, Y, out_of_fold)
+        best, crossed = self._try_costs(costs, rule, Y, documents)
+        X, gain = documents.X, _gain(best)
+        others = self._others_for(documents)
+        if others and len(best.rows) == X.shape[0] and X.nnz * Y.shape[1] <= self.most_work:
+            average = self._try_average(best, others, rule, Y, documents)
             crossed += average.crossed
             if _gain(average) > gain:
                 return replace(average, crossed=crossed)
         return replace(best, crossed=crossed)
 
+    def _others_for(self, documents: OutOfFold) -> list[MultiLabelModel]:
+        """The `others` that can learn from these documents, which may have negative values or weights."""
+        X, weighted = documents.X, "sample_weight" in documents.facts
+        is_counts = not X.nnz or X.data.min() >= 0
+        return [
+            model
+            for model in self.others
+            if (is_counts or not model.needs_counts) and (model.weighs_documents or not weighted)
+        ]
+
     def _try_costs(
-        self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold
+        self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold
     ) -> tuple[Scored, tuple[CrossFitted, ...]]:
         """The model with the best of the costs, tried as long as each is better than the one before, and what all
         models decided that were tried.
         """
-        best = self._try_cost(costs[0], rule, Y, out_of_fold)
+        best = self._try_cost(costs[0], rule, Y, documents)
         crossed = best.crossed
         for cost in costs[1:]:
-            tried = self._try_cost(cost, rule, Y, out_of_fold)
+            tried = self._try_cost(cost, rule, Y, documents)
             crossed += tried.crossed
             if not _gain(tried) > _gain(best):
                 break
@@ -174,10 +173,10 @@ class AutoModel(DecidedModel):
         copied = unfitted_copy(self.model)
         return copied if cost is None else copied.set_everywhere("C", float(cost))
 
-    def _try_cost(self, cost: float | None, rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold) -> Scored:
+    def _try_cost(self, cost: float | None, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
         """The model with one cost, its out-of-fold scores, and the rule learned on them."""
         model = self._with_cost(cost)
-        scores, rows, empty = out_of_fold(model, Y)
+        scores, rows, empty = documents(model, Y)
         decidable = decidable_scores(scores, empty, model, rule)
         learned = unfitted_copy(rule)
         crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
@@ -185,7 +184,7 @@ class AutoModel(DecidedModel):
         return Scored(model, scores, rows, empty, learned, settings, () if crossed is None else (crossed,))
 
     def _try_average(
-        self, first: Scored, others: Sequence[MultiLabelModel], rule: DecisionRule, Y: Csr, out_of_fold: OutOfFold
+        self, first: Scored, others: Sequence[MultiLabelModel], rule: DecisionRule, Y: Csr, documents: OutOfFold
     ) -> Averaged:
         """The average of all models, and the rule learned on its out-of-fold scores.
 
@@ -194,7 +193,7 @@ class AutoModel(DecidedModel):
         scores = [of_unseen_documents(first.scores, first.model.score_kind)]
         for other in others:
             model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
-            own, _, _ = out_of_fold(model, Y)
+            own, _, _ = documents(model, Y)
             scores.append(of_unseen_documents(own, model.score_kind))
         ensemble = Ensemble((first.model, *others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         member_scores = np.stack(scores)

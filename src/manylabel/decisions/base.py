@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from manylabel.decisions.cross_fitting import FOLDS, CrossFitted, compared_rows
-from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
 from manylabel.parameters import OneOf
 from manylabel.stored import Either, Flag, Mapped, Maybe, Scalar, Sizes, Stored, Word
@@ -89,6 +89,19 @@ class DecisionRule(Estimator):
         0 for rules that learn on out-of-fold scores, or not at all.
         """
         return 0.0
+
+    def divide(self, Y: Csr, seed: int) -> tuple[Ints, Ints] | None:
+        """The rows the model learns from and those held out for the rule, drawn at random; None if nothing is held out.
+
+        No more rows are held out than fit into the working memory as a dense matrix of scores.
+        """
+        from manylabel.data.splits import holdout
+
+        if not self.held_out_share:
+            return None
+        self.check_parameters()
+        most = max(1, WORKING_MEMORY // (8 * max(Y.shape[1], 1)))
+        return holdout(Y.shape[0], min(self.held_out_share, most / max(Y.shape[0], 1)), seed)
 
     def prepare(self, scores: Floats, Y: Csr, kind: ScoreKind) -> Self:
         """Learn from out-of-fold scores, before `fit` learns from held-out documents; by default nothing is learned."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule
-from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.decisions.shown import score_thresholds
 from manylabel.decisions.temperature import Temperature
 from manylabel.estimator import Floats, Ints
@@ -72,7 +72,7 @@ class CorrectedThresholds(DecisionRule):
 
 
 def corrected(
-    decided: DecidedModel, labels: Sequence[str], columns: Ints, shown: Floats, reason: str
+    decided: ModelWithRule, labels: Sequence[str], columns: Ints, shown: Floats, reason: str
 ) -> CorrectedThresholds:
     """The rule of a model with new thresholds for the labels in `columns`, in the units shown to users.
 

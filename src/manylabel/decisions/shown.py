@@ -18,16 +18,27 @@ NEVER = 2.0
 """The threshold of a posterior that is never reached."""
 
 
-def unfitted_calibration(
-    probabilities: Probabilities, rule: DecisionRule | None, thresholds: Floats | None, kind: ScoreKind, Y_true: Csr
+def learned_calibration(
+    probabilities: Probabilities, rule: DecisionRule | None, scores: Floats, Y_true: Csr, kind: ScoreKind
 ) -> Calibration | Temperature | None:
-    """The calibration that `probabilities` asks for, not yet fitted; None where scores are shown as they are."""
+    """The calibration that `probabilities` asks for, learned on out-of-fold scores, or None to show scores as they are.
+
+    `rule` is the learned rule; None where there is none, or where it learns on held-out documents later.
+    """
+    calibration = _unfitted(probabilities, rule, Y_true, kind)
+    return None if calibration is None else calibration.fit(open_scores(scores, kind), Y_true)
+
+
+def _unfitted(
+    probabilities: Probabilities, rule: DecisionRule | None, Y_true: Csr, kind: ScoreKind
+) -> Calibration | Temperature | None:
     if probabilities != "auto":
         return None if probabilities is None else Calibration(probabilities)
     one_each = bool((np.diff(Y_true.indptr) == 1).all()) and rule is not None and rule.predicts_one_label
     if one_each:
         return None if kind is ScoreKind.POSTERIOR else Temperature()
-    return None if thresholds is None and kind.is_probability else Calibration("logistic")
+    has_thresholds = rule is not None and rule.score_thresholds(Y_true.shape[1], kind) is not None
+    return None if kind.is_probability and not has_thresholds else Calibration("logistic")
 
 
 def shown_scores(scores: Floats, kind: ScoreKind, calibration: Calibration | Temperature | None) -> Floats:

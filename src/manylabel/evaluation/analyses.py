@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from manylabel.data.labels import stack
 from manylabel.decisions.base import DecisionRule, floor
-from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.metrics.counts import DocumentCounts, LabelCounts, document_counts, label_counts
 from manylabel.metrics.curves import CurveRecord, LabelCurves, label_curves
@@ -94,7 +94,7 @@ class Analysis:
 class AnalysisBuilder:
     """Collects predictions and scores batch by batch, for `evaluate`, and computes the analyses at the end."""
 
-    def __init__(self, decided: DecidedModel, *, most_cells: int = MOST_CELLS) -> None:
+    def __init__(self, decided: ModelWithRule, *, most_cells: int = MOST_CELLS) -> None:
         self.decided = decided
         self.most_cells = most_cells
         self.names: list[str] = []

@@ -12,14 +12,14 @@ from manylabel.estimator import Csr, Floats
 from manylabel.models.base import unfitted_copy
 
 if TYPE_CHECKING:
-    from manylabel.decisions.decided import DecidedModel
+    from manylabel.decisions.model_with_rule import ModelWithRule
 
 SUPPORTS = 3
 MOST_LABELS = 2000
 """Beyond so many labels, a table of labels × labels is not made for a remark."""
 
 
-def remarks_of(decided: DecidedModel, labels: Sequence[str], batches: Iterable[Csr]) -> dict[str, Any]:
+def remarks_of(decided: ModelWithRule, labels: Sequence[str], batches: Iterable[Csr]) -> dict[str, Any]:
     """The remarks of a fitted model on documents given in batches; mostly none.
 
     ``chosen``: settings it tuned. ``chosen_for_metric``: the decision rule it chose, and for what metric.
@@ -54,7 +54,7 @@ def plain_bin_weights(weights: Floats) -> dict[str, list[float]]:
     return dict(zip(("occurring", "all_terms", "terms"), weights.tolist(), strict=True))
 
 
-def all_negative_share(decided: DecidedModel, batches: Iterable[Csr]) -> float:
+def all_negative_share(decided: ModelWithRule, batches: Iterable[Csr]) -> float:
     """The share of documents for which the rule, without its fallback, predicts no label.
 
     Source: Godbole & Sarawagi 2004, section 5.5, count the documents with nothing but negative scores.

@@ -223,7 +223,10 @@ class MultiLabelModel(Estimator):
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
         """Learn from documents with weights: weight 2 counts a document twice. Only if `weighs_documents`."""
-        raise UnsupportedError(f"{type(self).__name__} does not weigh documents (sample_weight).")
+        raise UnsupportedError(
+            f"{type(self).__name__} cannot weigh documents (sample_weight). Methods that can: auto, svm, logistic, "
+            "rocchio and naive Bayes (nb and most of its relatives)."
+        )
 
     def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
         """The log-odds of each label before a document is read, from the number of documents that have it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -95,6 +95,14 @@ class OutOfFold:
     seed: int
     fit: Fit = fit_anew
     most_scores: int = MOST_SCORES
+
+    def among(self, rows: Ints) -> OutOfFold:
+        """The same with some of the documents only."""
+        features, facts = self.features, dict(self.facts)
+        if "sample_weight" in facts:
+            facts["sample_weight"] = facts["sample_weight"][rows]
+        of_rows = None if features is None else lambda train, test: features(rows[train], rows[test])
+        return replace(self, X=Csr(self.X[rows]), facts=facts, features=of_rows)
 
     def __call__(self, model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
         """Scores, the rows of their documents, and which of these have no term that the copy knew.
