@@ -222,5 +222,5 @@ def test_accepted_jobs_outlive_a_killed_server(tmp_path: Path) -> None:
         while (answer := server.ask("POST", PREDICT, {"text": "late bus"})).status == 404:
             assert time.monotonic() < deadline
         assert answer.json()["predictions"][0]["labels"][0]["label"] == "buses"
-        assert server.ask("POST", f"/v1/jobs/{first}/resume").json()["state"] == "queued"
+        assert server.ask("POST", f"/v1/jobs/{first}/resume").json()["state"] in ("queued", "running")
         assert list((data / "models").iterdir()) == [data / "models" / "letters.manylabel"]
