@@ -110,8 +110,9 @@ def test_a_hundred_interruptions_leave_a_classifier_as_it_was(method: str) -> No
     check_classifier(method, 100)
 
 
-@pytest.mark.parametrize("with_rule", [False, True], ids=["model", "with its rule"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "with_rule"), [(one, False) for one in METHODS] + [(one, True) for one in TEN], ids=str
+)
 def test_an_interrupted_fit_leaves_a_model_as_it_was(method: str, with_rule: bool) -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.poisson(0.7, (24, 10)), (rng.random((24, 3)) < 0.4).astype(np.int8)
