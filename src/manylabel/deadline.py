@@ -1,7 +1,7 @@
 """A limit of time for work that was planned without looking at the clock.
 
 A deadline is passed to whoever does the work, who calls `check` between two steps. Models that take long take it as the
-fact ``deadline`` (`manylabel.models.base.FACTS`).
+fact ``deadline`` (`manylabel.features.facts.Facts`).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from manylabel.data.documents import rows_of
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.features.facts import Facts
 from manylabel.features.pipeline import Documents, FeaturePipeline, Learned
 from manylabel.memory import table_bytes
 from manylabel.models.out_of_fold import MOST_SCORES
@@ -82,8 +83,6 @@ class Training:
         facts = self._facts(learned, Y, parents)
         if deadline is not None:
             facts["deadline"] = deadline
-        if sample_weight is not None:
-            facts["sample_weight"] = sample_weight
         unlearned = None if held_out is None else (self.pipeline.transform(held_out[0]), held_out[1])
         with stage("Learning"):
             self.decided.fit(
@@ -94,6 +93,7 @@ class Training:
                 report=self._keep_unseen if self.predicts_unseen else None,
                 most_scores=table_bytes(self.memory, 8 * MOST_SCORES) // 8,
                 **self.decided.wanted(facts),
+                **({} if sample_weight is None else {"sample_weight": sample_weight}),
             )
         return self
 
@@ -116,14 +116,15 @@ class Training:
             self.decided = self.recipe.build_for_any_numbers(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         return learned
 
-    def _facts(self, learned: Learned, Y: Csr, parents: Ints | None) -> dict[str, Any]:
-        """What is known about the corpus besides X and Y, see `manylabel.models.base.FACTS`."""
-        facts: dict[str, Any] = dict(learned.facts)
+    def _facts(self, learned: Learned, Y: Csr, parents: Ints | None) -> Facts:
+        """What is known about the corpus besides X and Y."""
+        facts: Facts = {**learned.facts}
         if parents is not None:
             facts["parents"] = parents
         if learned.counts is not None:
             of_counts = self.decided.counts_of_counts(learned.counts, Y)
-            facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
+            if of_counts is not None:
+                facts["counts_of_counts"] = of_counts
         return facts
 
     def _keep_unseen(self, Y_true: Csr, Y_pred: Csr) -> None:

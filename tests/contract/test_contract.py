@@ -23,10 +23,9 @@ from manylabel.decisions.proportional import Proportional
 from manylabel.decisions.threshold import GlobalThreshold, Threshold
 from manylabel.decisions.top_k import TopK
 from manylabel.exceptions import DataError, UnknownNameError
-from manylabel.models.base import ScoreKind
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.models.score_kinds import SingleLabelWarning
+from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning
 from manylabel.recipe import Recipe
 from manylabel.strategies.label_powerset import LabelPowerset
 

@@ -12,10 +12,10 @@ from sklearn.svm import LinearSVC
 
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
-from manylabel.models.base import ScoreKind
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.label_powerset import LabelPowerset
 

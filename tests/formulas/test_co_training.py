@@ -16,10 +16,10 @@ from manylabel.data import load
 from manylabel.data.labels import label_matrix
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
-from manylabel.models.base import ScoreKind
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.classifier_chain import stratified_folds

@@ -16,11 +16,10 @@ from manylabel.decisions.threshold import GlobalThreshold, Threshold
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
-from manylabel.models.base import ScoreKind, posteriors
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.out_of_fold import out_of_fold_scores
-from manylabel.models.score_kinds import SingleLabelWarning
+from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning, posteriors
 
 POSTERIOR, LOG_ODDS = ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS
 MARGIN, SIMILARITY = ScoreKind.MARGIN, ScoreKind.SIMILARITY

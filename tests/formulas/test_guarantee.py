@@ -12,8 +12,8 @@ from manylabel.decisions.guarantee import Guarantee, bound_of, false_discovery_t
 from manylabel.decisions.table import find_rule
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError
-from manylabel.models.base import ScoreKind
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.score_kinds import ScoreKind
 
 KEYS = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.5], [0.3, 0.25]])
 TRUTH = np.array([[True, False], [True, False], [True, True], [True, False]])

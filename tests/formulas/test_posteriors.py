@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from manylabel.exceptions import DecisionError, ManylabelWarning
-from manylabel.models.base import (
-    ScoreKind,
-    natural_decisions,
-    posteriors,
-    probabilities,
-    sigmoid,
-)
+from manylabel.models.score_kinds import ScoreKind, natural_decisions, posteriors, probabilities, sigmoid
 
 
 def test_posteriors_of_very_small_joints() -> None:

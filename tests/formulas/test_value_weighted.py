@@ -13,7 +13,7 @@ from manylabel.features.information_weights import (
     two_class_weights,
     value_log_probabilities,
 )
-from manylabel.models.base import ScoreKind
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 
 THREE_BINS = np.array([[30, 30], [8, 12], [2, 18]])

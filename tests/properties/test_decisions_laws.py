@@ -17,8 +17,8 @@ from manylabel.decisions.seen_sets import SeenSets
 from manylabel.decisions.threshold import GlobalThreshold, Threshold
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
-from manylabel.models.base import ScoreKind
 from manylabel.models.label_thresholds import clear_of_scores
+from manylabel.models.score_kinds import ScoreKind
 
 POSTERIOR, LOG_ODDS, SIMILARITY = ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS, ScoreKind.SIMILARITY
 METRICS = ("micro-f1", "exact-match", "break-even")

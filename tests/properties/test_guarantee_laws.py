@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from manylabel.decisions.guarantee import Guarantee, bound_of, false_discovery_threshold, recall_threshold
 from manylabel.estimator import Csr
-from manylabel.models.base import ScoreKind
+from manylabel.models.score_kinds import ScoreKind
 
 GRID = st.sampled_from([-math.inf, 0.0, 0.125, 0.25, 0.5, 0.75, 1.0])
 ALPHA = st.sampled_from([0.1, 0.2, 0.25, 0.4, 0.5, 0.75, 0.9])

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from corpora import corpora
-from manylabel.models.base import MultiLabelModel, posteriors
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
+from manylabel.models.score_kinds import posteriors
 from manylabel.models.smoothing import discount
 from manylabel.strategies.label_powerset import LabelPowerset
 

@@ -19,6 +19,7 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.threshold import Threshold
 from manylabel.estimator import Csr, Ints
 from manylabel.features import Weighting
+from manylabel.features.facts import Facts
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
@@ -220,7 +221,7 @@ def test_out_of_fold_scores_among_some_documents_are_those_of_these_documents() 
     rows = np.arange(0, X.shape[0], 2)
     weights = np.linspace(0.5, 2.0, X.shape[0])
 
-    def features(train: Ints, test: Ints) -> tuple[Csr, Csr, dict[str, Any]]:
+    def features(train: Ints, test: Ints) -> tuple[Csr, Csr, Facts]:
         return X[train], X[test], {}
 
     some = OutOfFold(X, {"sample_weight": weights}, features, 3, 0).among(rows)

@@ -14,10 +14,10 @@ from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.shown import shown_thresholds
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
-from manylabel.models.base import ScoreKind
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe
 from manylabel.tasks.models import inspect
 

@@ -23,6 +23,7 @@ from manylabel.data.splits import Split
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import Vectorizer
+from manylabel.features.facts import Facts
 from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline, FoldFeatures
 from manylabel.features.weighting import has_negative
 from manylabel.progress import stage
@@ -48,8 +49,8 @@ class FoldData:
     Y_test: Csr
     rows_test: Ints
     labels: Ints
-    facts: Mapping[str, Any]
-    """Further facts about the training documents, see `manylabel.models.base.FACTS`."""
+    facts: Facts
+    """Further facts about the training documents."""
     in_folds: FoldFeatures | None
     """Learns selection and weighting anew from some of the training documents; None where neither is learned."""
 
@@ -171,11 +172,12 @@ class FoldWork:
         facts = self._facts(recipe, labels)
         if self.has_texts and learned.counts is not None:
             of_counts = recipe.build().counts_of_counts(learned.counts, Y)
-            facts |= {} if of_counts is None else {"counts_of_counts": of_counts}
+            if of_counts is not None:
+                facts["counts_of_counts"] = of_counts
         rows_test = np.asarray(test, dtype=np.int64)
         return FoldData(learned.X, Y, X_test, Csr(self.Y[test]), rows_test, labels, facts, learned.in_folds)
 
-    def _facts(self, recipe: Recipe, labels: Ints) -> dict[str, Any]:
+    def _facts(self, recipe: Recipe, labels: Ints) -> Facts:
         if self.hierarchy is None:
             return {}
         return {"parents": self.hierarchy.columns([self.label_names[label] for label in labels.tolist()])[1]}

@@ -17,6 +17,7 @@ from manylabel.data.corpus import Text
 from manylabel.data.documents import read_documents, strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError
+from manylabel.features.facts import Facts
 from manylabel.features.keywords import KeywordMatcher, keyword_matcher
 from manylabel.features.reading import GUESS
 from manylabel.features.scripts import without_markup
@@ -31,7 +32,7 @@ from manylabel.stored import Maybe, Part, Sizes, Stored, flags, total
 
 Documents: TypeAlias = Sequence[Text] | Csr
 """Texts, or a ready-made matrix of counts."""
-FoldFeatures: TypeAlias = Callable[[Ints, Ints], tuple[Csr, Csr, Mapping[str, Any]]]
+FoldFeatures: TypeAlias = Callable[[Ints, Ints], tuple[Csr, Csr, Facts]]
 """Rows of training and of test documents → X of both, as learned from the training documents, and facts about X."""
 
 PRUNING = ("min_df", "max_df", "max_features")
@@ -45,8 +46,8 @@ class Learned:
     X: Csr
     counts: Csr | None
     """The counts before terms were removed; None if none were removed, or if X holds weights instead of counts."""
-    facts: Mapping[str, Any]
-    """Facts about the keyword rules for the model, see `manylabel.models.base.FACTS`."""
+    facts: Facts
+    """Facts about the keyword rules for the model."""
     in_folds: FoldFeatures | None
     """Learns selection and weighting anew from some of the documents; None where neither is learned."""
     is_counts: bool = True
@@ -209,7 +210,7 @@ class FeaturePipeline(Estimator):
         matcher = self.keywords_ if selection else None
         words = None if matcher is None or names is None else matcher.words(names)
 
-        def learn(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
+        def learn(train: Ints, test: Ints) -> tuple[Csr, Csr, Facts]:
             pipeline = FeaturePipeline(None, selection, weighting, self.n_jobs)
             counts_train, counts_test = rows(train, test)
             learned = pipeline.fit_counts(counts_train, Csr(Y[train]), has_vocabulary=False)
@@ -240,7 +241,7 @@ class FeaturePipeline(Estimator):
         self.weighting_ = Weighting(**weighting).fit(X) if weighting else None
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
-    def _fit_rules(self, rules: str | None, labels: Sequence[str], terms: Sequence[str] | None) -> dict[str, Any]:
+    def _fit_rules(self, rules: str | None, labels: Sequence[str], terms: Sequence[str] | None) -> Facts:
         """Learn the keyword rules; return the facts about them that a model may want."""
         self.keywords_ = None
         if rules is None:
@@ -259,7 +260,10 @@ class FeaturePipeline(Estimator):
             words = [names[column] for column in self.selector_.kept_.tolist()]
         else:
             words = names
-        return {"rule_labels": matcher.labels_} | ({} if words is None else {"rule_words": matcher.words(words)})
+        facts: Facts = {"rule_labels": matcher.labels_}
+        if words is not None:
+            facts["rule_words"] = matcher.words(words)
+        return facts
 
     def _rule_hits(self, documents: Documents) -> Csr | None:
         """One column for each keyword rule, 1 where it matches; None without rules."""

@@ -6,59 +6,34 @@ batches and scikit-learn's interface are implemented here once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import UnsupportedError
+from manylabel.features.facts import FACTS
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
     Bools,
     ScoreKind,
-    display,
     natural_decisions,
     on_an_open_scale,
-    posteriors,
     probabilities,
-    sigmoid,
 )
 from manylabel.models.smoothing import counts_of_counts, label_log_odds
 from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, reals, total
 
-__all__ = [
-    "WORKING_MEMORY",
-    "Bools",
-    "MultiLabelModel",
-    "ScoreKind",
-    "display",
-    "natural_decisions",
-    "posteriors",
-    "probabilities",
-    "row_batches",
-    "sigmoid",
-    "unfitted_copy",
-]
-
 WORKING_MEMORY = 256 * 2**20
 """Bytes a batch of dense scores may take when a whole corpus is predicted."""
 
-FACTS = {
-    "deadline": "a limit of time (`manylabel.deadline.Deadline`), checked while the model learns",
-    "counts_of_counts": "how many terms occur r times, counted before rare terms were pruned",
-    "rule_labels": "the label of each hand-written keyword rule, whose hits are the last columns of X",
-    "rule_words": "rules × words: which words of the vocabulary speak for each of these rules",
-    "parents": "for each label the column of its parent in the label hierarchy, -1 for a root; groups that are no "
-    "labels themselves follow behind the labels",
-}
-"""Facts about the corpus, besides X and Y, that a model can ask for in `wants`."""
-
 AnyEstimator = TypeVar("AnyEstimator")
-DocumentScorer: TypeAlias = Callable[[npt.NDArray[np.int32], Floats], Floats]
+Columns: TypeAlias = npt.NDArray[np.int32]
+DocumentScorer: TypeAlias = Callable[[Columns, Floats], Floats]
 
 
 def row_batches(n_rows: int, n_columns: int, working_memory: int = WORKING_MEMORY) -> Iterator[slice]:
@@ -115,7 +90,7 @@ class MultiLabelModel(Estimator):
     score_kind: ScoreKind = ScoreKind.POSTERIOR
     needs_counts: ClassVar[bool] = False
     wants: ClassVar[frozenset[str]] = frozenset()
-    """Facts about the corpus that `fit` takes as keywords where they are known, of the list in `FACTS`."""
+    """Facts about the corpus that `fit` takes as keywords where they are known, see `Facts`."""
 
     reads_absence: ClassVar[bool] = False
     """Whether absent terms are evidence by the method's formula, so that a document without terms is decided like any
@@ -133,6 +108,11 @@ class MultiLabelModel(Estimator):
 
     weighs_documents: ClassVar[bool] = False
     """Whether `fit_weighted` is offered."""
+
+    learns_labels_apart: ClassVar[bool] = False
+    """Whether one fit can learn each label from documents and costs of its own, and models of some labels can become
+    one: whether `for_labels`, `fit_with_costs`, `fit_excluding`, `scores_of_label` and `joined` are offered. Implies
+    `independent_labels`."""
 
     learns_rule: ClassVar[bool] = False
     """Whether the class takes a decision rule, `rule`, and learns it in `fit`."""
@@ -227,6 +207,30 @@ class MultiLabelModel(Estimator):
             f"{type(self).__name__} cannot weigh documents (sample_weight). Methods that can: auto, svm, logistic, "
             "rocchio and naive Bayes (nb and most of its relatives)."
         )
+
+    def for_labels(self, labels: Ints) -> Self:
+        """An unfitted copy for some of the labels, with their settings. Only if `learns_labels_apart`."""
+        raise NotImplementedError
+
+    def fit_with_costs(self, X: Csr, Y: Csr, costs: Floats) -> Self:
+        """Learn, where a document with label l costs `costs[l]` times as much. Only if `learns_labels_apart`."""
+        raise NotImplementedError
+
+    def fit_excluding(self, X: Csr, Y: Csr, excluded: Csr) -> Self:
+        """Learn each label without some of the documents that do not have it: documents × labels, 1 if excluded."""
+        raise NotImplementedError
+
+    def scores_of_label(self, X: Csr, label: int) -> Floats:
+        """The scores of one label, computed without those of the others. Only if `learns_labels_apart`."""
+        raise NotImplementedError
+
+    def joined(self, models: Sequence[Self], n_features: int, columns: Sequence[Columns] | None = None) -> Self:
+        """One model with the settings of this one and the labels of several, in their order.
+
+        `columns` are the columns of X that each model learned from, out of `n_features`; None where it is all of them.
+        Other columns add nothing to its scores. Only if `learns_labels_apart`.
+        """
+        raise NotImplementedError
 
     def prior_log_odds(self, label_documents: npt.ArrayLike, n_documents: int) -> Floats:
         """The log-odds of each label before a document is read, from the number of documents that have it."""

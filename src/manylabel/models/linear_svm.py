@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
@@ -15,7 +16,7 @@ from manylabel.exceptions import DataError, ManylabelWarning
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.linear_solvers import LinearFit, fit_linear
 from manylabel.kernels.score_batches import batch_scores
-from manylabel.models.base import DocumentScorer, MultiLabelModel
+from manylabel.models.base import Columns, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.inputs import check_weights
 from manylabel.models.score_kinds import ScoreKind
@@ -71,6 +72,7 @@ class LinearSVM(MultiLabelModel):
     trial_settings: ClassVar[Mapping[str, Any]] = {"tol": TRIAL_TOL}
     additive_scores = True
     weighs_documents = True
+    learns_labels_apart = True
     wants: ClassVar[frozenset[str]] = frozenset({"deadline"})
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "loss": OneOf("squared_hinge", "hinge", "logistic"),
@@ -171,6 +173,40 @@ class LinearSVM(MultiLabelModel):
         """Learn with C multiplied by the weight of each document."""
         return self.fit(X, Y, sample_weight=weights)
 
+    def for_labels(self, labels: Ints) -> Self:
+        """An unfitted copy for some of the labels: of costs that differ by label, theirs."""
+        costs = {"C": np.asarray(self.C, dtype=np.float64), "J": np.asarray(self.J, dtype=np.float64)}
+        return unfitted_copy(self).set_params(**{name: values[labels] for name, values in costs.items() if values.ndim})
+
+    def fit_with_costs(self, X: Csr, Y: Csr, costs: Floats) -> Self:
+        """Learn with J multiplied by `costs`, label by label."""
+        self.J = np.asarray(self.J, dtype=np.float64) * costs
+        return self.fit(X, Y)
+
+    def fit_excluding(self, X: Csr, Y: Csr, excluded: Csr) -> Self:
+        """Learn each label without the documents that are excluded for it."""
+        return self.fit(X, Y, excluded=excluded)
+
+    def joined(self, models: Sequence[Self], n_features: int, columns: Sequence[Columns] | None = None) -> Self:
+        """One SVM with the labels of several, without dual coefficients, which belong to one fit."""
+        whole, tables = unfitted_copy(self), [sparse.csc_array(one.weights_) for one in models]
+        terms = [table.indices if columns is None else columns[at][table.indices] for at, table in enumerate(tables)]
+        sizes = np.concatenate([np.diff(table.indptr) for table in tables]) if tables else np.zeros(0, dtype=np.int64)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        narrow = starts[-1] <= np.iinfo(np.int32).max  # SciPy widens all indices to the wider of both
+        cells = np.concatenate([np.zeros(0, dtype=np.float32), *(table.data for table in tables)])
+        places = np.concatenate([np.zeros(0, dtype=np.int32), *terms])
+        by_label = Csr((cells, places, starts.astype(np.int32) if narrow else starts), shape=(len(sizes), n_features))
+        weights = Csr(by_label.T.tocsr())
+        in_all = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
+        dense = in_all < weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
+        whole.weights_ = weights.toarray() if dense else weights
+        whole.intercept_ = np.concatenate([np.zeros(0), *(one.intercept_ for one in models)])
+        whole.n_iter_ = np.concatenate([np.zeros(0, dtype=np.int64), *(one.n_iter_ for one in models)])
+        whole.n_features_in_, whole.n_labels_ = n_features, len(sizes)
+        whole.classes_, whole.label_form_ = np.arange(len(sizes)), "sparse"
+        return whole
+
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data without weights or exclusions."""
         self._learn(X, Y, None, None, None)
@@ -223,6 +259,12 @@ class LinearSVM(MultiLabelModel):
         scores = batch_scores(X, self.weights_, self.n_jobs)
         scores += self.intercept_
         return scores
+
+    def scores_of_label(self, X: Csr, label: int) -> Floats:
+        """X · weights + intercept of one label."""
+        column: Any = self.weights_[:, [label]]
+        weights = column if isinstance(column, np.ndarray) else column.toarray()
+        return np.asarray(X @ weights.ravel().astype(np.float64) + self.intercept_[label], dtype=np.float64)
 
     def document_scorer(self) -> DocumentScorer:
         """A scorer that reads the weights of the document's terms only; the sums are those of `score_batch`."""

@@ -12,6 +12,7 @@ from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
+from manylabel.features.facts import Facts
 from manylabel.features.pipeline import FoldFeatures
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.score_kinds import Bools
@@ -111,7 +112,7 @@ class OutOfFold:
         """
         empty: Bools = np.diff(self.X.indptr) == 0
 
-        def noted(train: Ints, test: Ints) -> tuple[Csr, Csr, Mapping[str, Any]]:
+        def noted(train: Ints, test: Ints) -> tuple[Csr, Csr, Facts]:
             assert self.features is not None
             learned = self.features(train, test)
             empty[test] = np.diff(learned[1].indptr) == 0

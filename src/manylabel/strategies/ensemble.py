@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
-from manylabel.models.base import FACTS, WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.features.facts import FACTS
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
@@ -148,7 +149,7 @@ class Ensemble(MultiLabelModel):
 
     def fit(self, X: object, Y: object, **facts: Any) -> Self:
         """Learn every member and how to combine them; `facts` go to the members that want them."""
-        if unknown := facts.keys() - FACTS.keys():
+        if unknown := facts.keys() - FACTS:
             raise TypeError(f"Ensemble.fit takes no {', '.join(sorted(unknown))}; its members may not know it.")
         features, targets = self.check_training(X, Y)
         self.constant_ = constant_labels(targets.Y)

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
-from manylabel.models.base import MultiLabelModel, row_batches
+from manylabel.models.base import Columns, MultiLabelModel, row_batches, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
-from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import reporting_to, stage
@@ -46,7 +45,7 @@ class OneVsOne(MultiLabelModel):
 
     Source: Manning, Raghavan & Schütze 2008, section 14.5, and Hastie & Tibshirani 1998 for pairs; ties as in
     scikit-learn's `OneVsOneClassifier`; Fürnkranz, Hüllermeier, Loza Mencía & Brinker 2008 for multi-label data and the
-    virtual label. With `LinearSVM` the weights of all pairs are kept as one sparse table, terms × pairs.
+    virtual label. With `LinearSVM` the weights of all pairs are kept as one table, terms × pairs.
 
     >>> X, y = np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 1.0]]), ["a", "b", "c"]
     >>> model = OneVsOne(LinearSVM(C=100.0)).fit(X, y)
@@ -64,8 +63,8 @@ class OneVsOne(MultiLabelModel):
 
     pairs_: Ints
     """The two labels of each learned pair; a positive decision value is a win of the second."""
-    all_pairs_: LinearSVM | None = None
-    """The weights of all pairs, where the model is a `LinearSVM`."""
+    all_pairs_: MultiLabelModel | None = None
+    """The one model of all pairs, where models can be joined (`learns_labels_apart`)."""
     models_: list[Any]
     """Otherwise, the model of each pair."""
     walkovers_: Floats
@@ -78,7 +77,7 @@ class OneVsOne(MultiLabelModel):
         "seen_": flags("labels"),
         "walkovers_": reals("labels", 2),
         "pairs_": wholes("pairs", 2, below="labels"),
-        "all_pairs_": Sometimes(Maybe(Part(LinearSVM, "pairs", "terms"))),
+        "all_pairs_": Sometimes(Maybe(Part(MultiLabelModel, "pairs", "terms"))),
         "models_": Sometimes(Each(Part(MultiLabelModel, terms="terms"), "pairs")),
         "rest_": Sometimes(Part(BinaryRelevance, "labels", "terms")),
     }
@@ -111,35 +110,25 @@ class OneVsOne(MultiLabelModel):
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn every pair; `options` go to the model's `fit`, `sample_weight` for the documents of the pair."""
         features, targets = self.check_training(X, Y)
-        duels = duels_of(targets.Y)
+        model, duels = as_model(self.model), duels_of(targets.Y)
         self.seen_, self.walkovers_, self.pairs_ = duels.seen, duels.walkovers, duels.pairs
         with stage("Learning pairs of labels", len(duels.pairs)) as advance:
 
-            def learn_pair(pair: int) -> Any:
+            def learn_pair(pair: int) -> tuple[MultiLabelModel, Columns]:
                 # Progress within a pair of a few documents would only flicker.
                 with reporting_to(None):
-                    learned = self._learn_pair(features, duels, pair, options)
+                    learned = _learn_pair(model, features, duels, pair, options)
                 advance(1)
                 return learned
 
             learned = in_threads(learn_pair, range(len(duels.pairs)), self.n_jobs)
-        if isinstance(self.model, LinearSVM):
-            self.all_pairs_ = _as_one(self.model, learned, features.shape[1])
-        else:
-            self.models_ = learned
+        self.models_ = [fitted for fitted, _ in learned]
+        if model.learns_labels_apart:
+            self.all_pairs_ = model.joined(self.models_, features.shape[1], [columns for _, columns in learned])
+            del self.models_
         if self.calibrated:
             self.rest_ = BinaryRelevance(self.model, n_jobs=self.n_jobs).fit(features, targets.Y, **options)
         return self
-
-    def _learn_pair(self, X: Csr, duels: Duels, pair: int, options: Mapping[str, Any]) -> Any:
-        rows, second = duel_rows(duels, pair)
-        documents, chosen = X[rows], for_rows(options, rows)
-        if not isinstance(self.model, LinearSVM):
-            return fit_problem(as_model(self.model), documents, second, **chosen)
-        columns, narrow = used_columns(documents)
-        fitted = fit_problem(LinearSVM(**{**self.model.get_params(), "n_jobs": 1}), narrow, second, **chosen)
-        weights = fitted.weights_ if isinstance(fitted.weights_, np.ndarray) else fitted.weights_.toarray()
-        return columns, weights.ravel(), fitted.intercept_[0], fitted.n_iter_[0]
 
     # --- scoring ----------------------------------------------------------------------------------------------
 
@@ -184,7 +173,7 @@ class OneVsOne(MultiLabelModel):
         return np.clip(np.column_stack(found), -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
-        """What each term adds to a label's mean decision value, for pairs learned by a `LinearSVM`, labels × terms.
+        """What each term adds to a label's mean decision value, for pairs joined in one model, labels × terms.
 
         That is z_k over the number of opponents: votes are steps, to which single terms add nothing. With other models
         it is what the score loses without the term.
@@ -193,22 +182,22 @@ class OneVsOne(MultiLabelModel):
             return super().evidence(x, labels)
         document, wanted = asked_for(self, x, labels)
         terms = document.indices
-        sums = np.zeros((len(terms), self.n_labels_))
+        sums = np.zeros((self.n_labels_, len(terms)))
         if len(self.pairs_):
-            sums += _rows(self.all_pairs_, terms) @ self._sides()
+            sums += self._sides().T @ self.all_pairs_.evidence(document)[:, terms].toarray()
         if self.calibrated:
-            sums += _rows(self.rest_.model_, terms)
+            sums += self.rest_.evidence(document)[:, terms].toarray()
         opponents = max(int(self.seen_.sum()) - (not self.calibrated), 1)
-        return evidence_table(document, sums[:, wanted].T * document.data / opponents)
+        return evidence_table(document, sums[wanted] / opponents)
 
     def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
-        """The parts of a label's mean decision value for one document, for pairs learned by a `LinearSVM`."""
+        """The parts of a label's mean decision value for one document, for pairs joined in one model."""
         if self.all_pairs_ is None:
             return super().score_parts(x, labels)
         document, wanted = asked_for(self, x, labels)
         total, intercept = self.votes(document)[1][0], self.walkovers_[:, 1].astype(np.float64)
         if len(self.pairs_):
-            intercept = intercept + self.all_pairs_.intercept_ @ self._sides()
+            intercept = intercept + self.all_pairs_.score_parts(document).intercept @ self._sides()
         if self.calibrated:
             total = total + self.rest_.score_batch(document)[0]
             intercept = intercept + self.rest_.score_parts(document).intercept
@@ -218,21 +207,17 @@ class OneVsOne(MultiLabelModel):
         return ScoreParts(self.evidence(document, wanted), mean, fixed, quantity=quantity)
 
 
-def _rows(model: Any, terms: npt.NDArray[Any]) -> Floats:
-    """The weights of some terms."""
-    chosen = model.weights_[terms]
-    return np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray(), dtype=np.float64)
-
-
-def _as_one(model: LinearSVM, learned: list[Any], n_terms: int) -> LinearSVM:
-    """The classifiers of all pairs as one model with one column per pair."""
-    one = LinearSVM(**model.get_params())
-    one.weights_ = joined_columns(n_terms, [(columns, weights) for columns, weights, _, _ in learned])
-    one.intercept_ = np.array([intercept for _, _, intercept, _ in learned], dtype=np.float64)
-    one.n_iter_ = np.array([n_iter for _, _, _, n_iter in learned], dtype=np.int64)
-    one.n_features_in_, one.n_labels_ = n_terms, len(learned)
-    one.classes_, one.label_form_ = np.arange(len(learned)), "sparse"
-    return one
+def _learn_pair(
+    model: MultiLabelModel, X: Csr, duels: Duels, pair: int, options: Mapping[str, Any]
+) -> tuple[MultiLabelModel, Columns]:
+    """The fitted model of one pair, and the columns it learned from, which are few if models can be joined."""
+    rows, second = duel_rows(duels, pair)
+    documents, chosen = X[rows], for_rows(options, rows)
+    if not model.learns_labels_apart:
+        return fit_problem(model, documents, second, **chosen), np.arange(X.shape[1], dtype=np.int32)
+    columns, narrow = used_columns(documents)
+    # Pairs are learned in threads already.
+    return fit_problem(unfitted_copy(model).set_everywhere("n_jobs", 1), narrow, second, **chosen), columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +266,7 @@ def duel_rows(duels: Duels, pair: int) -> tuple[Ints, Bools]:
     return rows, np.isin(rows, second)
 
 
-def used_columns(X: Csr) -> tuple[npt.NDArray[np.int32], Csr]:
+def used_columns(X: Csr) -> tuple[Columns, Csr]:
     """The columns of X that are not empty, and X without the others: the documents of a pair have few terms."""
     used = np.zeros(X.shape[1], dtype=np.bool_)
     used[X.indices] = True
@@ -292,17 +277,6 @@ def used_columns(X: Csr) -> tuple[npt.NDArray[np.int32], Csr]:
     narrow = Csr((X.data, place[X.indices], X.indptr), shape=(X.shape[0], len(columns)))
     narrow.has_canonical_format = X.has_canonical_format
     return columns, narrow
-
-
-def joined_columns(n_rows: int, columns: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]]) -> Csr:
-    """A CSR matrix from its columns, each a list of rows and values; zeros are not kept."""
-    kept = [(rows[values != 0], values[values != 0]) for rows, values in columns]
-    starts = np.cumsum([0, *(len(rows) for rows, _ in kept)])
-    index = np.concatenate([np.zeros(0, dtype=np.int32), *(rows for rows, _ in kept)])
-    values = np.concatenate([values for _, values in kept]) if kept else np.zeros(0)
-    narrow = starts[-1] <= np.iinfo(np.int32).max  # SciPy widens all indices to the wider of both
-    by_column = Csr((values, index, starts.astype(np.int32) if narrow else starts), shape=(len(kept), n_rows))
-    return Csr(by_column.T.tocsr())
 
 
 def squashed(sums: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -117,10 +118,11 @@ class Resampled(BinaryRelevance):
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data."""
         constant = self.note_constant_labels(Y)
-        if isinstance(self.model, LinearSVM):
-            self.model_ = self._learn_linear(self.model, X, Y, constant)
-            return
         model, by_label = self.base_model, sparse.csc_array(Y)
+        if model.learns_labels_apart:
+            model = unfitted_copy(model).set_everywhere("n_jobs", self.n_jobs)
+            self.model_ = self._learn_together(model, X, Y, constant)
+            return
         self.learned_labels_ = np.flatnonzero(~constant)
         sampling, costs = self._sampling(X, Y), self._costs(Y)
         with stage("Learning labels", len(self.learned_labels_)) as advance:
@@ -137,9 +139,10 @@ class Resampled(BinaryRelevance):
 
             self.models_ = in_threads(learn_label, self.learned_labels_.tolist(), self.n_jobs)
 
-    def _learn_linear(self, model: LinearSVM, X: Csr, Y: Csr, constant: Bools) -> LinearSVM:
+    def _learn_together(self, model: MultiLabelModel, X: Csr, Y: Csr, constant: Bools) -> MultiLabelModel:
+        """One model of all labels, which learns labels apart."""
         if self.sampler == WEIGHTS:
-            return fit_with_costs(model, X, Y, self._costs(Y), self.n_jobs)
+            return model.fit_with_costs(X, Y, self._costs(Y))
         sampling, by_label = self._sampling(X, Y), sparse.csc_array(Y)
         if self.sampler in UNDER_SAMPLERS:
             everything = np.arange(X.shape[0])
@@ -156,7 +159,7 @@ class Resampled(BinaryRelevance):
         return fit_apart(model, X.shape[1], Y.shape[1], problem, self.n_jobs)
 
     def _sampling(self, X: Csr, Y: Csr) -> Sampling:
-        margins = surface_margins(X, Y, self.model, self.n_jobs) if self.sampler == "surface" else None
+        margins = surface_margins(X, Y, self.base_model, self.n_jobs) if self.sampler == "surface" else None
         return Sampling(
             self.sampler, self.ratio, self.neighbours, self.distance, self.max_rounds, self.sampling_seed, margins
         )
@@ -174,42 +177,27 @@ class Resampled(BinaryRelevance):
         return None if self.model_ is None else self.model_.document_scorer()
 
 
-def surface_margins(X: Csr, Y: Csr, model: Any, n_jobs: int | None) -> Callable[[int], Floats]:
-    """A function of a label: the margins of all documents under a first linear SVM, learned on all of them.
+def surface_margins(X: Csr, Y: Csr, model: MultiLabelModel, n_jobs: int | None) -> Callable[[int], Floats]:
+    """A function of a label: the margins of all documents under a first linear model, learned on all of them.
 
-    Where the model is a `LinearSVM`, the first one has the same settings and documents; for any other model it learns
-    from documents of unit length, since long ones would decide where the surface lies.
+    Where the model learns labels apart, the first one has the same settings and documents; for any other model it is a
+    `LinearSVM` of documents of unit length, since long ones would decide where the surface lies.
     """
-    if isinstance(model, LinearSVM):
-        first = LinearSVM(**model.get_params())
+    if model.learns_labels_apart:
+        first = unfitted_copy(model)
     else:
         first, X = LinearSVM(), unit_vectors(X)
-    first.set_params(n_jobs=n_jobs, warm_start=False, keep_dual=False)
-    first.fit(X, Y)
-    weights = sparse.csc_array(first.weights_)
-
-    def margins(label: int) -> Floats:
-        column = np.zeros(X.shape[1])
-        cells = slice(weights.indptr[label], weights.indptr[label + 1])
-        column[weights.indices[cells]] = weights.data[cells]
-        return np.asarray(X @ column + first.intercept_[label], dtype=np.float64)
-
-    return margins
+    first.set_everywhere("n_jobs", n_jobs).fit(X, Y)
+    return partial(first.scores_of_label, X)
 
 
-# --- linear SVMs ----------------------------------------------------------------------------------------------------
-# All labels in one fit wherever that can be: weights are the J of each label, and rows left out are exclusions, on one
+# --- models that learn labels apart ---------------------------------------------------------------------------------
+# All labels in one fit wherever that can be: weights are a cost of each label, and rows left out are exclusions, on one
 # shared X. Only over-sampling, which gives each label rows of its own, takes one fit per label; the results are put
 # together to one model again.
 
 
-def fit_with_costs(model: LinearSVM, X: Csr, Y: Csr, costs: Floats, n_jobs: int | None) -> LinearSVM:
-    """One fit in which a positive of label l costs `costs[l]` times what it costs in `model`."""
-    J = np.asarray(model.J, dtype=np.float64) * costs
-    return _copy(model, n_jobs, J=J).fit(X, Y)
-
-
-def fit_with_exclusions(model: LinearSVM, X: Csr, Y: Csr, kept: Rows, n_jobs: int | None) -> LinearSVM:
+def fit_with_exclusions(model: MultiLabelModel, X: Csr, Y: Csr, kept: Rows, n_jobs: int | None) -> MultiLabelModel:
     """Each label learned from the rows `kept` names, in one fit, or in as few as the exclusions leave room for."""
     size = max(1, EXCLUSIONS // X.shape[0])
     groups = [np.arange(start, min(start + size, Y.shape[1])) for start in range(0, Y.shape[1], size)]
@@ -217,35 +205,24 @@ def fit_with_exclusions(model: LinearSVM, X: Csr, Y: Csr, kept: Rows, n_jobs: in
     for labels in groups:
         excluded = _exclusions(kept, labels, X.shape[0], n_jobs)
         columns = Y if len(groups) == 1 else Csr(Y[:, labels])
-        fitted.append(_for_labels(model, labels, n_jobs).fit(X, columns, excluded=excluded))
-    return fitted[0] if len(fitted) == 1 else put_together(model, fitted, X.shape[1])
+        fitted.append(model.for_labels(labels).fit_excluding(X, columns, excluded))
+    return fitted[0] if len(fitted) == 1 else model.joined(fitted, X.shape[1])
 
 
-def fit_apart(model: LinearSVM, n_features: int, n_labels: int, problem: Problem, n_jobs: int | None) -> LinearSVM:
+def fit_apart(
+    model: MultiLabelModel, n_features: int, n_labels: int, problem: Problem, n_jobs: int | None
+) -> MultiLabelModel:
     """Each label learned from the rows that are its own, up to `n_jobs` labels at a time."""
     with stage("Learning labels", n_labels) as advance:
 
-        def learn(label: int) -> LinearSVM:
+        def learn(label: int) -> MultiLabelModel:
             X, positive = problem(label)
-            fitted = _for_labels(model, np.array([label]), 1).fit(X, Csr(positive[:, None].astype(np.int8)))
+            alone = model.for_labels(np.array([label])).set_everywhere("n_jobs", 1)
+            fitted = alone.fit(X, Csr(positive[:, None].astype(np.int8)))
             advance(1)
             return fitted
 
-        return put_together(model, in_threads(learn, range(n_labels), n_jobs), n_features)
-
-
-def put_together(model: LinearSVM, models: list[LinearSVM], n_features: int) -> LinearSVM:
-    """One model with the labels of several, in their order; without dual coefficients, which belong to one fit."""
-    whole = unfitted_copy(model)
-    weights = Csr(sparse.hstack([sparse.csc_array(one.weights_) for one in models], format="csr"))
-    cells = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
-    dense = cells < weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
-    whole.weights_ = weights.toarray() if dense else weights
-    whole.intercept_ = np.concatenate([one.intercept_ for one in models])
-    whole.n_iter_ = np.concatenate([one.n_iter_ for one in models])
-    whole.n_features_in_, whole.n_labels_ = n_features, len(whole.intercept_)
-    whole.classes_, whole.label_form_ = np.arange(whole.n_labels_), "sparse"
-    return whole
+        return model.joined(in_threads(learn, range(n_labels), n_jobs), n_features)
 
 
 def _exclusions(kept: Rows, labels: Ints, n_documents: int, n_jobs: int | None) -> Csr:
@@ -263,13 +240,3 @@ def _exclusions(kept: Rows, labels: Ints, n_documents: int, n_jobs: int | None) 
     cells = np.concatenate([np.zeros(0, dtype=np.int32), *rows])
     ones = np.ones(len(cells), dtype=np.int8)
     return Csr(sparse.csc_array((ones, cells, starts), shape=(n_documents, len(labels))))
-
-
-def _for_labels(model: LinearSVM, labels: Ints, n_jobs: int | None) -> LinearSVM:
-    """An unfitted copy for some of the labels: those of its costs that differ by label are theirs."""
-    costs = {name: np.asarray(getattr(model, name), dtype=np.float64) for name in ("C", "J")}
-    return _copy(model, n_jobs, **{name: values[labels] for name, values in costs.items() if values.ndim})
-
-
-def _copy(model: LinearSVM, n_jobs: int | None, **settings: Any) -> LinearSVM:
-    return unfitted_copy(model).set_params(n_jobs=n_jobs, **settings)
