@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -74,6 +75,36 @@ def test_long_headers_and_other_protocols_are_refused(server: Running) -> None:
             connection.sendall(sent)
             assert connection.recv(4096).startswith(b"HTTP/1.1 " + status)
     assert server.ask("GET", "/health").status == 200
+
+
+def test_requests_arrive_in_any_pieces_and_are_answered_in_order(server: Running) -> None:
+    whole = [head_of(len(body)) + body for body in (b'{"text": "bus"}', b'{"text": "road"}', b'{"text": "lamp"}')]
+    chunked = (
+        head_of(0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked") + b'8\r\n{"text":\r\n5\r\n"bus"\r\n'
+    )
+    last = whole[1].replace(b"Host", b"Connection: close\r\nHost")
+    pieces = [b"".join(whole), whole[0][:40], whole[0][40:-5], whole[0][-5:], chunked, b"1\r\n}\r\n0\r\n\r\n", last]
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        for piece in pieces:
+            connection.sendall(piece)
+            time.sleep(0.05)
+        answers = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert answers.count(b"HTTP/1.1 200 OK") == 6
+    assert re.findall(rb'"label":"(\w+)"', answers) == [b"buses", b"roads", b"lamps", b"buses", b"buses", b"roads"]
+    assert re.findall(rb"connection: \w+", answers) == [b"connection: close"]
+
+
+def test_a_client_that_waits_for_100_or_speaks_http_1_0_is_served(server: Running) -> None:
+    body = b'{"text": "bus"}'
+    for old, new, first in ((b"Host", b"Expect: 100-continue\r\nHost", b"100"), (b"HTTP/1.1", b"HTTP/1.0", b"200")):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            connection.sendall(head_of(len(body)).replace(old, new))
+            if first == b"200":
+                connection.sendall(body)
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 " + first)
+            if first == b"100":
+                connection.sendall(body)
+                assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
 
 
 def test_a_killed_worker_is_replaced_and_the_others_go_on(server: Running) -> None:

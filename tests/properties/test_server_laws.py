@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from manylabel.server.shortcut import Shortcut
 from manylabel.server.worker import OPERATIONS
 from served import InProcess, in_process, small_model
 
@@ -85,6 +86,26 @@ def requests(count: int, seed: int) -> Iterator[tuple[str, bytes, dict[str, str]
         if draw.random() < 0.1:
             path += draw.choice(["?limit=-1", "?limit=1&limit=2", "?a=%ff", "?threshold=inf", "/", "?language=\x00"])
         yield path, body, headers
+
+
+def test_the_shortcut_gives_the_answer_of_the_long_way_or_none(server: InProcess) -> None:
+    shortcut = Shortcut(OPERATIONS, server.models, server.settings.limits, server.app)
+
+    async def compare() -> int:
+        answered = 0
+        for path, body, given in requests(1_000, 3):
+            headers = server.headers(body, given)
+            route = shortcut.route(b"POST", path.encode("ascii", "replace"), headers)
+            found = None if route is None else shortcut.answer(route, headers, body, None)
+            if found is None:
+                continue
+            expected = await server.request("POST", path, body, given)
+            assert (found.status, found.body) == (expected.status, expected.body)
+            assert {name.decode(): value.decode() for name, value in found.headers}.items() <= expected.headers.items()
+            answered += found.status == 200
+        return answered
+
+    assert asyncio.run(compare()) > 30
 
 
 def test_every_operation_with_a_body_is_tried() -> None:

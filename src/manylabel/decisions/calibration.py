@@ -13,7 +13,7 @@ from manylabel.decisions.logistic_curves import BATCH_BYTES, fit_curves
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
 from manylabel.models.base import row_batches
-from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid, within
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.stored import Sizes, Sometimes, Starts, Stored, reals
 from manylabel.wording import counted
@@ -125,10 +125,10 @@ class Calibration(Estimator):
         found = np.empty(values.shape)
         for rows in row_batches(len(values), n_labels, BATCH_BYTES):
             batch = values[rows]
-            finite = np.clip(batch, -LARGEST, LARGEST)
+            finite = within(batch, LARGEST)
             with np.errstate(over="ignore"):
                 own = finite * self.slopes_ + self.intercepts_ if self.curve == "logistic" else self._isotonic(finite)
-            found[rows] = np.where(np.isneginf(batch), -np.inf, np.clip(own, -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT))
+            found[rows] = np.where(batch == -np.inf, -np.inf, within(own, LOG_ODDS_LIMIT))
         return found
 
     def inverse(self, probabilities: Floats) -> Floats:

@@ -331,9 +331,8 @@ def _stem_counter(analysis: Analysis, language: str, vocabulary: Mapping[str, in
     """
     column_of: dict[str, int] = {}
 
-    def count(text: str) -> CountedTerms:
-        ids, _, words = kernels.tokenize([text], analysis.tokens, analysis.lowercase)
-        spelled = kernels.spelled(words)
+    def look_up(spelled: list[str]) -> list[int]:
+        """The columns of words some of which were not met before, −1 for those without one."""
         new = [word for word in spelled if word not in column_of]
         met = {
             word: -1 if word in analysis.stop_words else vocabulary.get(stemmed, -1)
@@ -342,8 +341,29 @@ def _stem_counter(analysis: Analysis, language: str, vocabulary: Mapping[str, in
         of_words = [met[word] if word in met else column_of[word] for word in spelled]
         if len(column_of) < MOST_WORDS:  # entries are never removed, so threads can share the cache
             column_of.update(met)
-        of_tokens = np.array(of_words, dtype=np.int64)[ids]
-        terms, counts = np.unique(of_tokens[of_tokens >= 0], return_counts=True)
-        return terms.astype(np.int32), counts.astype(np.float64)
+        return of_words
+
+    def count(text: str) -> CountedTerms:
+        ids, _, words = kernels.tokenize([text], analysis.tokens, analysis.lowercase)
+        spelled = kernels.spelled(words)
+        of_words = list(map(column_of.get, spelled))
+        known = look_up(spelled) if None in of_words else of_words
+        return _counted(np.array(known, dtype=np.int32)[ids])
 
     return count
+
+
+def _counted(of_tokens: Int32s) -> CountedTerms:
+    """The distinct columns of tokens, ascending, and how often each is there; −1 is left out.
+
+    The same as `numpy.unique` at half its cost.
+
+    >>> [found.tolist() for found in _counted(np.array([7, -1, 3, 7], dtype=np.int32))]
+    [[3, 7], [1.0, 2.0]]
+    """
+    columns = np.sort(of_tokens)
+    columns = columns[columns.searchsorted(0) :]
+    changes = np.ones(len(columns) + 1, dtype=np.bool_)
+    np.not_equal(columns[1:], columns[:-1], out=changes[1:-1])
+    starts = changes.nonzero()[0]
+    return columns[starts[:-1]], np.diff(starts).astype(np.float64)

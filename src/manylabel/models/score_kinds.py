@@ -82,8 +82,12 @@ def sigmoid(log_odds: npt.ArrayLike) -> Floats:
     [0.0, 0.5, 1.0]
     """
     given = np.asarray(log_odds, dtype=np.float64)
-    clipped = np.clip(given, -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
-    return np.asarray(np.where(np.isneginf(given), 0.0, 1.0 / (1.0 + np.exp(-clipped))), dtype=np.float64)
+    return np.where(given == -np.inf, 0.0, 1.0 / (1.0 + np.exp(-within(given, LOG_ODDS_LIMIT))))
+
+
+def within(values: Floats, limit: float) -> Floats:
+    """The values, those beyond ±`limit` replaced by it: `numpy.clip` at a third of its cost for one document."""
+    return np.minimum(np.maximum(values, -limit), limit)
 
 
 def logit(probability: float) -> float:

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -62,12 +63,10 @@ class Gate:
                 message = {**message, "headers": [*message.get("headers", ()), *SECURITY_HEADERS]}
             await send(message)
 
-        self.in_flight += 1
-        self.metrics.set("in_flight", self.in_flight)
         try:
             if scope["path"] not in OPEN:
-                self._check(scope["method"], headers)
-            await self.app(scope, receive, sending)
+                self.check(scope["method"], headers)
+            await self._pass(scope, receive, sending)
         except RequestError as problem:
             await respond(sending, problem)
         except asyncio.CancelledError:  # the client is gone, or the server stops and cannot wait longer
@@ -79,14 +78,20 @@ class Gate:
                     sending, RequestError(500, "Something went wrong inside manylabel. The log has the details.")
                 )
         finally:
-            self.in_flight -= 1
-            seconds = time.perf_counter() - began
-            self.metrics.set("in_flight", self.in_flight)
-            self.metrics.count(scope[ROUTE], answered or 499, seconds, scope[DOCUMENTS])
-            if self.log_requests:
-                self._log(scope, answered, seconds)
+            asked = scope["method"], scope["path"], scope.get("client")
+            self.count(scope[ROUTE], answered or 499, began, scope[DOCUMENTS], asked)
 
-    def _check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, and count it as long as it is being answered."""
+        self.in_flight += 1
+        self.metrics.set("in_flight", self.in_flight)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.in_flight -= 1
+            self.metrics.set("in_flight", self.in_flight)
+
+    def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
         """Raise the problem of a request that may not pass."""
         if self.token is not None:
             if not hmac.compare_digest(_digest(headers.get(b"authorization", b"")), self.token):
@@ -102,19 +107,18 @@ class Gate:
             origin = headers[b"origin"].partition(b"://")[2]
             if origin != headers.get(b"host"):
                 raise RequestError(403, "Pages of other sites may not send requests to this server.")
-        if self.in_flight > self.most:
+        if self.in_flight >= self.most:
             raise problems.too_busy()
 
-    def _log(self, scope: Scope, status: int, seconds: float) -> None:
-        client = scope.get("client")
-        self.log.write(
-            "request",
-            method=scope["method"],
-            path=scope["path"],
-            status=status,
-            milliseconds=round(seconds * 1e3, 3),
-            client=client[0] if client else None,
-        )
+    def count(self, route: str, status: int, began: float, documents: int, asked: tuple[str, str, Any]) -> None:
+        """Count a request that was answered; log its method, address and client where requests are logged."""
+        seconds = time.perf_counter() - began
+        self.metrics.count(route, status, seconds, documents)
+        if self.log_requests:
+            method, path, client = asked
+            took = round(seconds * 1e3, 3)
+            address = client[0] if client else None
+            self.log.write("request", method=method, path=path, status=status, milliseconds=took, client=address)
 
 
 def _digest(value: bytes) -> bytes:

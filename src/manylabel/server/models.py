@@ -27,6 +27,7 @@ class Models:
         """Why the file of a model, as it is now, could not be loaded."""
         self._failed: dict[str, tuple[int, ...]] = {}
         self._current: dict[str, ServedModel] = {}
+        self._headers: dict[tuple[str, str, str], list[tuple[bytes, bytes]]] = {}
         self._refreshing = asyncio.Lock()
 
     @property
@@ -67,11 +68,14 @@ class Models:
 
     def headers(self, model: ServedModel) -> list[tuple[bytes, bytes]]:
         """The headers in which every answer names its model."""
-        return [
-            (b"manylabel-model", quote(model.name).encode()),
-            (b"manylabel-version", model.version.encode()),
-            (b"manylabel-sha256", model.sha256.encode()),
-        ]
+        key = model.name, model.version, model.sha256
+        if key not in self._headers:
+            self._headers[key] = [
+                (b"manylabel-model", quote(model.name).encode()),
+                (b"manylabel-version", model.version.encode()),
+                (b"manylabel-sha256", model.sha256.encode()),
+            ]
+        return self._headers[key]
 
     async def refresh(self) -> tuple[int, int]:
         """Load the files that changed; return how many models were replaced, and how many could not be."""
@@ -88,6 +92,7 @@ class Models:
                     self._failed[name] = identity
                     made = await asyncio.to_thread(ServedModel.load, name, path)
                     self._current = {**self._current, name: made}
+                    self._headers.clear()
                     self._succeeded(name)
                     replaced += 1
                 except (ManylabelError, OSError) as error:

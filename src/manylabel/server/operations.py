@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from manylabel.exceptions import ManylabelError
 from manylabel.server import problems
@@ -34,6 +34,7 @@ DOCUMENTS = "manylabel.documents"
 """The key of the scope under which the number of documents is kept for the metrics."""
 SLICE = 0.005
 """Seconds of work after which a batch lets other requests go on."""
+URL_ENCODED = b"application/x-www-form-urlencoded"
 encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
@@ -47,29 +48,35 @@ class Reply:
 
 
 class Call:
-    """One request: where it goes, what it may ask, and the models that can answer it."""
+    """One whole request: what its address names, its headers and body, and the models that can answer it."""
 
-    __slots__ = ("began", "limits", "models", "receive", "scope")
+    __slots__ = ("began", "body", "documents", "headers", "limits", "models", "parameters", "query_string")
 
-    def __init__(self, scope: Scope, receive: Receive, models: Models, limits: Limits) -> None:
-        self.scope, self.receive, self.models, self.limits = scope, receive, models, limits
+    def __init__(
+        self,
+        models: Models,
+        limits: Limits,
+        parameters: Mapping[str, str],
+        headers: Mapping[bytes, bytes],
+        body: bytes,
+        query_string: bytes = b"",
+    ) -> None:
+        self.models, self.limits, self.parameters, self.headers = models, limits, parameters, headers
+        """Headers have names in lower case."""
+        self.body, self.query_string = body, query_string
+        self.documents = 0
+        """How many documents were labelled, for the metrics."""
         self.began = time.monotonic()
 
     @property
     def model(self) -> ServedModel:
         """The model that the address names; the first one where it names none."""
-        name = self.scope["path_params"].get("model")
+        name = self.parameters.get("model")
         return self.models.first if name is None else self.models.get(name)
-
-    @property
-    def headers(self) -> dict[bytes, bytes]:
-        """The headers of the request, names in lower case."""
-        found: dict[bytes, bytes] = self.scope[HEADERS]
-        return found
 
     def query(self, known: Sequence[str]) -> dict[str, str]:
         """The parameters of the address; an error for one that is not known, or given twice."""
-        return self._fields(self.scope["query_string"], known, "parameter")
+        return self._fields(self.query_string, known, "parameter")
 
     def _fields(self, raw: bytes, known: Sequence[str] | None, what: str) -> dict[str, str]:
         try:
@@ -83,50 +90,29 @@ class Call:
             raise RequestError(400, f"There is no {what} {other!r}. Known: {', '.join(known)}.")
         return found
 
-    async def body(self) -> bytes:
-        """The whole body; an error where it is too large. A connection on which it comes too slowly is closed."""
-        limit = self.limits.body
-        length = self.headers.get(b"content-length", b"0")
-        if not length.isdigit() or len(length) > 18 or int(length) > limit:
-            raise problems.body_too_large(limit)
-        message = await self.receive()
-        body: bytes = message.get("body", b"")
-        if message.get("more_body", False):
-            pieces, size = [body], len(body)
-            while message.get("more_body", False) and size <= limit:
-                message = await self.receive()
-                pieces.append(message.get("body", b""))
-                size += len(pieces[-1])
-            body = b"".join(pieces)
-        if message["type"] == "http.disconnect":
-            raise RequestError(400, "The connection was closed before the request was complete.")
-        if len(body) > limit:
-            raise problems.body_too_large(limit)
-        return body
-
-    async def json(self, decoder: msgspec.json.Decoder[Given], *, wrong: int = 422) -> Given:
+    def json(self, decoder: msgspec.json.Decoder[Given], *, wrong: int = 422) -> Given:
         """The body, decoded; status `wrong` where it is JSON of another form."""
-        kind = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if kind != JSON:
-            found = kind.decode("latin-1") or "none"
-            raise RequestError(415, f"The request needs the header Content-Type: application/json; found: {found}.")
-        body = await self.body()
+        self._check_content_type(JSON)
         try:
-            return decoder.decode(body)
+            return decoder.decode(self.body)
         except msgspec.ValidationError as error:
             raise RequestError(wrong, f"The body has another form than expected: {error}.") from None
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise RequestError(400, f"The body is not valid JSON: {error}.") from None
 
-    async def form(self) -> dict[str, str]:
+    def form(self) -> dict[str, str]:
         """The fields of a URL-encoded form."""
-        kind = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if kind != b"application/x-www-form-urlencoded":
+        self._check_content_type(URL_ENCODED)
+        return self._fields(self.body, None, "field")
+
+    def _check_content_type(self, expected: bytes) -> None:
+        given = self.headers.get(b"content-type", b"")
+        if given == expected:
+            return
+        kind = given.partition(b";")[0].strip().lower()
+        if kind != expected:
             found = kind.decode("latin-1") or "none"
-            raise RequestError(
-                415, f"The request needs the header Content-Type: application/x-www-form-urlencoded; found: {found}."
-            )
-        return self._fields(await self.body(), None, "field")
+            raise RequestError(415, f"The request needs the header Content-Type: {expected.decode()}; found: {found}.")
 
     async def predict(self, model: ServedModel, texts: Sequence[Text], wanted: Wanted) -> list[TextPrediction]:
         """The answer for each text; other requests go on between them."""
@@ -139,7 +125,7 @@ class Call:
         if len(texts) > limits.documents:
             raise problems.too_many_documents(len(texts), limits.documents)
         self._check_sizes(texts)
-        self.scope[DOCUMENTS] = len(texts)
+        self.documents = len(texts)
         if len(texts) == 1:
             return [work(texts[0])]
         found = []
@@ -162,7 +148,7 @@ class Call:
                 raise problems.out_of_time(self.limits.seconds, number, len(texts))
             self._check_sizes([text])
             found.append(await asyncio.to_thread(work, text))
-        self.scope[DOCUMENTS] = len(texts)
+        self.documents = len(texts)
         return found
 
     def _check_sizes(self, texts: Sequence[Text]) -> None:
@@ -196,6 +182,33 @@ class Operation:
     """How an error looks."""
     problem: Any = problems.ProblemBody
     """The type of the body of an error."""
+    is_quick: bool = True
+    """Whether it answers a short request in about a millisecond; not where it works in a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response: its status, headers and body."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+async def answer(operation: Operation, call: Call) -> Answer:
+    """What an operation responds to a call, errors included."""
+    try:
+        reply = await operation.respond(call)
+        named = () if reply.model is None else call.models.headers(reply.model)
+        return _answer(200, reply.content_type, reply.body, named)
+    except RequestError as problem:
+        return _answer(problem.status, *operation.form(problem), header_list(problem.headers))
+    except ManylabelError as error:
+        return _answer(422, *operation.form(RequestError(422, str(error))))
+
+
+def _answer(status: int, kind: bytes, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()) -> Answer:
+    return Answer(status, [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *headers], body)
 
 
 class Endpoint:
@@ -209,21 +222,36 @@ class Endpoint:
         """Answer a request."""
         operation = self.operation
         scope[ROUTE] = operation.name
-        status, headers = 200, []
         try:
             if scope["method"] != operation.method:
                 raise problems.method_not_allowed(scope["method"], operation.method)
-            reply = await operation.respond(Call(scope, receive, self.models, self.limits))
-            kind, body = reply.content_type, reply.body
-            if reply.model is not None:
-                headers = self.models.headers(reply.model)
+            headers: dict[bytes, bytes] = scope[HEADERS]
+            body = b"" if operation.request is None else await whole_body(receive, headers, self.limits.body)
+            call = Call(self.models, self.limits, scope["path_params"], headers, body, scope["query_string"])
+            made = await answer(operation, call)
+            scope[DOCUMENTS] = call.documents
         except RequestError as problem:
-            status, (kind, body), headers = problem.status, operation.form(problem), header_list(problem.headers)
-        except ManylabelError as error:
-            status, (kind, body) = 422, operation.form(RequestError(422, str(error)))
-        headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *headers]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+            made = _answer(problem.status, *operation.form(problem), header_list(problem.headers))
+        await send({"type": "http.response.start", "status": made.status, "headers": made.headers})
+        await send({"type": "http.response.body", "body": made.body})
+
+
+async def whole_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
+    """The body of a request; an error where it is too large. A connection on which it comes too slowly is closed."""
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 18 or int(length) > limit:
+        raise problems.body_too_large(limit)
+    message: Message = {"more_body": True}
+    pieces, size = [], 0
+    while message.get("more_body", False) and size <= limit:
+        message = await receive()
+        pieces.append(message.get("body", b""))
+        size += len(pieces[-1])
+    if message["type"] == "http.disconnect":
+        raise RequestError(400, "The connection was closed before the request was complete.")
+    if size > limit:
+        raise problems.body_too_large(limit)
+    return b"".join(pieces)
 
 
 def header_list(headers: Mapping[str, str]) -> Headers:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import resource
 import socket
@@ -19,7 +20,6 @@ from pathlib import Path
 import msgspec
 import uvicorn
 from starlette.routing import Route, Router
-from starlette.types import ASGIApp
 
 from manylabel.exceptions import ManylabelError
 from manylabel.server.connections import Connection
@@ -33,6 +33,7 @@ from manylabel.server.models import Models
 from manylabel.server.openapi import openapi_document
 from manylabel.server.operations import Endpoint, Operation
 from manylabel.server.settings import UNUSABLE, Limits, Settings
+from manylabel.server.shortcut import Shortcut
 
 OPERATIONS: tuple[Operation, ...] = (
     *own.OPERATIONS,
@@ -61,7 +62,7 @@ RESERVED_FILES = 64
 """File handles that connections leave for model files and logs."""
 
 
-def application(models: Models, settings: Settings, metrics: Metrics, log: Log) -> ASGIApp:
+def application(models: Models, settings: Settings, metrics: Metrics, log: Log) -> Gate:
     """The whole ASGI application."""
     control = control_plane(models, settings, metrics)
     openapi_route(control, openapi_document(control, OPERATIONS, list(models.given) if settings.data is None else []))
@@ -82,11 +83,12 @@ class WorkerServer(uvicorn.Server):
         listener: socket.socket,
         models: Models,
         limits: Limits,
-        metrics: Metrics,
-        log: Log,
+        gate: Gate,
     ) -> None:
         super().__init__(config)
-        self.listener, self.models, self.limits, self.metrics, self.log = listener, models, limits, metrics, log
+        self.listener, self.models, self.limits = listener, models, limits
+        self.metrics, self.log = gate.metrics, gate.log
+        self.shortcut = Shortcut(OPERATIONS, models, limits, gate)
         self.most = raise_file_limit() - RESERVED_FILES
         self._watching: asyncio.Task[None] | None = None
         self._accepting: set[asyncio.Task[None]] = set()
@@ -126,7 +128,9 @@ class WorkerServer(uvicorn.Server):
 
     async def _serve_connection(self, connection: socket.socket) -> None:
         def protocol() -> asyncio.Protocol:
-            return Connection(self.limits, config=self.config, server_state=self.server_state, app_state={})
+            return Connection(
+                self.limits, self.shortcut, config=self.config, server_state=self.server_state, app_state={}
+            )
 
         with contextlib.suppress(OSError):  # it was closed again before it was served
             await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
@@ -177,8 +181,11 @@ def run(number: int, listener: socket.socket, table: int, settings: Settings) ->
         return UNUSABLE
     metrics.set("generation", asked)
     metrics.set("pid", os.getpid())
+    gate = application(models, settings, metrics, log)
+    gc.collect()
+    gc.freeze()  # what was loaded stays: the collector need not look at it again and again
     config = uvicorn.Config(
-        application(models, settings, metrics, log),
+        gate,
         http="httptools",
         ws="none",
         lifespan="off",
@@ -191,7 +198,7 @@ def run(number: int, listener: socket.socket, table: int, settings: Settings) ->
         timeout_keep_alive=75,
         timeout_graceful_shutdown=settings.grace,
     )
-    WorkerServer(config, listener, models, settings.limits, metrics, log).run()
+    WorkerServer(config, listener, models, settings.limits, gate).run()
     return 0
 
 

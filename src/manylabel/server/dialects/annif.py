@@ -203,7 +203,7 @@ async def _suggest(call: Call, texts: list[Text], fields: dict[str, str]) -> tup
 
 async def suggest(call: Call) -> Reply:
     """Suggest labels for one text."""
-    fields = await call.form()
+    fields = call.form()
     if "text" not in fields:
         raise RequestError(400, "The form has no field 'text'.")
     metadata = [value for name, value in fields.items() if name.startswith("metadata_")]
@@ -214,7 +214,7 @@ async def suggest(call: Call) -> Reply:
 async def suggest_batch(call: Call) -> Reply:
     """Suggest labels for up to 32 documents."""
     fields = call.query(("limit", "threshold", "language"))
-    request = await call.json(_batch, wrong=400)
+    request = call.json(_batch, wrong=400)
     if len(request.documents) > MOST_DOCUMENTS:
         raise too_many_documents(len(request.documents), MOST_DOCUMENTS)
     texts: list[Text] = ["\n".join([one.text, *one.metadata.values()]) for one in request.documents]
@@ -225,7 +225,7 @@ async def suggest_batch(call: Call) -> Reply:
 
 async def detect_language(call: Call) -> Reply:
     """The language of a text, among some."""
-    request = await call.json(_detect, wrong=400)
+    request = call.json(_detect, wrong=400)
     [shares] = await call.each([request.text], lambda text: detect_languages(str(text), request.languages))
     known = [LanguageShare(code, share) for code, share in shares.items()]
     results = [*known, LanguageShare(None, 1.0 - min(1.0, sum(shares.values())))]

@@ -118,7 +118,7 @@ def listed(model: ServedModel, text: Text, raw: bool) -> list[TeiPrediction]:
 
 async def predict(call: Call) -> Reply:
     """The scores of all labels."""
-    request = await call.json(_decoder)
+    request = call.json(_decoder)
     model = call.model
     texts, batch = texts_of(request.inputs)
     found = await call.each(texts, lambda text: listed(model, text, request.raw_scores))

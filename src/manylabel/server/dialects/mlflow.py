@@ -93,7 +93,7 @@ def texts_of(request: Invocations) -> list[Text]:
 
 async def invocations(call: Call) -> Reply:
     """Label documents."""
-    request = await call.json(_decoder, wrong=400)
+    request = call.json(_decoder, wrong=400)
     model, params = call.model, request.params or Params()
     answers = await call.predict(model, texts_of(request), Wanted(params.threshold, params.limit))
     names = [[model.labels[column] for column, _ in one.labels] for one in answers]

@@ -122,7 +122,7 @@ def infer_error(problem: RequestError) -> tuple[bytes, bytes]:
 def versioned(call: Call) -> ServedModel:
     """The model of the address; an error where the address names a version that is not served."""
     model = call.model
-    asked = call.scope["path_params"].get("version")
+    asked = call.parameters.get("version")
     if asked is not None and asked != model.version:
         raise RequestError(404, f"The model {model.name!r} has no version {asked!r}. Served: {model.version}.")
     return model
@@ -147,7 +147,7 @@ def texts_of(request: InferRequest) -> list[Text]:
 
 async def infer(call: Call) -> Reply:
     """Label texts."""
-    request = await call.json(_decoder, wrong=400)
+    request = call.json(_decoder, wrong=400)
     model = versioned(call)
     texts = texts_of(request)
     asked = (

@@ -111,7 +111,7 @@ def documents_of(request: PredictRequest | ExplainRequest) -> tuple[list[Text], 
 
 async def predict(call: Call) -> Reply:
     """Label documents."""
-    request = await call.json(_decoder)
+    request = call.json(_decoder)
     model = call.model
     texts, ids = documents_of(request)
     wanted = Wanted(request.threshold, request.limit, request.runners_up)
@@ -146,7 +146,7 @@ def shown_answer(
 
 async def explain(call: Call) -> Reply:
     """Explain predictions."""
-    request = await call.json(_explain)
+    request = call.json(_explain)
     model = call.model
     texts, ids = documents_of(request)
     found = await call.each_aside(texts, lambda text: model.explain(text, request.labels, request.runners_up))
@@ -172,5 +172,6 @@ OPERATIONS = (
         "manylabel",
         request=ExplainRequest,
         response=ExplainResponse,
+        is_quick=False,
     ),
 )
