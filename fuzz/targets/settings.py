@@ -20,13 +20,14 @@ from fuzz.targets.readers import JSON, on_error
 from manylabel import TextClassifier
 from manylabel.catalog import METHODS
 from manylabel.cli.predicting import LineDocuments, Output, _lines_as_they_come, write_predictions
+from manylabel.cli.settings import read_recipe
 from manylabel.data.problems import Problems
 from manylabel.features import TermSelector, Vectorizer, Weighting
 from manylabel.features.keyword_queries import parse_query
 from manylabel.features.keyword_rules import parse_rules, rules_text, write_rules
 from manylabel.features.languages import guess_language
 from manylabel.features.scripts import guess_tokens, has_markup, without_markup
-from manylabel.recipe import Recipe, read_recipe
+from manylabel.recipe import Recipe
 from manylabel.reports.page import render_text
 from manylabel.reports.saved_results_page import ranks_page, saved_results_page
 from manylabel.setting_values import parse_settings, toml_value

@@ -27,15 +27,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_class, find_method, method_over
 from manylabel.data.limits import LIMITS
 from manylabel.data.nested_text import parse_toml
-from manylabel.data.textfile import read_bytes
 from manylabel.decisions.table import find_rule
-from manylabel.exceptions import DataError, ManylabelError, ParameterError, UnknownNameError
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
 from manylabel.setting_values import INNER, toml_key, toml_value, with_tuples
 from manylabel.wording import shown
@@ -356,25 +354,6 @@ def build_member(method: str, with_rule: bool = False) -> MultiLabelModel:
     model, rule = recipe.build_model(), recipe.build_rule() if with_rule else None
     weighting = Weighting(**recipe.weighting) if recipe.weighting else None
     return WeightedMember(model if rule is None else DecidedModel(model, rule), weighting)
-
-
-def read_recipe(path: Path) -> dict[str, Any]:
-    """The recipe in a file as plain data; errors name the file."""
-    if not path.exists():
-        raise DataError("There is no such recipe file.", path=path, remedy="`compare` and `tune` print one to save.")
-    try:
-        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
-        return Recipe.from_toml(text).as_dict()
-    except UnicodeDecodeError:
-        raise DataError(
-            "This is not a recipe: the file is not UTF-8 text.", path=path, remedy="`compare` prints one."
-        ) from None
-    except ManylabelError as error:
-        raise DataError(str(error), path=path) from error
-    except ValueError as error:
-        raise DataError(f"This is not TOML: {error}.", path=path) from error
-    except RecursionError:
-        raise DataError("This is not a recipe: its values are nested too deeply.", path=path) from None
 
 
 def _settings_by_section(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

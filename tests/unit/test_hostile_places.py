@@ -5,11 +5,11 @@ import os
 import pytest
 
 from hostile import run, without_privileges
+from manylabel.cli.settings import read_recipe
 from manylabel.data import find_hierarchy, read
 from manylabel.data.label_vocabulary import read_label_vocabulary
 from manylabel.exceptions import ManylabelError, MissingDataError
 from manylabel.features.keyword_rules import rules_text
-from manylabel.recipe import read_recipe
 
 
 @pytest.mark.parametrize("given", ["folder", "folder/a.csv", "folder/a"])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hostile import read_all
+from manylabel.cli.settings import read_recipe
 from manylabel.data import Hierarchy, read, read_parents, read_skos
 from manylabel.data.arff import read_label_file
 from manylabel.data.dates import read_dates
@@ -20,7 +21,7 @@ from manylabel.features import Vectorizer
 from manylabel.features.keyword_rules import rules_text, with_rule_labels
 from manylabel.features.keywords import keyword_matcher
 from manylabel.features.scripts import has_markup, without_markup
-from manylabel.recipe import Recipe, read_recipe
+from manylabel.recipe import Recipe
 
 
 @pytest.fixture

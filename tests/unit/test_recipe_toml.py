@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from manylabel.catalog import METHODS
+from manylabel.cli.settings import read_recipe
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.recipe import Recipe, read_recipe
+from manylabel.recipe import Recipe
 
 
 @pytest.mark.parametrize("method", list(METHODS))

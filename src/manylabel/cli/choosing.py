@@ -10,6 +10,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page
+from manylabel.cli.settings import make_overrides
 from manylabel.reports.page import skipped_notes
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def tune(
             trials=trials,
             folds=folds,
             budget=seconds,
-            overrides=o.make_overrides(setting, None),
+            overrides=make_overrides(setting, None),
             split=split,
             seed=seed,
             n_jobs=jobs,

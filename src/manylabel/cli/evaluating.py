@@ -9,6 +9,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page
+from manylabel.cli.settings import make_overrides
 from manylabel.reports.page import Block, skipped_notes
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def evaluate(
     limit = o.label_limit(labels)
     sources = [reading.source(name) for name in data]
     methods = method or [DEFAULT_METHOD]
-    overrides = o.make_overrides(setting, rules, metric)
+    overrides = make_overrides(setting, rules, metric)
     training: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": jobs}
     analyse = report is not None or tables is not None
     with progress():
@@ -262,7 +263,7 @@ def learning_curve(
         found = task(
             reading.source(data),
             method=method or DEFAULT_METHOD,
-            overrides=o.make_overrides(setting, None),
+            overrides=make_overrides(setting, None),
             metric=metric,
             steps=steps,
             repeats=repeats,

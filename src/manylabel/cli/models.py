@@ -12,6 +12,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
+from manylabel.cli.settings import make_overrides, with_guarantee, with_recipe
 from manylabel.reports.page import Column, Note, Table
 
 
@@ -46,8 +47,8 @@ def train(
 
     target = model or o.default_model_path(data)
     check_target(target, [data, recipe, rules])
-    method, overrides = o.with_recipe(
-        recipe, method, o.with_guarantee(o.make_overrides(setting, rules, metric), guarantee, probabilities)
+    method, overrides = with_recipe(
+        recipe, method, with_guarantee(make_overrides(setting, rules, metric), guarantee, probabilities)
     )
     with progress():
         trained = task(

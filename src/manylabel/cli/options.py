@@ -332,62 +332,6 @@ SplitName = Annotated[
 ]
 
 
-def with_recipe(
-    recipe: Path | None, method: str | None, overrides: dict[str, dict[str, Any]]
-) -> tuple[str | None, dict[str, dict[str, Any]]]:
-    """The method and settings of a recipe file with `overrides` applied; without a file, the arguments as they are."""
-    if recipe is None:
-        return method, overrides
-    from manylabel.exceptions import ParameterError
-    from manylabel.recipe import read_recipe
-
-    if method is not None:
-        raise ParameterError("A recipe names its method: give --recipe or --method, not both.")
-    written = read_recipe(recipe)
-    named = written.pop("method")
-    rule = overrides.get("decision", {}).get("rule", written["decision"]["rule"])
-    if rule != written["decision"]["rule"]:
-        written["decision"] = {}  # another rule has other settings
-    return named, {section: {**settings, **overrides.get(section, {})} for section, settings in written.items()}
-
-
-def make_overrides(
-    setting: list[str] | None, rules: Path | None, metric: str | None = None
-) -> dict[str, dict[str, Any]]:
-    """The settings that ``--set``, ``--rules`` and ``--metric`` change."""
-    from manylabel.recipe import with_metric
-    from manylabel.setting_values import parse_settings
-
-    overrides = with_metric(parse_settings(setting or []), metric)
-    if rules is not None:
-        overrides.setdefault("features", {})["rules"] = str(rules)
-    return overrides
-
-
-def with_guarantee(
-    overrides: dict[str, dict[str, Any]], guarantee: str | None, probabilities: Curve | None
-) -> dict[str, dict[str, Any]]:
-    """The settings with those of ``--guarantee`` and ``--probabilities`` added."""
-    if guarantee is not None:
-        from manylabel.exceptions import ParameterError
-
-        metric, equals, level = (piece.strip() for piece in guarantee.partition("="))
-        try:
-            guaranteed = {"rule": "guarantee", "metric": metric, "level": float(level)}
-        except ValueError:
-            guaranteed = {}
-        if metric not in ("recall", "fdr") or not equals or not guaranteed:
-            raise ParameterError(f"--guarantee is written recall=0.9 or fdr=0.2, not {guarantee!r}.")
-        if overrides.get("decision", {}).get("rule", "guarantee") != "guarantee":
-            raise ParameterError(
-                "--guarantee is a decision rule of its own: give it without --metric and without --set decision.rule=…."
-            )
-        overrides.setdefault("decision", {}).update(guaranteed)
-    if probabilities is not None:
-        overrides.setdefault("decision", {})["probabilities"] = probabilities.value
-    return overrides
-
-
 def label_limit(labels: str) -> int | None:
     """The number of labels that ``--labels`` asks for; None for all of them."""
     from manylabel.exceptions import ParameterError
