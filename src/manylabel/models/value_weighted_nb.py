@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,17 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats
-from manylabel.exceptions import DataError, ParameterError
+from manylabel.exceptions import ParameterError
 from manylabel.features.discretize import Scope
 from manylabel.features.information_weights import Norm, ValueWeight
-from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.base import DocumentScorer, unfitted_copy
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, evidence_table
-from manylabel.models.inputs import check_piece, merged_shell
 from manylabel.models.linear_scores import DenseScores, LinearScores, linear_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior, label_log_odds
 from manylabel.models.value_counts import (
-    STORED_TABLE,
     Event,
     Frequency,
     ValueCoder,
@@ -28,7 +26,6 @@ from manylabel.models.value_counts import (
     ValueTable,
     count_values,
     learn_coder,
-    tabulate,
 )
 from manylabel.models.value_refinement import Ascent, ClassProblem, refine_classes, refine_label_values, refines_all
 from manylabel.models.value_scores import (
@@ -38,6 +35,7 @@ from manylabel.models.value_scores import (
     mean_bin_weights,
     weighted,
 )
+from manylabel.models.value_table_model import ValueTableModel
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 from manylabel.stored import Maybe, Sizes, Sometimes, Stored, reals, wholes
 from manylabel.wording import counted
@@ -46,7 +44,7 @@ TIE = 1e-12
 """Log-odds up to here are a tie, so that rounding in the last bits never decides a label."""
 
 
-class ValueWeightedNaiveBayes(MultiLabelModel):
+class ValueWeightedNaiveBayes(ValueTableModel):
     """Naive Bayes in which every value of a term, its frequency bin, has a weight of its own.
 
     s_c = log P(c) + Σ_i w_{i,j(i)} log P(value j(i) of word i | c)
@@ -120,8 +118,6 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
     intercept_: Floats
     dense_weights_: Floats | None = None
     """Cells × labels, where every cell of every label was refined."""
-    table_values_: Csr | None = None
-    """The values of the kept table of counts; None where counts were not kept."""
 
     learned: ClassVar[Mapping[str, Stored]] = {
         "low_": reals("terms"),
@@ -131,7 +127,6 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         "intercept_": reals("labels"),
         "cells_": wholes("terms", None, low=-1, below="cells", bits=32),
         "value_weights_": Sometimes(reals("cells")),
-        **STORED_TABLE,
     }
 
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
@@ -219,24 +214,7 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
 
     # --- learning ---------------------------------------------------------------------------------------------
 
-    def learn(self, X: Csr, Y: Csr) -> None:
-        """Cut the frequencies into bins, count, weigh, refine."""
-        self._check_columns(X.shape[1], Y.shape[1])
-        table, X, Y = self._tabulate(X, Y)
-        if self.keep_counts and self.is_additive:
-            table = table.condensed()
-            self.restore(table.as_learned())
-        self._learn_table(table, X, Y)
-
-    def _tabulate(self, X: Csr, Y: Csr) -> tuple[ValueTable, Csr, Csr]:
-        """The counted values, and the documents they were counted in; for classes, only those with a label."""
-        if self.target == "labels":
-            return tabulate(X, Y, np.ones(X.shape[0])), X, Y
-        labelled = np.diff(Y.indptr) > 0
-        X, Y = Csr(X[labelled]), Csr(Y[labelled])
-        return tabulate(X, Y, np.diff(Y.indptr).astype(np.float64)), X, Y
-
-    def _learn_table(self, table: ValueTable, X: Csr, Y: Csr) -> None:
+    def learn_table(self, table: ValueTable, X: Csr, Y: Csr) -> None:
         """Learn from the counted values; the documents are read again only to refine the weights."""
         coder = learn_coder(
             table, event=self.event, frequency=self.frequency, n_bins=self.n_bins, scope=self.scope,
@@ -247,53 +225,13 @@ class ValueWeightedNaiveBayes(MultiLabelModel):
         learned = self._learn_labels if self.target == "labels" else self._learn_classes
         self.restore(learned(X, Y, coder, counts).as_learned())
 
-    # --- learning in pieces -----------------------------------------------------------------------------------
-
     @property
     def is_additive(self) -> bool:
         """Whether the scores are a formula on counts; refined weights are not, since refining reads each document."""
         return self.refine == "none" or self.steps == 0
 
-    @property
-    def partial_fit(self) -> Callable[..., Self]:
-        """``partial_fit(X, Y, classes=None)``: learn from more documents; only without refinement.
-
-        Pieces in any order give the same model as `fit` on all of them. The counts are always kept.
-        """
-        if not self.is_additive:
-            raise AttributeError(
-                f"{type(self).__name__} with refine='cll' cannot learn in pieces: every step of the refinement "
-                "reads all documents. Use refine='none'."
-            )
-        return self._partial_fit
-
-    def _partial_fit(self, X: object, Y: object, classes: npt.ArrayLike | None = None) -> Self:
-        first = not self.is_fitted
-        if not first and self.table_values_ is None:
-            raise DataError(f"{type(self).__name__} has kept no counts to add to. Fit it with keep_counts=True.")
-        features, targets = check_piece(self, X, Y, classes, first=first)
-        self._check_columns(features.shape[1], targets.Y.shape[1])
-        piece, X, Y = self._tabulate(features, targets.Y)
-        table = piece.condensed() if first else ValueTable.from_learned(self) + piece
-        self.restore(table.as_learned())
-        self._learn_table(table, X, Y)
-        return self
-
-    def merge(self, other: Self) -> Self:
-        """A new model, the same as one fitted on the documents of both."""
-        merged = merged_shell(self, other)
-        if self.table_values_ is None or other.table_values_ is None:
-            raise DataError(
-                f"{type(self).__name__}: only models that kept their counts can be merged. Fit both with "
-                "keep_counts=True and refine='none'."
-            )
-        table = ValueTable.from_learned(self) + ValueTable.from_learned(other)
-        X, Y = (Csr(np.zeros((0, width))) for width in (self.n_features_in_, self.n_labels_))
-        merged.restore(table.as_learned())
-        merged._learn_table(table, X, Y)
-        return merged
-
-    def _check_columns(self, n_columns: int, n_labels: int) -> None:
+    def check_columns(self, n_columns: int, n_labels: int) -> None:
+        """Raise an error where `binary_columns` does not fit the columns and labels."""
         if self.binary_columns > n_columns:
             raise ParameterError(
                 f"{type(self).__name__}: binary_columns is {self.binary_columns}, but X has only "
