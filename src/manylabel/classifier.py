@@ -21,21 +21,20 @@ from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
-from manylabel.estimator import Csr, Ints
+from manylabel.estimator import Csr
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError, UnsupportedError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.features.transformers import is_transformer
 from manylabel.models.base import AdditiveModel, unfitted_copy
 from manylabel.models.inputs import check_weights
-from manylabel.notebook import html_table, shortened, some_names
+from manylabel.notebook import html_table, shortened
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import SECTIONS, Recipe, with_metric
 from manylabel.stored import Forest, Maybe, Names, Part, Plain, Sizes, Stored, Word, check_state, total, wholes
 from manylabel.training import EXPECTED, Training
-from manylabel.wording import counted
 
 if TYPE_CHECKING:
-    from manylabel.evaluation.expected import ExpectedQuality
+    pass
 
 
 class TextClassifier(TextPredictor):
@@ -61,12 +60,6 @@ class TextClassifier(TextPredictor):
     >>> model.predict(["is the bus late today?"])
     [['buses']]
     """
-
-    recipe_: dict[str, Any]
-    label_counts_: Ints
-    n_documents_: int
-    expected_: ExpectedQuality | None = None
-    """The quality to expect on new documents, measured out of fold in `fit`; None where nothing is learned there."""
 
     learned: ClassVar[Mapping[str, Stored]] = {
         "recipe_": Plain(),
@@ -398,15 +391,4 @@ class TextClassifier(TextPredictor):
         rows = {"method": self.method, "settings": shortened(", ".join(settings)) or "the method's own"}
         if not self.is_fitted:
             return html_table(type(self).__name__, {**rows, "state": "not fitted"})
-        rule, choice = self.decided_.rule_, self.decided_.choice_
-        decides = "the method decides by itself" if rule is None else repr(rule)
-        if choice is not None:
-            found = "" if choice["value"] is None else f" ({100 * choice['value']:.1f} % on out-of-fold scores)"
-            decides = f"{choice['rule']}, chosen for {choice['title']}{found}"
-        rows |= {
-            "state": f"fitted to {counted(self.n_documents_, 'document')}",
-            "labels": some_names(self.labels_),
-            "terms": f"{len(self.get_feature_names_out()):,}",
-            "decision rule": decides,
-        }
-        return html_table(type(self).__name__, rows)
+        return html_table(type(self).__name__, {**rows, **self.learned_rows()})

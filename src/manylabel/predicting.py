@@ -12,22 +12,18 @@ import numpy.typing as npt
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import length_of, read_documents
-from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, LabelForm, class_values, read_labels
-from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labels
 from manylabel.data.labels import label_sets, stack
-from manylabel.data.reading_options import ReadingOptions
 from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, corrected
-from manylabel.estimator import Csr, Floats, Ints, Transformer
+from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError, UnsupportedError
-from manylabel.features.pipeline import Documents, FeaturePipeline
+from manylabel.features.pipeline import Documents
 from manylabel.memory import table_bytes
 from manylabel.models.score_kinds import undisplay
 from manylabel.progress import stage
+from manylabel.text_model import TextModel
 
 if TYPE_CHECKING:
-    from manylabel.decisions.decided import DecidedModel
-    from manylabel.decisions.guarantee import GuaranteeRecord
     from manylabel.explanation import Explanation
 
 BATCH_BYTES = 64 << 20
@@ -44,7 +40,7 @@ class Prediction:
     thresholds: Floats | None
 
 
-class TextPredictor(Transformer):
+class TextPredictor(TextModel):
     """The predicting half of `TextClassifier`, which adds parameters, learning and storage.
 
     A document passes through `features_`, which counts and weighs its terms, and `decided_`, which scores the labels
@@ -53,21 +49,6 @@ class TextPredictor(Transformer):
 
     method: str
     memory: str | int | None
-    features_: FeaturePipeline
-    decided_: DecidedModel
-    labels_: list[str]
-    label_form_: LabelForm
-    """The form in which labels were passed to `fit`, and in which predictions are returned."""
-    label_kind_: str
-    """The type of a label: "str", "bool", "int" or "float"; `labels_` holds their names."""
-    nodes_: list[str] | None
-    """The nodes of the label hierarchy that are labels or above a label; None without a hierarchy."""
-    parents_: Ints | None
-    """The index of each node's parent in `nodes_`, −1 for a root."""
-    vocabulary_: dict[str, Any] | None = None
-    """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
-    reading_: dict[str, Any] | None = None
-    """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
     _short_way: Callable[[Text], list[int]] | None = None
     _short_way_is_known: bool = False
 
@@ -96,11 +77,6 @@ class TextPredictor(Transformer):
         best = [self.decided_.score_batch(X).argmax(axis=1) for X in self._batches(documents)]
         values = self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
         return values.tolist() if self.label_form_ == "names" else values
-
-    @property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The labels, in the order of the columns of scores; whole numbers and booleans where `fit` was given such."""
-        return class_values(self.labels_, self.label_kind_)
 
     def score(self, documents: Documents, y: Any) -> float:
         """Micro-averaged F1 over all labels the classifier knows; the accuracy if `fit` got one label per document."""
@@ -167,12 +143,6 @@ class TextPredictor(Transformer):
         return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
 
     @property
-    def scores_are_probabilities(self) -> bool:
-        """Whether `predict_scores` returns probabilities (otherwise margins or similarities)."""
-        self.check_fitted()
-        return self.decided_.shows_probabilities
-
-    @property
     def thresholds(self) -> LabelThresholds | None:
         """The threshold of each label, or None for rules without one threshold per label.
 
@@ -197,18 +167,6 @@ class TextPredictor(Transformer):
         self.decided_.rule_ = corrected(self.decided_, self.labels_, columns, shown, reason)
         self.forget_short_way()
 
-    @property
-    def predicts_one_label(self) -> bool:
-        """Whether every document gets exactly one label, the one with the highest score."""
-        self.check_fitted()
-        return self.decided_.rule_ is not None and self.decided_.rule_.predicts_one_label
-
-    @property
-    def guarantee(self) -> GuaranteeRecord | None:
-        """The guarantee for new documents (of the rule ``guarantee``), or None."""
-        self.check_fitted()
-        return self.decided_.guarantee()
-
     def decide(self, scores: Floats, *, raw: bool = False) -> list[list[str]]:
         """The label sets that the model's rule decides from scores of `predict_scores`, called with the same `raw`."""
         self.check_fitted()
@@ -229,11 +187,6 @@ class TextPredictor(Transformer):
         self.check_fitted()
         given = read_documents(documents)
         return self.framed(self.features_.transform(given), documents)
-
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """The names of the columns of `transform`: terms, then keyword rules; x0, x1 … for ready-made counts."""
-        self.check_fitted()
-        return self.features_.get_feature_names_out()
 
     def _batches(self, documents: Documents) -> Iterator[Csr]:
         """Yield X of one batch of documents after the other, so that the scores of a batch fit into memory."""
@@ -325,39 +278,6 @@ class TextPredictor(Transformer):
         else:
             predicted = self._decide(X, scores).toarray() > 0
         return self.decided_.shown(scores), predicted
-
-    # ---- what the model keeps ----------------------------------------------------------------------------------------
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of columns of the matrix it was fitted to; an AttributeError after texts."""
-        if not self.is_fitted or self.features_.n_columns_ is None or self.features_.transformer_ is not None:
-            raise AttributeError("n_features_in_ is there after fit on a matrix.")
-        return self.features_.n_columns_
-
-    @property
-    def vocabulary(self) -> LabelVocabulary | None:
-        """The addresses (URIs) of the labels and their names in all languages; None without a vocabulary."""
-        return None if self.vocabulary_ is None else LabelVocabulary.from_dict(self.vocabulary_)
-
-    @property
-    def reading(self) -> ReadingOptions | None:
-        """How the documents were read from a file (`manylabel.data.load` takes it as `like`); None if they were not."""
-        return None if self.reading_ is None else ReadingOptions.from_dict(self.reading_)
-
-    @property
-    def label_addresses(self) -> dict[str, str]:
-        """The address (URI) of each label that has one."""
-        known = {} if self.vocabulary is None else self.vocabulary.addresses_by_name()
-        return {name: known[name] for name in self.labels_ if name in known}
-
-    @property
-    def hierarchy(self) -> Hierarchy | None:
-        """The label hierarchy given to `fit`, or None."""
-        if self.nodes_ is None or self.parents_ is None:
-            return None
-        pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
-        return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
 
     # ---- one text at a time ------------------------------------------------------------------------------------------
 

@@ -1,0 +1,126 @@
+"""What a fitted `TextClassifier` knows: its parts, its labels, and what it keeps of the training documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.label_forms import LabelForm, class_values
+from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.data.reading_options import ReadingOptions
+from manylabel.estimator import Ints, Transformer
+from manylabel.features.pipeline import FeaturePipeline
+from manylabel.notebook import some_names
+from manylabel.wording import counted
+
+if TYPE_CHECKING:
+    from manylabel.decisions.decided import DecidedModel
+    from manylabel.decisions.guarantee import GuaranteeRecord
+    from manylabel.evaluation.expected import ExpectedQuality
+
+
+class TextModel(Transformer):
+    """The learned attributes of a `TextClassifier` and the questions that they answer without a document."""
+
+    recipe_: dict[str, Any]
+    label_counts_: Ints
+    n_documents_: int
+    expected_: ExpectedQuality | None = None
+    """The quality to expect on new documents, measured out of fold in `fit`; None where nothing is learned there."""
+    features_: FeaturePipeline
+    decided_: DecidedModel
+    labels_: list[str]
+    label_form_: LabelForm
+    """The form in which labels were passed to `fit`, and in which predictions are returned."""
+    label_kind_: str
+    """The type of a label: "str", "bool", "int" or "float"; `labels_` holds their names."""
+    nodes_: list[str] | None
+    """The nodes of the label hierarchy that are labels or above a label; None without a hierarchy."""
+    parents_: Ints | None
+    """The index of each node's parent in `nodes_`, −1 for a root."""
+    vocabulary_: dict[str, Any] | None = None
+    """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
+    reading_: dict[str, Any] | None = None
+    """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
+
+    # ---- labels ------------------------------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels, in the order of the columns of scores; whole numbers and booleans where `fit` was given such."""
+        return class_values(self.labels_, self.label_kind_)
+
+    @property
+    def vocabulary(self) -> LabelVocabulary | None:
+        """The addresses (URIs) of the labels and their names in all languages; None without a vocabulary."""
+        return None if self.vocabulary_ is None else LabelVocabulary.from_dict(self.vocabulary_)
+
+    @property
+    def label_addresses(self) -> dict[str, str]:
+        """The address (URI) of each label that has one."""
+        known = {} if self.vocabulary is None else self.vocabulary.addresses_by_name()
+        return {name: known[name] for name in self.labels_ if name in known}
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The label hierarchy given to `fit`, or None."""
+        if self.nodes_ is None or self.parents_ is None:
+            return None
+        pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
+        return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
+
+    # ---- scores and decisions ----------------------------------------------------------------------------------------
+
+    @property
+    def scores_are_probabilities(self) -> bool:
+        """Whether `predict_scores` returns probabilities (otherwise margins or similarities)."""
+        self.check_fitted()
+        return self.decided_.shows_probabilities
+
+    @property
+    def predicts_one_label(self) -> bool:
+        """Whether every document gets exactly one label, the one with the highest score."""
+        self.check_fitted()
+        return self.decided_.rule_ is not None and self.decided_.rule_.predicts_one_label
+
+    @property
+    def guarantee(self) -> GuaranteeRecord | None:
+        """The guarantee for new documents (of the rule ``guarantee``), or None."""
+        self.check_fitted()
+        return self.decided_.guarantee()
+
+    # ---- features and documents --------------------------------------------------------------------------------------
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the matrix it was fitted to; an AttributeError after texts."""
+        if not self.is_fitted or self.features_.n_columns_ is None or self.features_.transformer_ is not None:
+            raise AttributeError("n_features_in_ is there after fit on a matrix.")
+        return self.features_.n_columns_
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The names of the columns of `transform`: terms, then keyword rules; x0, x1 … for ready-made counts."""
+        self.check_fitted()
+        return self.features_.get_feature_names_out()
+
+    @property
+    def reading(self) -> ReadingOptions | None:
+        """How the documents were read from a file (`manylabel.data.load` takes it as `like`); None if they were not."""
+        return None if self.reading_ is None else ReadingOptions.from_dict(self.reading_)
+
+    def learned_rows(self) -> dict[str, str]:
+        """What was learned, in words, for a table in a notebook."""
+        rule, choice = self.decided_.rule_, self.decided_.choice_
+        decides = "the method decides by itself" if rule is None else repr(rule)
+        if choice is not None:
+            found = "" if choice["value"] is None else f" ({100 * choice['value']:.1f} % on out-of-fold scores)"
+            decides = f"{choice['rule']}, chosen for {choice['title']}{found}"
+        return {
+            "state": f"fitted to {counted(self.n_documents_, 'document')}",
+            "labels": some_names(self.labels_),
+            "terms": f"{len(self.get_feature_names_out()):,}",
+            "decision rule": decides,
+        }
