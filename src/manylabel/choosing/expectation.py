@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
@@ -13,29 +12,12 @@ from manylabel.estimator import Floats
 from manylabel.evaluation.bootstrap import resampled_values
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
+from manylabel.reports.choosing_records import Expected
 
 RESAMPLES = 500
 BLOCK = 50
 """Number of resamples computed at a time."""
 LEVEL = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """The figure expected on `documents` new documents, with a prediction interval and its components.
-
-    `optimism` is how much the winner's figure gains from the choice itself, in the units of the figure; `of_estimate`,
-    `of_test` and `of_folds` are standard deviations.
-    """
-
-    value: float
-    low: float
-    high: float
-    documents: int
-    optimism: float
-    of_estimate: float
-    of_test: float
-    of_folds: float
 
 
 def expectation(
@@ -46,7 +28,7 @@ def expectation(
     *,
     folds_differ: bool,
     seed: int = 0,
-) -> Expectation:
+) -> Expected:
     """A 95 % prediction interval for the winner's figure on new documents.
 
         value = mean of figures on m documents drawn from the n tested ones − optimism
@@ -87,7 +69,7 @@ def expectation(
     t = float(special.stdtrit(k - 1, (1 + LEVEL) / 2) if in_kind else special.ndtri((1 + LEVEL) / 2))
     value = float(np.nanmean(on_new)) - (optimism if metric.greater_is_better else -optimism)
     low, high = max(0.0, value - t * width), min(1.0, value + t * width)
-    return Expectation(value, low, high, documents, optimism, spread, float(np.nanstd(on_new)), between)
+    return Expected(value, low, high, documents, optimism, spread, float(np.nanstd(on_new)), between)
 
 
 def _drawn(statistics: DocumentStatistics, metric: TargetMetric, documents: int, seed: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -115,6 +115,20 @@ def _tests(found: Mapping[str, list[Any]]) -> Experiment:
         for name, (two, paired) in tests.items()
     }
     plain = tests["SVM, forced"][0]
+    claim = Claim(
+        "SVM-HF is significantly better than SVM: t = 2.07 against 1.73.",
+        Verdict.of([plain.significant]),
+        f"t = {plain.t:.2f} against {plain.critical:.2f} when both are forced; "
+        f"{tests['SVM, not forced'][0].t:.2f} against SVMs that are not.",
+        printed["source"],
+        readings=[
+            Reading(
+                f"{STAGED} against {WEAK}, both forced",
+                Verdict.of([reading.significant]),
+                f"Difference {reading.difference:+.2f} points, t = {reading.t:.2f}.",
+            )
+        ],
+    )
     return Experiment(
         "X-6",
         "Is SVM-HF better than SVM?",
@@ -131,22 +145,7 @@ def _tests(found: Mapping[str, list[Any]]) -> Experiment:
                 digits=2,
             )
         ],
-        claims=[
-            Claim(
-                "SVM-HF is significantly better than SVM: t = 2.07 against 1.73.",
-                Verdict.of([plain.significant]),
-                f"t = {plain.t:.2f} against {plain.critical:.2f} when both are forced; "
-                f"{tests['SVM, not forced'][0].t:.2f} against SVMs that are not.",
-                printed["source"],
-                readings=[
-                    Reading(
-                        f"{STAGED} against {WEAK}, both forced",
-                        Verdict.of([reading.significant]),
-                        f"Difference {reading.difference:+.2f} points, t = {reading.t:.2f}.",
-                    )
-                ],
-            )
-        ],
+        claims=[claim],
     )
 
 
@@ -167,13 +166,6 @@ def _sizes(found: Mapping[str, list[Any]]) -> Experiment:
         name: [Entry.over([one["all_negative"] for one in found[name]], float(negative[printed_row(name)]))]
         for name in TRIED
     }
-    fewer, fewer_weak = (
-        split_leads(found, lambda one: one["all_negative"], first, rivals) for first, *rivals in (METHODS, WEAK_ROWS)
-    )
-    more, more_weak = (
-        split_leads(found, lambda one: 100 - one["sizes"][4], first, rivals) for first, *rivals in (METHODS, WEAK_ROWS)
-    )
-    setting = "the reading of X-5b"
     return Experiment(
         "X-7",
         "How many labels are given to documents that have one, two, three",
@@ -188,35 +180,36 @@ def _sizes(found: Mapping[str, list[Any]]) -> Experiment:
             ),
             Sheet("Documents with only negative scores", ["share"], empty, negative["source"]),
         ],
-        claims=[
-            Claim(
-                "The three methods leave fewer documents without a positive score than SVM.",
-                Verdict.of([gap.above() for gap in fewer.values()]),
-                f"Share of documents: {leads_text('SVM', fewer)}",
-                negative["source"],
-                readings=[
-                    Reading(
-                        setting,
-                        Verdict.of([gap.above() for gap in fewer_weak.values()]),
-                        leads_text(WEAK, fewer_weak),
-                    )
-                ],
-            ),
-            Claim(
-                "They give two labels more often to documents that have two.",
-                Verdict.of([gap.above() for gap in more.values()]),
-                f"Share given one label or more than two: {leads_text('SVM', more)}",
-                printed["source"],
-                readings=[
-                    Reading(
-                        setting,
-                        Verdict.of([gap.above() for gap in more_weak.values()]),
-                        leads_text(WEAK, more_weak),
-                    )
-                ],
-            ),
-        ],
+        claims=_size_claims(found, printed["source"], negative["source"]),
     )
+
+
+def _size_claims(found: Mapping[str, list[Any]], sizes_source: str, negative_source: str) -> list[Claim]:
+    claims = [
+        (
+            "The three methods leave fewer documents without a positive score than SVM.",
+            "Share of documents",
+            lambda one: one["all_negative"],
+            negative_source,
+        ),
+        (
+            "They give two labels more often to documents that have two.",
+            "Share given one label or more than two",
+            lambda one: 100 - one["sizes"][4],
+            sizes_source,
+        ),
+    ]
+    return [_lead_claim(found, *claim) for claim in claims]
+
+
+def _lead_claim(
+    found: Mapping[str, list[Any]], text: str, what: str, value: Callable[[Any], float], source: str
+) -> Claim:
+    """The claim that the first method of each reading leads over the others by a value of each split."""
+    printed, weak = (split_leads(found, value, first, rivals) for first, *rivals in (METHODS, WEAK_ROWS))
+    reading = Reading("the reading of X-5b", Verdict.of([gap.above() for gap in weak.values()]), leads_text(WEAK, weak))
+    holds = Verdict.of([gap.above() for gap in printed.values()])
+    return Claim(text, holds, f"{what}: {leads_text('SVM', printed)}", source, readings=[reading])
 
 
 def _grain(found: Mapping[str, Any]) -> Experiment:

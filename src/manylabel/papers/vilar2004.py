@@ -261,19 +261,6 @@ def _precision_recall(found: Mapping[str, Any]) -> Experiment:
 
 
 def _errors(found: Mapping[str, Any]) -> Experiment:
-    app, binary = (np.array(found[rule]["all"]["error"]) for rule in ("app", "binary"))
-    low, high, best = TAUS.index(0.1), TAUS.index(0.9), int(binary.argmin())
-    wrong = {
-        rule: [_errors_of(one, len(found[rule]["documents"]["true"])) for one in found[rule]["documents"]["wrong"]]
-        for rule in ("app", "binary")
-    }
-    lead = paired_gap(wrong["binary"][best], wrong["app"][int(app.argmin())], 100.0)
-    everywhere = [paired_gap(two, one, 100.0).above() for one, two in zip(wrong["app"], wrong["binary"], strict=True)]
-    flat = paired_gap(wrong["app"][high], wrong["app"][low], 100.0)
-    rise = paired_gap(wrong["app"][-1], wrong["app"][high], 100.0)
-    lowest = min(range(low + 1), key=lambda place: binary[place])
-    highest = min(range(low + 1, len(TAUS)), key=lambda place: binary[place])
-    early = paired_gap(wrong["binary"][highest], wrong["binary"][lowest], 100.0)
     curves = [
         Curves(
             f"Share of documents with a wrong label set, {which} test documents",
@@ -293,30 +280,47 @@ def _errors(found: Mapping[str, Any]) -> Experiment:
         "As X-3; a document is wrong unless its label set is exactly right.",
         ["Unlabelled test documents are unavoidable errors of the accumulated posterior: 280 of 3,299, 8.5 %."],
         curves=curves,
-        claims=[
-            Claim(
-                "The accumulated posterior makes far fewer errors than binary classifiers.",
-                Verdict.of([lead.above(CLEAR), *everywhere]),
-                f"Lowest error {app.min():.1f} against {binary.min():.1f} %: {lead.text(1)} points; fewer at "
-                f"{sum(one is True for one in everywhere)} of {len(TAUS)} thresholds.",
-                "section 4.2, Fig. 2",
-            ),
-            Claim(
-                "The accumulated posterior's error is flat up to high thresholds, then rises.",
-                Verdict.of([flat.level(), rise.above()]),
-                f"{app[low]:.1f} % at .1, {app[high]:.1f} % at .9, {flat.text(1)}; {app[-1]:.1f} % at .999, "
-                f"{rise.text(1)}.",
-                "section 4.2, Fig. 2",
-            ),
-            Claim(
-                "Binary classifiers do best at low thresholds.",
-                Verdict.of([early.above()]),
-                f"Lowest error {binary.min():.1f} % at {TAUS[best]:g}. Up to .1 the lowest is {binary[lowest]:.1f} %: "
-                f"{early.text(1)} points by staying low.",
-                "section 4.2, Fig. 2",
-            ),
-        ],
+        claims=_error_claims(found),
     )
+
+
+def _error_claims(found: Mapping[str, Any]) -> list[Claim]:
+    app, binary = (np.array(found[rule]["all"]["error"]) for rule in ("app", "binary"))
+    low, high, best = TAUS.index(0.1), TAUS.index(0.9), int(binary.argmin())
+    wrong = {
+        rule: [_errors_of(one, len(found[rule]["documents"]["true"])) for one in found[rule]["documents"]["wrong"]]
+        for rule in ("app", "binary")
+    }
+    lead = paired_gap(wrong["binary"][best], wrong["app"][int(app.argmin())], 100.0)
+    everywhere = [paired_gap(two, one, 100.0).above() for one, two in zip(wrong["app"], wrong["binary"], strict=True)]
+    flat = paired_gap(wrong["app"][high], wrong["app"][low], 100.0)
+    rise = paired_gap(wrong["app"][-1], wrong["app"][high], 100.0)
+    lowest = min(range(low + 1), key=lambda place: binary[place])
+    highest = min(range(low + 1, len(TAUS)), key=lambda place: binary[place])
+    early = paired_gap(wrong["binary"][highest], wrong["binary"][lowest], 100.0)
+    return [
+        Claim(
+            "The accumulated posterior makes far fewer errors than binary classifiers.",
+            Verdict.of([lead.above(CLEAR), *everywhere]),
+            f"Lowest error {app.min():.1f} against {binary.min():.1f} %: {lead.text(1)} points; fewer at "
+            f"{sum(one is True for one in everywhere)} of {len(TAUS)} thresholds.",
+            "section 4.2, Fig. 2",
+        ),
+        Claim(
+            "The accumulated posterior's error is flat up to high thresholds, then rises.",
+            Verdict.of([flat.level(), rise.above()]),
+            f"{app[low]:.1f} % at .1, {app[high]:.1f} % at .9, {flat.text(1)}; {app[-1]:.1f} % at .999, "
+            f"{rise.text(1)}.",
+            "section 4.2, Fig. 2",
+        ),
+        Claim(
+            "Binary classifiers do best at low thresholds.",
+            Verdict.of([early.above()]),
+            f"Lowest error {binary.min():.1f} % at {TAUS[best]:g}. Up to .1 the lowest is {binary[lowest]:.1f} %: "
+            f"{early.text(1)} points by staying low.",
+            "section 4.2, Fig. 2",
+        ),
+    ]
 
 
 def _at_thresholds(found: Mapping[str, Any]) -> Sheet:

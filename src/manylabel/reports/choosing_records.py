@@ -177,7 +177,11 @@ class RunnerUp(Record):
 
 @dataclass(frozen=True, slots=True)
 class Expected(Record):
-    """The value expected on new documents, with a prediction interval and the spreads it is made of."""
+    """The value expected on `documents` new documents, with a prediction interval and its components.
+
+    `optimism` is how much the winner's value gains from the choice itself, in the units of the value; `of_estimate`,
+    `of_test` and `of_folds` are standard deviations.
+    """
 
     value: float
     low: float

@@ -147,15 +147,12 @@ def _label_table(listed: Sequence[LabelFrequency]) -> Table:
     return Table(columns, rows)
 
 
-def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
-    spread = labels.documents_per_label
-    if spread is None:  # no label is in use
-        return []
-    top, few = labels.by_frequency[0], labels.labels_with_at_most
-    used, metrics = labels.used, labels.imbalance
+def _frequencies_text(labels: LabelFacts, median: float) -> str:
+    """How frequent the most frequent and the usual label are, and how many labels are rare."""
+    top, few, used = labels.by_frequency[0], labels.labels_with_at_most, labels.used
     text = (
         f"The most frequent label, {top.label}, is on {counted(top.documents, 'document')}; half of the labels are on "
-        f"{spread.median:,.0f} or fewer."
+        f"{median:,.0f} or fewer."
     )
     counts = [
         f"{counted(few[limit], 'is', 'are')} on at most {limit}"
@@ -166,6 +163,14 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
         counts = [f"{counted(few[1], 'is', 'are')} on a single document", *counts]
     if counts:
         text += f" Of {counted(used, 'label')} {', '.join(counts)}."
+    return text
+
+
+def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
+    spread = labels.documents_per_label
+    if spread is None:  # no label is in use
+        return []
+    few, metrics = labels.labels_with_at_most, labels.imbalance
     rows: list[list[Cell]] = [
         [
             "mean imbalance",
@@ -188,7 +193,7 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
     shown = [[name, None if value != value else value, meaning] for name, value, meaning in rows]
     blocks: list[Block] = [
         Heading("How unequal the labels are"),
-        Note(text),
+        Note(_frequencies_text(labels, spread.median)),
         Table([Column("metric"), Column("value", "number"), Column("meaning")], shown),
     ]
     if few[10]:

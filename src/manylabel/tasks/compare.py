@@ -15,7 +15,7 @@ import numpy as np
 from manylabel import __version__
 from manylabel.catalog import find_method
 from manylabel.choosing.candidates import Traits, entrants
-from manylabel.choosing.expectation import Expectation, expectation
+from manylabel.choosing.expectation import expectation
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.leaderboard import (
     Leaderboard,
@@ -82,7 +82,7 @@ class Comparison:
     repeats: int
     race: Race
     board: Leaderboard
-    expected: Expectation
+    expected: Expected
     test: TestFigure | None
     """The winner's figure on the test split, where there is one."""
     model: Path | None
@@ -94,7 +94,7 @@ class Comparison:
     @property
     def record(self) -> ComparisonRecord:
         """The comparison as typed plain data, for pages and JSON."""
-        board, metric, expected = self.board, self.metric, self.expected
+        board, metric = self.board, self.metric
         front = pareto_front(board.finishers, metric)
         return ComparisonRecord(
             data=self.data,
@@ -115,16 +115,7 @@ class Comparison:
             left_out=self._left_out(),
             costs=[one.cost(on_front) for one, on_front in zip(board.finishers, front, strict=True)],
             against=against_runner_up(board, self.labels, range(self.race.n_folds // self.repeats)),
-            expected=Expected(
-                value=expected.value,
-                low=expected.low,
-                high=expected.high,
-                documents=expected.documents,
-                optimism=expected.optimism,
-                of_estimate=expected.of_estimate,
-                of_test=expected.of_test,
-                of_folds=expected.of_folds,
-            ),
+            expected=self.expected,
             test=self.test,
             by_label=self._by_label(),
             first_fold=self._first_fold(),
@@ -328,7 +319,7 @@ def _nothing_ran(race: Race) -> str:
     return f"No method finished a fold ({reasons})."
 
 
-def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed: int) -> Expectation:
+def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed: int) -> Expected:
     winner = board.winner
     others = [one.pooled() for one in race.finishers if one is not winner]
     per_fold = [winner.folds[number] for number in sorted(winner.folds)]
@@ -360,7 +351,7 @@ def _train(
     return found, learned
 
 
-def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expectation) -> TestFigure:
+def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expected) -> TestFigure:
     """The metric on the test split: over the labels of training and, as misses, those that only the test split has."""
     known = list(classifier.labels_)
     unseen = sorted({label for labels in corpus.label_sets for label in labels} - set(known))
