@@ -10,8 +10,9 @@ from scipy.stats import binom, false_discovery_control
 from manylabel.cli.run import run
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.estimator import Csr
+from manylabel.evaluation.mistakes import confusions
 from manylabel.insight.dependencies import adjusted_p, label_pairs
-from manylabel.insight.label_report import confusions, label_qualities, report_labels, similar_names
+from manylabel.insight.label_report import label_qualities, report_labels, similar_names
 
 
 def test_p_values_are_those_of_the_binomial_test() -> None:

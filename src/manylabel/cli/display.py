@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from manylabel.notebook import strengths
 from manylabel.progress import reporting_to
-from manylabel.reports.page import Block, Heading, Marked, Note, Table, cell_text, render_text
+from manylabel.reports.page import DRAWN, Block, Heading, Items, Marked, Note, Table, cell_text, render_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
-TONES = {"plain": "", "quiet": "dim", "warning": "yellow", "code": ""}
+    from manylabel.reports.html_page import HtmlBlock
+
+TONES = {"plain": "", "answer": "bold", "quiet": "dim", "warning": "yellow", "code": ""}
 
 
 def show(blocks: Sequence[Block]) -> None:
@@ -41,6 +43,8 @@ def draw(console: Console, blocks: Sequence[Block]) -> None:
             console.print(Padding(Text(block.text, style="bold cyan"), (1, 0, 0, 0)))
         elif isinstance(block, Note):
             console.print(Text(block.text, style=TONES[block.tone]))
+        elif isinstance(block, Items):
+            console.print(Text("\n".join(f"• {text}" for text in block.texts)))
         elif isinstance(block, Marked):
             console.print(_marked(block))
         else:
@@ -67,11 +71,11 @@ def _rich_table(table: Table) -> RichTable:
 
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in table.columns:
-        justify: Any = "left" if column.kind in ("text", "bar") else "right"
+        justify: Any = "left" if column.kind in DRAWN else "right"
         drawn.add_column(
             column.title,
             justify=justify,
-            style="green" if column.kind == "bar" else "",
+            style="green" if column.kind in ("bar", "balance") else "",
             no_wrap=column.kind != "text",
         )
     for row in table.rows:
@@ -111,6 +115,13 @@ def write_page(path: Path, page: str) -> None:
     with atomic_text(path) as stream:
         stream.write(page)
     remark(f"Written: {path}.")
+
+
+def write_report(path: Path, title: str, blocks: Sequence[HtmlBlock], plain: Any) -> None:
+    """Write a report in the form that the ending of the file asks for, and print where it is."""
+    from manylabel.reports.files import report_text
+
+    write_page(path, report_text(path.suffix, title, blocks, plain))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page
+from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page, write_report
 from manylabel.cli.settings import make_overrides
 from manylabel.reports.page import Block, skipped_notes
 
@@ -56,8 +56,9 @@ def evaluate(
         Path | None,
         typer.Option(
             "--report",
-            help="Write one self-contained HTML page to this file: precision–recall and ROC curves, threshold sweep, "
-            "set sizes, contingency table and document ranking of each label.",
+            help="Write the whole report to this file: one self-contained HTML page, or Markdown, text or JSON by its "
+            "ending (.md, .txt, .json). How good, how sure and what to do next; all labels, curves, thresholds with a "
+            "slider, calibration, confusions, worst mistakes.",
             show_default=False,
         ),
     ] = None,
@@ -139,22 +140,27 @@ def evaluate(
 def _show_evaluations(
     found: list[Evaluated], limit: int | None, report: Path | None, tables: Path | None, json: bool
 ) -> None:
+    from manylabel.reports.evaluation_page import answer_blocks, data_set_blocks, evaluation_title
     from manylabel.reports.saved_results_page import ranks_page
 
     if json:
         show_records(found)
     else:
         for one in found:
-            show(_evaluation_page(one, limit))
+            show([*(block for report in one.reports for block in answer_blocks(report)), *_evaluation_page(one, limit)])
         if len(found) > 1 and len(found[0].results) > 1:
             show(ranks_page([one.results for one in found]))
     if tables is not None:
         _write_tables(tables, found)
     if report is not None:
-        from manylabel.reports.analysis_page import evaluation_html
-
-        pages = [(_evaluation_page(one, 0), list(zip(one.results, one.analyses, strict=True))) for one in found]
-        write_page(report, evaluation_html(pages))
+        measured = [list(zip(one.results, one.analyses, one.reports, strict=True)) for one in found]
+        pages = [
+            data_set_blocks(_evaluation_page(one, 0, with_foot=False), group)
+            for one, group in zip(found, measured, strict=True)
+        ]
+        title = evaluation_title([one for group in measured for one in group])
+        plain = [made.as_dict() for one in found for made in one.reports]
+        write_report(report, title, [block for blocks in pages for block in blocks], plain)
 
 
 def _show_repeated(found: list[RepeatedSplits], report: Path | None, tables: Path | None, json: bool) -> None:
@@ -174,11 +180,12 @@ def _show_repeated(found: list[RepeatedSplits], report: Path | None, tables: Pat
         write_page(report, repeated_html(found))
 
 
-def _evaluation_page(one: Evaluated, labels: int | None) -> list[Block]:
+def _evaluation_page(one: Evaluated, labels: int | None, *, with_foot: bool = True) -> list[Block]:
     from manylabel.reports.model_page import training_documents_notes
     from manylabel.reports.result_page import result_page, straddling_notes
 
-    page = [*training_documents_notes(one.seen, one.expected), *result_page(one.results, one.split, labels=labels)]
+    page = training_documents_notes(one.seen, one.expected)
+    page += result_page(one.results, one.split, labels=labels, with_foot=with_foot)
     page += straddling_notes(one.straddle)
     return [*page, *skipped_notes([str(problem) for problem in one.skipped])]
 

@@ -5,6 +5,9 @@ contingency per label    tp, fp, fn, tn and accuracy (the lecture, Table II)
 curves                   precision–recall and ROC curves with their areas, per label, micro and macro
 threshold sweep          precision, recall and 0/1 loss by threshold (Vilar, Castro & Sanchis 2004, Fig. 1 and 2)
 document ranking         the documents of each label, best score first (the lecture, document-ranking classification)
+threshold curves         labels predicted and right at each threshold, of each label and of one common to all
+reliability              probabilities against shares of true labels
+mistakes                 labels taken for others, and the single mistakes that are worst
 """
 
 from __future__ import annotations
@@ -19,6 +22,15 @@ from manylabel.data.labels import stack
 from manylabel.decisions.base import DecisionRule, floor
 from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.evaluation.expected import ExpectedQuality, expected_quality
+from manylabel.evaluation.mistakes import Confusion, Mistake, WorstMistakes, confusions
+from manylabel.evaluation.reliability import Reliability
+from manylabel.evaluation.threshold_curves import (
+    ThresholdCurve,
+    common_threshold_curve,
+    label_threshold_curves,
+    with_areas,
+)
 from manylabel.metrics.counts import DocumentCounts, LabelCounts, document_counts, label_counts
 from manylabel.metrics.curves import CurveRecord, LabelCurves, label_curves
 from manylabel.metrics.document_metrics import set_size_counts
@@ -26,9 +38,9 @@ from manylabel.metrics.ranking import document_ranking
 from manylabel.metrics.sweeps import ThresholdSweep, decision_sweep, threshold_sweep
 from manylabel.models.score_kinds import ScoreKind, display
 
-PROBABILITIES = (0.001, 0.01, 0.02, *(round(0.05 * step, 2) for step in range(1, 20)), 0.98, 0.99, 0.999)
+PROBABILITIES = (0.001, *(step / 100 for step in range(1, 100)), 0.999)
 """The thresholds of a sweep over probabilities."""
-STEPS = 33
+STEPS = 101
 """The number of thresholds of a sweep over other scores."""
 MOST_CELLS = 1 << 25
 """Scores kept for curves and rankings (256 MB); where there are more, only the most frequent labels have curves."""
@@ -84,6 +96,16 @@ class Analysis:
     """What the threshold of the sweep is compared with."""
     sweeps: dict[str, ThresholdSweep]
     """Over ``all`` documents and, where some have no label, over the ``labelled`` ones."""
+    common: ThresholdCurve | None
+    """The curve of one threshold common to all labels; None where the rule compares it with no single scores."""
+    threshold_curves: list[ThresholdCurve]
+    """The curves of the most frequent labels."""
+    reliability: Reliability | None
+    """None where scores are not probabilities of single labels."""
+    confusions: tuple[Confusion, ...]
+    mistakes: list[Mistake]
+    quality: ExpectedQuality
+    """Micro F1, macro F1 and exact match with 95 % intervals over documents."""
 
     @property
     def areas(self) -> dict[str, CurveRecord]:
@@ -104,10 +126,13 @@ class AnalysisBuilder:
         self.scores: list[Floats] = []
         self.thresholds: Floats | None = None
         self.sweeps: dict[str, ThresholdSweep] = {}
+        self.reliability: Reliability | None = None
+        self.mistakes = WorstMistakes([])
 
     def begin(self, label_names: Sequence[str], Y_true: Csr) -> None:
         """Choose the labels whose scores are kept: the most frequent ones, as many as `most_cells` allow."""
         self.names, self.Y_true = list(label_names), Y_true
+        self.mistakes = WorstMistakes(self.names)
         frequency = np.bincount(Y_true.indices, minlength=Y_true.shape[1])
         most = max(1, self.most_cells // max(Y_true.shape[0], 1))
         self.kept = np.argsort(-frequency, kind="stable")[:most]
@@ -120,6 +145,7 @@ class AnalysisBuilder:
         shown = np.pad(self.decided.shown(scores), unseen, constant_values=-np.inf)
         # probabilities near 1 round to 1, so that log-odds keep the order of documents where they do not
         ordered = np.pad(scores, unseen, constant_values=-np.inf) if self.decided.calibration_ is None else shown
+        self._judge(start, Y_true, stack([Y_pred], Y_true.shape[1]), shown)
         self.predicted.append(Y_pred)
         self.scores.append(ordered[:, self.kept])
         if self.thresholds is None:
@@ -131,6 +157,14 @@ class AnalysisBuilder:
         found = sweep_parts(Y_true, shown, self.thresholds, rule, kind)
         self.sweeps = {part: self.sweeps[part] + one if self.sweeps else one for part, one in found.items()}
 
+    def _judge(self, start: int, Y_true: Csr, Y_pred: Csr, shown: Floats) -> None:
+        """Add the mistakes and, where scores are probabilities, the reliability of a batch."""
+        self.mistakes.add(start, Y_true, Y_pred, shown)
+        if self.decided.shows_probabilities:
+            known = shown.shape[1] - int(np.isneginf(shown[:1]).sum())  # labels that training never saw come last
+            new = Reliability.of(Csr(Y_true[:, :known]), shown[:, :known])
+            self.reliability = new if self.reliability is None else self.reliability + new
+
     def finish(self, method: str, ids: Sequence[str]) -> Analysis:
         """The analyses of all documents; `ids` names them in rankings."""
         S = stack(self.predicted, len(self.names))
@@ -138,17 +172,42 @@ class AnalysisBuilder:
         T, kept_names = self.Y_true, [self.names[label] for label in self.kept.tolist()]
         of_kept = Csr(T[:, self.kept])
         sizes = document_counts(T, S)
+        curves = _with_shown_thresholds(label_curves(of_kept, scores, kept_names, MOST_POINTS), self._show)
+        by_threshold = label_threshold_curves(
+            of_kept, Csr(S[:, self.kept]), scores, kept_names, self._own(self.kept.tolist()), self._show
+        )
         return Analysis(
             method=method,
             label_names=self.names,
             shows_probabilities=self.decided.shows_probabilities,
             set_sizes=set_size_counts(sizes, largest_set(sizes)),
             counts=label_counts(T, S),
-            curves=_with_shown_thresholds(label_curves(of_kept, scores, kept_names, MOST_POINTS), self._show),
+            curves=curves,
             rankings=label_rankings(of_kept, Csr(S[:, self.kept]), scores, kept_names, ids, self._show),
             swept=self._swept(),
             sweeps=sweep_views(self.sweeps),
+            common=next(iter(with_areas(self._common(T, S), curves)), None),
+            threshold_curves=with_areas(by_threshold, curves),
+            reliability=self.reliability,
+            confusions=confusions(T, S, self.names),
+            mistakes=self.mistakes.finish(),
+            quality=expected_quality(T, S, ["macro-f1", "exact-match"]),
         )
+
+    def _own(self, labels: Sequence[int]) -> list[float | None]:
+        """The model's thresholds of some labels, in the units shown to users."""
+        own = self.decided.thresholds()
+        return [None if own is None or label >= len(own) else float(own[label]) for label in labels]
+
+    def _common(self, T: Csr, S: Csr) -> list[ThresholdCurve]:
+        """The curve of a common threshold, if there is one; the model's own is given where all labels have the same."""
+        if not self.sweeps or _accumulates(self.decided.rule_):
+            return []
+        own = set(self._own(range(len(self.names)))) - {None}
+        right = int(T.multiply(S).sum())
+        every = sweep_views(self.sweeps)["all"]
+        same = own.pop() if len(own) == 1 else None
+        return [common_threshold_curve(every, len(self.names), right, int(S.nnz), same)]
 
     def _show(self, scores: Floats) -> Floats:
         """Kept scores in the units shown to users."""

@@ -14,12 +14,12 @@ from scipy.special import betaincinv
 
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.evaluation.label_intervals import label_intervals
 from manylabel.features.contingency import contingency_tables
 from manylabel.features.term_scores import FUNCTIONS, Options, best_terms, label_scores
 from manylabel.insight.dependencies import LabelPairs, label_pairs
 from manylabel.metrics.counts import label_counts
 from manylabel.reports.label_records import (
-    Confusion,
     Exclusion,
     Implication,
     LabelQuality,
@@ -68,7 +68,7 @@ def report_labels(Y: Csr, names: Sequence[str], hierarchy: Hierarchy | None, dat
         facts.cardinality,
         tuple(rows),
         len(above),
-        _together(above, names),
+        pairs_together(above, names),
         len(implications),
         tuple(implications[:MOST_PAIRS]),
         len(below),
@@ -91,7 +91,8 @@ def _companions(pairs: LabelPairs, n_labels: int, most: int = 3) -> list[list[in
     return found
 
 
-def _together(pairs: LabelPairs, names: Sequence[str]) -> tuple[Together, ...]:
+def pairs_together(pairs: LabelPairs, names: Sequence[str]) -> tuple[Together, ...]:
+    """The pairs that occur together most above chance, with their names."""
     order = np.argsort(-(pairs.both - pairs.expected), kind="stable")[:MOST_PAIRS]
     best = pairs.chosen(order)
     return tuple(Together(names[a], names[b], both, expected, p) for a, b, both, expected, p in best.rows())
@@ -186,19 +187,10 @@ def _one_letter_apart(names: Sequence[str]) -> set[tuple[str, str]]:
 
 
 def label_qualities(Y_true: Csr, Y_pred: Csr, names: Sequence[str], thresholds: Floats | None) -> list[LabelQuality]:
-    """Precision, recall and F1 of each label with 95 % intervals, the most frequent label first.
-
-    The intervals are those of Goutte & Gaussier 2005 with Jeffreys' prior: precision is Beta(TP + ½, FP + ½), recall
-    Beta(TP + ½, FN + ½), and F1 = 2b/(1 + b) with b from Beta(TP + ½, FP + FN + 1).
-    """
+    """Precision, recall and F1 of each label with 95 % intervals, the most frequent label first."""
     counts = label_counts(Y_true, Y_pred)
     tp, fp, fn = (np.asarray(part, dtype=np.float64) for part in (counts.tp, counts.fp, counts.fn))
-    ends = [0.025, 0.975]
-    p, r, b = (
-        np.stack([betaincinv(tp + 0.5, wrong, end) for end in ends], axis=1)
-        for wrong in (fp + 0.5, fn + 0.5, fp + fn + 1.0)
-    )
-    f = 2 * b / (1 + b)
+    p, r, f = label_intervals(counts)
     with np.errstate(invalid="ignore"):
         values = [tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)]
     known = [[None if np.isnan(value) else float(value) for value in column] for column in values]
@@ -218,24 +210,6 @@ def label_qualities(Y_true: Csr, Y_pred: Csr, names: Sequence[str], thresholds: 
         for label in np.argsort(-(tp + fn), kind="stable").tolist()
         if tp[label] + fp[label] + fn[label]
     ]
-
-
-def confusions(Y_true: Csr, Y_pred: Csr, names: Sequence[str], most: int = MOST_PAIRS) -> tuple[Confusion, ...]:
-    """Pairs of a label that documents miss and another that they wrongly get, with the number of such documents."""
-    true: Any = Y_true.astype(np.int64)
-    predicted: Any = Y_pred.astype(np.int64)
-    right = true.multiply(predicted)
-    missed, wrong = Csr(true - right), Csr(predicted - right)
-    missed.eliminate_zeros()
-    wrong.eliminate_zeros()
-    table = (missed.T @ wrong).tocoo()
-    order = np.lexsort((table.col, table.row, -table.data))[:most]
-    return tuple(
-        Confusion(names[a], names[b], int(n))
-        for a, b, n in zip(
-            table.row[order].tolist(), table.col[order].tolist(), table.data[order].tolist(), strict=True
-        )
-    )
 
 
 def terms_of_labels(

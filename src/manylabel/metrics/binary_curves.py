@@ -48,7 +48,7 @@ def precision_recall_curve(y_true: npt.ArrayLike, scores: npt.ArrayLike) -> Prec
     >>> curve.recall.round(3)
     array([0.333, 0.333, 0.667, 1.   , 1.   ])
     """
-    thresholds, tp, fp = _cumulated(y_true, scores)
+    thresholds, tp, fp = cumulated(y_true, scores)
     positives = tp[-1] if tp.size else 0
     recall = tp / positives if positives else np.full(tp.shape, np.nan)
     return PrecisionRecallCurve(thresholds, tp / (tp + fp), recall)
@@ -68,7 +68,7 @@ def average_precision(y_true: npt.ArrayLike, scores: npt.ArrayLike, area: Area =
     """
     if area not in ("step", "trapezoid"):
         raise UnknownNameError("area", str(area), ("step", "trapezoid"))
-    _, tp, fp = _cumulated(y_true, scores)
+    _, tp, fp = cumulated(y_true, scores)
     if not _has_both(tp, fp):
         return float("nan")
     precision = tp / (tp + fp)
@@ -90,7 +90,7 @@ def roc_curve(y_true: npt.ArrayLike, scores: npt.ArrayLike) -> RocCurve:
     >>> curve.true_positive_rate.round(3)
     array([0.   , 0.333, 0.333, 0.667, 1.   , 1.   ])
     """
-    thresholds, tp, fp = _cumulated(y_true, scores)
+    thresholds, tp, fp = cumulated(y_true, scores)
     rates = [
         np.concatenate(([0.0], counts / counts[-1])) if counts.size and counts[-1] else np.full(counts.size + 1, np.nan)
         for counts in (fp, tp)
@@ -108,7 +108,7 @@ def roc_auc(y_true: npt.ArrayLike, scores: npt.ArrayLike) -> float:
     >>> roc_auc([1, 0, 1], [.5, .5, .5])
     0.5
     """
-    _, tp, fp = _cumulated(y_true, scores)
+    _, tp, fp = cumulated(y_true, scores)
     if not _has_both(tp, fp):
         return float("nan")
     steps = np.diff(fp, prepend=0)
@@ -116,7 +116,7 @@ def roc_auc(y_true: npt.ArrayLike, scores: npt.ArrayLike) -> float:
     return float(steps @ heights / (2 * int(tp[-1]) * int(fp[-1])))
 
 
-def _cumulated(y_true: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Floats, Ints, Ints]:
+def cumulated(y_true: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Floats, Ints, Ints]:
     """The distinct scores, descending, and the numbers of positives and negatives that score at least as much."""
     positive, score = np.asarray(y_true), np.asarray(scores, dtype=np.float64)
     if positive.ndim != 1 or positive.shape != score.shape:

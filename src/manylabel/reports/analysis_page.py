@@ -1,4 +1,4 @@
-"""The HTML page of an evaluation: metrics, curves, threshold sweep, set sizes, labels and document rankings."""
+"""The figures of the papers on the page of an evaluation: curves, threshold sweep, document rankings, weights."""
 
 from __future__ import annotations
 
@@ -7,55 +7,32 @@ from dataclasses import replace
 from typing import Literal
 
 from manylabel.evaluation.analyses import Analysis, LabelRanking
-from manylabel.evaluation.result import LabelRow, Result
+from manylabel.evaluation.result import Result
 from manylabel.metrics.curves import CurveRecord
-from manylabel.metrics.label_metrics import accuracy
 from manylabel.reports.charts import Axis, Chart, Series
-from manylabel.reports.html_page import HtmlBlock, Shaded, page_html
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
-from manylabel.reports.tables import size_names
+from manylabel.reports.html_page import HtmlBlock
+from manylabel.reports.page import Cell, Column, Heading, Note, Table
 from manylabel.wording import counted
 
 Analysed = Sequence[tuple[Result, Analysis]]
 
 Dash = Literal["solid", "dashed", "dotted"]
 
-DRAWN_LABELS, HIDDEN_LABELS = 4, 20
+DRAWN_LABELS, HIDDEN_LABELS = 4, 8
 """How many labels have visible curves, and how many more can be shown by a press on the legend."""
+NEAREST = 0.004
+"""How far apart points of a curve are drawn: about two pixels."""
 LISTED_LABELS = 200
 FIRST_DOCUMENTS = 5
 VIEWS = {"all": "all documents", "labelled": "documents with a label"}
 DASHES: dict[str, Dash] = {"all": "solid", "labelled": "dotted"}
 
 
-def evaluation_html(pages: Sequence[tuple[Sequence[Block], Analysed]]) -> str:
-    """One page of one or several data sets that needs nothing but a browser.
-
-    Each data set comes with the blocks of its text page and with its results and analyses.
-    """
-    blocks: list[HtmlBlock] = []
-    for page, found in pages:
-        blocks += page
-        blocks += analysis_blocks(found)
-    methods = list(dict.fromkeys(result.method for _, found in pages for result, _ in found))
-    data = list(dict.fromkeys(result.data for _, found in pages for result, _ in found))
-    return page_html(f"{', '.join(methods)} on {', '.join(data)}", blocks)
-
-
-def analysis_blocks(found: Analysed) -> list[HtmlBlock]:
-    """The analyses of the methods on one data set."""
-    several = len(found) > 1
-    blocks = [*_curves_section(found), *_sweep_section(found), *_sizes_section(found, several)]
-    for result, analysis in found:
-        blocks += _labels_section(result, analysis, several)
-        blocks += _ranking_section(result, analysis, several)
-    return [*blocks, *_weights_section(found)]
-
-
 # ---- precision–recall and ROC curves ---------------------------------------------------------------------------------
 
 
-def _curves_section(found: Analysed) -> list[HtmlBlock]:
+def curves_section(found: Analysed) -> list[HtmlBlock]:
+    """The areas under the curves, and the curves of the averages and the largest labels."""
     rows: list[list[Cell]] = []
     for result, analysis in found:
         micro, macro = analysis.curves.micro, analysis.curves.macro
@@ -81,13 +58,13 @@ def _curves_section(found: Analysed) -> list[HtmlBlock]:
             "Precision by recall",
             replace(share, title="recall"),
             replace(share, title="precision"),
-            [replace(line, x=curve.recall, y=curve.precision) for line, curve in drawn],
+            [_through(line, curve.recall, curve.precision) for line, curve in drawn],
         ),
         Chart(
             "ROC: true by false positive rate",
             replace(share, title="false positive rate"),
             replace(share, title="true positive rate"),
-            [replace(line, x=curve.false_positive_rate, y=curve.true_positive_rate) for line, curve in drawn],
+            [_through(line, curve.false_positive_rate, curve.true_positive_rate) for line, curve in drawn],
         ),
         Note(meaning, "quiet"),
     ]
@@ -95,6 +72,16 @@ def _curves_section(found: Analysed) -> list[HtmlBlock]:
 
 Curves = list[tuple[Series, CurveRecord]]
 """Series without points, and the curve each of them shows."""
+
+
+def _through(line: Series, x: Sequence[float | None], y: Sequence[float | None]) -> Series:
+    """The series through points of a curve of shares, without those that cannot be told from the one before."""
+    kept: list[tuple[float, float]] = []
+    points = [(a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None]
+    for number, (a, b) in enumerate(points):
+        if not kept or number == len(points) - 1 or max(abs(a - kept[-1][0]), abs(b - kept[-1][1])) >= NEAREST:
+            kept.append((a, b))
+    return replace(line, x=[a for a, _ in kept], y=[b for _, b in kept])
 
 
 def _methods_curves(found: Analysed) -> Curves:
@@ -121,7 +108,8 @@ def _labels_curves(analysis: Analysis) -> Curves:
 # ---- threshold sweep -------------------------------------------------------------------------------------------------
 
 
-def _sweep_section(found: Analysed) -> list[HtmlBlock]:
+def sweep_section(found: Analysed) -> list[HtmlBlock]:
+    """Precision, recall and 0/1 loss by one common threshold."""
     blocks: list[HtmlBlock] = [
         Heading("Threshold sweep: precision and recall"),
         Chart(
@@ -204,68 +192,11 @@ def _error_lines(result: Result, analysis: Analysis, number: int) -> list[Series
     return lines
 
 
-# ---- set sizes, labels, rankings, weights ----------------------------------------------------------------------------
+# ---- rankings, weights -----------------------------------------------------------------------------------------------
 
 
-def _sizes_section(found: Analysed, several: bool) -> list[HtmlBlock]:
-    blocks: list[HtmlBlock] = [Heading("Predicted against true number of labels")]
-    for result, analysis in found:
-        names = size_names(analysis)
-        table = analysis.set_sizes[: len(names), : len(names)]
-        totals = table.sum(axis=1)
-        shares = [
-            [count / total if total else 0.0 for count in row]
-            for row, total in zip(table.tolist(), totals.tolist(), strict=True)
-        ]
-        texts = [
-            [f"{count:,} ({100 * count / total:.0f} %)" if count else "" for count in row]
-            for row, total in zip(table.tolist(), totals.tolist(), strict=True)
-        ]
-        documents = [
-            f"{name} true ({counted(total, 'document')})" for name, total in zip(names, totals.tolist(), strict=True)
-        ]
-        title = result.method if several else ""
-        blocks.append(Shaded(title, "predicted labels", names, documents, texts, shares))
-    blocks.append(
-        Note(
-            "Documents, and their share of those with that number of true labels. On the diagonal the number of "
-            "predicted labels is right, though not always the labels. Source: Godbole & Sarawagi 2004, Fig. 4.",
-            "quiet",
-        )
-    )
-    return blocks
-
-
-def _labels_section(result: Result, analysis: Analysis, several: bool) -> list[HtmlBlock]:
-    counts, areas = analysis.counts, analysis.areas
-    right = accuracy(counts).tolist()
-    order = sorted(range(len(result.labels)), key=lambda label: _frequent_first(result.labels[label]))
-    rows: list[list[Cell]] = []
-    for label in order[:LISTED_LABELS]:
-        row, area = result.labels[label], areas.get(result.labels[label].label)
-        rows.append(
-            [
-                row.label,
-                *(int(numbers[label]) for numbers in (counts.tp, counts.fp, counts.fn, counts.tn)),
-                right[label], row.precision, row.recall, row.f1,
-                None if area is None else area.average_precision,
-                None if area is None else area.roc_auc,
-            ]
-        )  # fmt: skip
-    titles = ("tp", "fp", "fn", "tn")
-    shares = ("accuracy", "precision", "recall", "F1", "avg. precision", "ROC area")
-    columns = [Column("label"), *(Column(t, "count") for t in titles), *(Column(t, "share") for t in shares)]
-    blocks: list[HtmlBlock] = [Heading(_of("Contingency table of each label", result, several))]
-    blocks.append(Table(columns, rows))
-    meaning = (
-        "Documents by label: rightly predicted (tp), wrongly predicted (fp), missed (fn), rightly not predicted (tn). "
-        "Accuracy is (tp + tn) / documents; for a rare label it is high even if the label is never predicted. Average "
-        "precision and ROC area are those under the curves. An empty cell is undefined."
-    )
-    return [*blocks, Note(meaning + _more(len(order)), "quiet")]
-
-
-def _ranking_section(result: Result, analysis: Analysis, several: bool) -> list[HtmlBlock]:
+def ranking_section(result: Result, analysis: Analysis, several: bool) -> list[HtmlBlock]:
+    """The first documents of each label."""
     rows: list[list[Cell]] = [
         [ranking.label, curve.positives, ranking.precision_at_10, ranking.r_precision, _first(ranking)]
         for ranking, curve in zip(analysis.rankings, analysis.curves.labels, strict=True)
@@ -276,7 +207,7 @@ def _ranking_section(result: Result, analysis: Analysis, several: bool) -> list[
         "The documents of each label, best score first: ✓ has the label, ✗ has not. R-precision is the precision among "
         "as many documents as have the label. --tables writes the whole ranking."
     )
-    heading = Heading(_of("Document ranking of each label", result, several))
+    heading = Heading(of_method("Document ranking of each label", result.method, several))
     return [heading, Table(columns, rows[:LISTED_LABELS]), Note(meaning + _more(len(rows)), "quiet")]
 
 
@@ -289,7 +220,7 @@ def _first(ranking: LabelRanking) -> str:
     )
 
 
-def _weights_section(found: Analysed) -> list[HtmlBlock]:
+def weights_section(found: Analysed) -> list[HtmlBlock]:
     """A drawing of the mean weight of each frequency bin, scaled so that the highest is 1."""
     lines = []
     for number, (result, _) in enumerate(found):
@@ -309,12 +240,9 @@ def _weights_section(found: Analysed) -> list[HtmlBlock]:
     return [Heading("Mean weight per frequency bin, drawn"), Chart("", absent_first, highest_first, lines)]
 
 
-def _frequent_first(row: LabelRow) -> tuple[int, int, str]:
-    return (-row.true, -row.predicted, row.label)
-
-
-def _of(title: str, result: Result, several: bool) -> str:
-    return f"{title}: {result.method}" if several else title
+def of_method(title: str, method: str, several: bool) -> str:
+    """A title, with the method where there are several."""
+    return f"{title}: {method}" if several else title
 
 
 def _more(labels: int) -> str:

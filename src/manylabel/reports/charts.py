@@ -65,6 +65,8 @@ class Chart:
     x: Axis
     y: Axis
     series: Sequence[Series]
+    height: int | None = None
+    """In pixels; by default as the kind of the chart needs."""
 
     def as_dict(self) -> Mapping[str, Any]:
         """The chart as plain data."""

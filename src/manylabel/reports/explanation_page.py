@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from manylabel.explanation import Explanation, LabelExplanation, Neighbour, Share, marked_text
@@ -12,6 +13,8 @@ CONTEXT = 60
 """Characters shown on both sides of evidence where a text is shortened."""
 MOST_CHARACTERS = 1_500
 """Longer texts are shortened on the terminal to the surroundings of their evidence."""
+MOST_EXCERPT = 400
+"""Characters of an excerpt, which is shown beside others."""
 
 
 def explanation_blocks(
@@ -37,30 +40,61 @@ def _texts(found: Explanation, one: LabelExplanation, shorten: bool) -> list[Blo
     """Each field of the document with the evidence marked."""
     blocks: list[Block] = []
     for number, (name, text) in enumerate(found.fields):
-        marked = Marked(marked_text(text, number, one.terms))
-        stretches = _shortened(marked) if shorten and len(text) > MOST_CHARACTERS else list(marked.stretches)
+        stretches = marked_text(text, number, one.terms)
+        if shorten and len(text) > MOST_CHARACTERS:
+            stretches = _shortened(stretches)
         if name is not None and stretches:
             stretches = [(f"{name}: ", 0.0), *stretches]
         blocks.append(Marked(stretches))
     return blocks
 
 
-def _shortened(marked: Marked) -> list[tuple[str, float]]:
+def _shortened(stretches: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
     """The stretches with evidence and the characters around them."""
     kept: list[tuple[str, float]] = []
-    graded = strengths(marked.stretches)
+    graded = strengths(stretches)
     for place, (text, value, strength) in enumerate(graded):
         if strength:
             kept.append((text, value))
             continue
         before = place > 0 and any(part[2] for part in graded[:place])
         after = any(part[2] for part in graded[place + 1 :])
-        if before and after and len(text) <= 2 * CONTEXT + 3:
+        if len(text) <= CONTEXT * (before + after) + 3:
             kept.append((text, 0.0))
             continue
-        head = text[:CONTEXT] if before else ""
-        tail = text[-CONTEXT:] if after else ""
+        head = _to_a_blank(text[:CONTEXT]) if before else ""
+        tail = _to_a_blank(text[-CONTEXT:][::-1])[::-1] if after else ""
         kept.append((f"{head} … {tail}", 0.0))
+    return kept
+
+
+def _to_a_blank(text: str) -> str:
+    """The text without the word that is cut at its end; the whole of it where there is no blank.
+
+    >>> _to_a_blank("the bus was la")
+    'the bus was'
+    """
+    return re.sub(r"\s+\S*$", "", text) or text
+
+
+def excerpt(stretches: Sequence[tuple[str, float]], most: int = MOST_EXCERPT) -> list[tuple[str, float]]:
+    """A text around its evidence on one line, about `most` characters; its beginning where there is no evidence.
+
+    >>> excerpt([("The lorry was late. " * 9, 0.0), ("Buses", 0.5), (" were not.", 0.0)], most=80)
+    [(' … lorry was late. The lorry was late. The lorry was late. ', 0.0), ('Buses', 0.5), (' were not.', 0.0)]
+    """
+    lines = [(re.sub(r"\s+", " ", text), value) for text, value in stretches]
+    short = _shortened(lines) if sum(len(text) for text, _ in lines) > most else lines
+    if not any(value for _, value in lines):
+        whole = "".join(text for text, _ in lines)
+        return [(_to_a_blank(whole[:most]) + " …" if len(whole) > most else whole, 0.0)]
+    kept: list[tuple[str, float]] = []
+    left = most
+    for text, value in short:
+        if left <= 0:
+            return [*kept, ("…", 0.0)]
+        kept.append((text, value))
+        left -= len(text)
     return kept
 
 
@@ -73,7 +107,7 @@ def _parts(one: LabelExplanation, limit: int | None) -> list[Block]:
     )
     rows: list[list[Cell]] = [
         [term.term if term.occurrences or not one.terms else _absent(term.term, one), signed(term.contribution),
-         abs(term.contribution) / most]
+         term.contribution / most]
         for term in shown
     ]  # fmt: skip
     if rest:
@@ -86,7 +120,7 @@ def _parts(one: LabelExplanation, limit: int | None) -> list[Block]:
         rows += [["intercept", signed(one.intercept), None], [one.quantity, signed(one.total), None]]
     blocks: list[Block] = []
     if rows:
-        blocks.append(Table([Column("term"), Column("contribution", "number"), Column("", "bar")], rows))
+        blocks.append(Table([Column("term"), Column("contribution", "number"), Column("", "balance")], rows))
     if one.members:
         left = one.total - sum(share.contribution for share in one.members)
         members = [f"{share.name} {signed(share.contribution)}" for share in one.members]
@@ -102,7 +136,7 @@ def _absent(term: str, one: LabelExplanation) -> str:
 
 
 def _share_rows(kind: str, shares: Sequence[Share], most: float) -> list[list[Cell]]:
-    return [[f"{kind}{one.name}", signed(one.contribution), abs(one.contribution) / most] for one in shares]
+    return [[f"{kind}{one.name}", signed(one.contribution), one.contribution / most] for one in shares]
 
 
 def _neighbours(neighbours: Sequence[Neighbour]) -> list[Block]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from html import escape
 from string import Template
+from typing import Any
 
 from manylabel.data.strict_json import dumps
+from manylabel.evaluation.threshold_curves import ThresholdCurve
 from manylabel.notebook import MARK_STYLE, marked_html
 from manylabel.reports.charts import Chart
-from manylabel.reports.page import Block, Cell, Column, Heading, Marked, Note, Table, cell_text
+from manylabel.reports.page import DRAWN, Block, Cell, Column, Heading, Items, Marked, Note, Table, cell_text
 from manylabel.web import FOLDER
 
 
@@ -35,7 +37,16 @@ class Shaded:
     shares: Sequence[Sequence[float]]
 
 
-HtmlBlock = Block | Chart | Drawing | Shaded
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Curves over thresholds that a slider moves along: one common to all labels, and those of labels."""
+
+    common: ThresholdCurve | None
+    labels: Sequence[ThresholdCurve]
+    probabilities: bool
+
+
+HtmlBlock = Block | Chart | Drawing | Shaded | Thresholds
 
 MODULES = {
     "lit": "vendor/lit-element.js",
@@ -44,7 +55,12 @@ MODULES = {
     "css-tag": "vendor/css-tag.js",
 }
 """The names by which scripts import the modules of others."""
-COMPONENTS = ("table.js", "chart.js")
+COMPONENTS = {"table.js": "<ml-table>", "chart.js": "<ml-chart>", "thresholds.js": "<ml-thresholds>"}
+"""Our scripts, and the elements that need them."""
+CONTENTS_FROM = 6
+"""Pages of at least so many headings begin with links to them."""
+DIGITS = 5
+"""Significant digits of the numbers that are drawn."""
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline' data:"
 """What browsers allow the page: its own styles and scripts, and no request."""
@@ -67,8 +83,24 @@ $body
 
 
 def page_html(title: str, blocks: Sequence[HtmlBlock]) -> str:
-    """The page of some blocks."""
-    return html_file(title, "\n".join(map(block_html, blocks)))
+    """The page of some blocks; a first heading that repeats the title is left out."""
+    shown = blocks[1:] if blocks and blocks[0] == Heading(title) else blocks
+    headings = [block for block in shown if isinstance(block, Heading)]
+    numbers = {id(heading): number for number, heading in enumerate(headings, 1)}
+    parts: list[str] = []
+    for block in shown:
+        if isinstance(block, Heading):
+            if numbers[id(block)] == 1 and len(headings) >= CONTENTS_FROM:
+                parts.append(_contents(headings))
+            parts.append(f'<h2 id="part-{numbers[id(block)]}">{escape(block.text)}</h2>')
+        else:
+            parts.append(block_html(block))
+    return html_file(title, "\n".join(parts))
+
+
+def _contents(headings: Sequence[Heading]) -> str:
+    links = "".join(f'<li><a href="#part-{n}">{escape(one.text)}</a></li>' for n, one in enumerate(headings, 1))
+    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
 
 
 def html_file(title: str, body: str, styles: str = "") -> str:
@@ -77,7 +109,7 @@ def html_file(title: str, body: str, styles: str = "") -> str:
         title=escape(title),
         policy=POLICY,
         styles=_file("page.css") + MARK_STYLE + styles,
-        scripts=_scripts("<ml-chart>" in body),
+        scripts=_scripts(body),
         body=body,
     )
 
@@ -86,18 +118,21 @@ def _file(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def _scripts(charts: bool) -> str:
-    """The scripts of a page: our components and what they import; Observable Plot only where there are charts.
+def _scripts(body: str) -> str:
+    """The scripts that a page needs: our components and what they import; Observable Plot only where there are charts.
 
     Modules are imported by name from addresses that hold their text, since a file has no others to import from.
     """
     imports = {name: _address(_file(path).replace('"./css-tag.js"', '"css-tag"')) for name, path in MODULES.items()}
-    classic = ("vendor/d3.min.js", "vendor/plot.umd.min.js") if charts else ()
+    needed = [path for path, element in COMPONENTS.items() if element in body]
+    if "thresholds.js" in needed and "chart.js" not in needed:
+        needed.append("chart.js")  # whose charts it draws
+    classic = ("vendor/d3.min.js", "vendor/plot.umd.min.js") if "chart.js" in needed else ()
     return "\n".join(
         [
             f'<script type="importmap">{dumps({"imports": imports})}</script>',
             *(f"<script>{_file(path)}</script>" for path in classic),
-            *(f'<script type="module">{_file(path)}</script>' for path in COMPONENTS if charts or path != "chart.js"),
+            *(f'<script type="module">{_file(path)}</script>' for path in needed),
         ]
     )
 
@@ -113,18 +148,39 @@ def block_html(block: HtmlBlock) -> str:
     if isinstance(block, Note):
         inside = escape(block.text)
         return f'<pre tabindex="0">{inside}</pre>' if block.tone == "code" else f'<p class="{block.tone}">{inside}</p>'
+    if isinstance(block, Items):
+        return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in block.texts)}</ul>"
     if isinstance(block, Marked):
         return marked_html(block.stretches)
     if isinstance(block, Drawing):
         return f'<div class="wide" tabindex="0">{block.svg}</div>'
     if isinstance(block, Chart):
-        data = dumps(block.as_dict()).replace("<", r"\u003c")  # "</" and "<!--" have a meaning inside scripts
-        return f'<ml-chart><script type="application/json">{data}</script></ml-chart>'
+        return f"<ml-chart>{_data(block.as_dict())}</ml-chart>"
+    if isinstance(block, Thresholds):
+        return f"<ml-thresholds>{_data(asdict(block))}</ml-thresholds>"
     return _shaded(block) if isinstance(block, Shaded) else _table(block)
 
 
+def _data(plain: Mapping[str, Any]) -> str:
+    """Plain data for a component; "</" and "<!--" have a meaning inside scripts."""
+    return f'<script type="application/json">{dumps(_rounded(plain)).replace("<", chr(92) + "u003c")}</script>'
+
+
+def _rounded(value: Any) -> Any:
+    """Plain data with numbers of as many digits as can be seen.
+
+    >>> _rounded({"x": [0.123456789, 3, "a"]})
+    {'x': [0.12346, 3, 'a']}
+    """
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    return [_rounded(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
 def _table(table: Table) -> str:
-    classes = ["" if column.kind == "text" else "bar" if column.kind == "bar" else "figure" for column in table.columns]
+    classes = [column.kind if column.kind in DRAWN else "figure" for column in table.columns]
     head = "".join(
         f'<th scope="col" class="{name}">{escape(column.title)}</th>'
         for name, column in zip(classes, table.columns, strict=True)
@@ -138,11 +194,14 @@ def _table(table: Table) -> str:
 
 def _cell(cell: Cell, column: Column, name: str) -> str:
     number = _number(cell)
-    value = "" if number is None else f' data-value="{number!r}"'
     inside = escape(cell_text(cell, column.kind))
-    if name == "bar" and number is not None:
-        inside = f'<span style="width: {100 * number:.1f}%" role="img" aria-label="{100 * number:.0f} %"></span>'
-    return f'<td class="{name}"{value}>{inside}</td>'
+    if number is not None and name in ("bar", "balance"):
+        side = ' class="minus"' if number < 0 else ""
+        text = f"{100 * number:.0f} %".replace("-", "\N{MINUS SIGN}")
+        inside = f'<span{side} style="width: {100 * min(abs(number), 1):.1f}%" role="img" aria-label="{text}"></span>'
+        inside = f"<div>{inside}</div>" if name == "balance" else inside
+    value = "" if number is None or isinstance(cell, int) else f' data-value="{number:.6g}"'
+    return f'<td class="{name}"{value}>{inside}</td>' if name != "text" or value else f"<td>{inside}</td>"
 
 
 def _number(cell: Cell) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from manylabel.evaluation.mistakes import Confusion
 from manylabel.reports.records import Record
 
 
@@ -89,15 +90,6 @@ class LabelQuality(Record):
     recall_interval: tuple[float, ...]
     f1_interval: tuple[float, ...]
     threshold: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Confusion(Record):
-    """A label that documents miss and another that they wrongly get."""
-
-    missed: str
-    wrong: str
-    documents: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A page of headings, notes and tables, independent of how it is rendered.
 
 The command line draws a page in colour on a terminal and as plain text in a pipe; `manylabel.reports.html_page` writes
-it as one self-contained HTML file.
+it as one self-contained HTML file, `manylabel.reports.files` also as Markdown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from manylabel.notebook import signed, strengths
 from manylabel.wording import counted
 
 Cell = str | int | float | None
-Kind = Literal["text", "count", "share", "margin", "number", "bar"]
+Kind = Literal["text", "count", "share", "margin", "number", "bar", "balance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,25 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph; `tone` distinguishes warnings, remarks, and code that keeps its line ends."""
+    """A paragraph; `tone` distinguishes the main answer, warnings, remarks, and code that keeps its line ends."""
 
     text: str
-    tone: Literal["plain", "quiet", "warning", "code"] = "plain"
+    tone: Literal["plain", "answer", "quiet", "warning", "code"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of short texts."""
+
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's title and what its cells are: a share is shown in percent, a bar as a small drawing of a share."""
+    """A column's title and what its cells are.
+
+    A share is shown in percent, a bar as a small drawing of a share, a balance as one of a number from −1 to 1.
+    """
 
     title: str
     kind: Kind = "text"
@@ -55,8 +65,10 @@ class Marked:
     stretches: Sequence[tuple[str, float]]
 
 
-Block = Heading | Note | Table | Marked
+Block = Heading | Note | Items | Table | Marked
 
+DRAWN = ("text", "bar", "balance")
+"""The kinds of columns that begin at the left."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 BAR_WIDTH = 12
 
@@ -71,6 +83,17 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
     full, rest = divmod(eighths, 8)
     drawn = "█" * full + (_EIGHTHS[rest] if rest else "")
     return drawn.ljust(width)
+
+
+def balance(value: float, width: int = BAR_WIDTH) -> str:
+    """A number from −1 to 1 drawn from the middle: to the right above 0, hatched and to the left below.
+
+    >>> balance(0.5, 8), balance(-1, 8)
+    ('    │██  ', '▒▒▒▒│    ')
+    """
+    half = width // 2
+    left = "▒" * round(max(0.0, min(1.0, -value)) * half)
+    return f"{left.rjust(half)}│{bar(value, half)}"
 
 
 def cell_text(cell: Cell, kind: Kind) -> str:
@@ -91,6 +114,8 @@ def cell_text(cell: Cell, kind: Kind) -> str:
         return f"{cell:,}"
     if kind == "bar":
         return bar(float(cell))
+    if kind == "balance":
+        return balance(float(cell))
     return f"{cell:.4g}"
 
 
@@ -122,6 +147,8 @@ def _block_text(block: Block) -> str:
         return f"{block.text}\n{'=' * len(block.text)}"
     if isinstance(block, Note):
         return f"Warning: {block.text}" if block.tone == "warning" else block.text
+    if isinstance(block, Items):
+        return "\n".join(f"- {text}" for text in block.texts)
     if isinstance(block, Marked):
         return marked_plain(block)
     return _table_text(block)
@@ -148,7 +175,7 @@ def _table_text(table: Table) -> str:
 
     def line(texts: Sequence[str]) -> str:
         padded = [
-            text.ljust(width) if column.kind in ("text", "bar") else text.rjust(width)
+            text.ljust(width) if column.kind in DRAWN else text.rjust(width)
             for text, width, column in zip(texts, widths, columns, strict=True)
         ]
         return "  ".join(padded).rstrip()

@@ -23,7 +23,9 @@ COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
 UNSEEN_SHOWN = 8
 
 
-def result_page(results: Sequence[Result], split: str, *, labels: int | None = 30) -> list[Block]:
+def result_page(
+    results: Sequence[Result], split: str, *, labels: int | None = 30, with_foot: bool = True
+) -> list[Block]:
     """The page of one or several results; `labels` limits the table of labels (None: all of them, 0: no table).
 
     Results that were not measured alike are refused.
@@ -55,9 +57,12 @@ def result_page(results: Sequence[Result], split: str, *, labels: int | None = 3
     )
     blocks.extend(block for result in results if "supports" in result.remarks for block in supports_blocks(result))
     blocks.extend(weights_blocks(results))
-    blocks.append(Note(times(results), "quiet"))
-    blocks.append(Note(conventions_text(first), "quiet"))
-    return blocks
+    return [*blocks, *foot_notes(results)] if with_foot else blocks
+
+
+def foot_notes(results: Sequence[Result]) -> list[Block]:
+    """How long it took, and the conventions of the metrics."""
+    return [Note(times(results), "quiet"), Note(conventions_text(results[0]), "quiet")]
 
 
 def documents_table(train: SplitCounts | None, test: SplitCounts) -> Table:

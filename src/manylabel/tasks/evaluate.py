@@ -24,9 +24,12 @@ from manylabel.evaluation.repeated_splits import TESTED, RepeatedSplits
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, fingerprint
 from manylabel.evaluation.training_documents import SeenDocuments, count_seen
 from manylabel.exceptions import ComparisonError, DataError, MissingDataError, ParameterError
+from manylabel.insight.evaluation import report_analysis
 from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
+from manylabel.reports.evaluation_answer import Known
+from manylabel.reports.evaluation_records import EvaluationReport
 from manylabel.reports.records import Straddle
 from manylabel.tasks.corpora import (
     Source,
@@ -56,6 +59,8 @@ class Evaluated:
     """The quality on new documents that training expected; None where it did not measure it."""
     analyses: list[Analysis] = field(default_factory=list)
     """Curves, rankings, set sizes and sweeps of each result, if they were asked for."""
+    reports: list[EvaluationReport] = field(default_factory=list)
+    """The reports of each result, if they were asked for: the answer first, and everything behind it."""
 
     def as_dict(self) -> dict[str, Any]:
         """The evaluation as plain data."""
@@ -64,6 +69,7 @@ class Evaluated:
             "training_documents": None if self.seen is None else asdict(self.seen),
             "near_duplicates": None if self.straddle is None else self.straddle.as_dict(),
             "results": [result.as_dict() for result in self.results],
+            **({"reports": [report.as_dict() for report in self.reports]} if self.reports else {}),
         }
 
 
@@ -77,7 +83,7 @@ def evaluate_model(
 ) -> Evaluated:
     """Measure a saved model on the test split of the documents (all of them where there is no split).
 
-    With `analyse`, curves, rankings, set sizes and sweeps are computed too.
+    With `analyse`, curves, rankings, set sizes and sweeps are computed too, and the report is made.
     """
     classifier = TextClassifier.load(model).set_params(memory=memory)
     loaded = load_source(source, classifier)
@@ -89,10 +95,17 @@ def evaluate_model(
     facts = stored_facts(open_model(model))
     trained_on, hashes = facts.get("train_sha256"), facts.get(TRAINING_HASHES)
     measured = split or ("all" if whole else "test")
-    result, analyses = _measure(classifier, corpus, name, measured, None, trained_on, None, analyse)
     seen = None if hashes is None else count_seen(documents_of(corpus), hashes)
+    known = Known(classifier.expected_, seen)
+    result, analyses, reports = _measure(classifier, corpus, name, measured, None, trained_on, None, analyse, known)
     return Evaluated(
-        [result], chosen, list(loaded.skipped), seen=seen, expected=classifier.expected_, analyses=analyses
+        [result],
+        chosen,
+        list(loaded.skipped),
+        seen=seen,
+        expected=classifier.expected_,
+        analyses=analyses,
+        reports=reports,
     )
 
 
@@ -125,7 +138,7 @@ def evaluate_methods(
     """The results of methods trained on the training split and measured on the test split.
 
     Only labels that occur in training can be predicted; a test label without a training document counts as missed.
-    With `analyse`, curves, rankings, set sizes and sweeps are computed too.
+    With `analyse`, curves, rankings, set sizes and sweeps are computed too, and reports are made.
     With `drop_duplicates`, training leaves out documents that are near-duplicates of test documents.
     """
     recipes = [Recipe.of(method, overrides) for method in methods]
@@ -139,14 +152,17 @@ def evaluate_methods(
     counts, trained_on = SplitCounts.of(train.label_sets), fingerprint(train.ids, train.label_sets)
     results: list[Result] = []
     analyses: list[Analysis] = []
+    reports: list[EvaluationReport] = []
     for recipe in recipes:
         began = time.perf_counter()
         classifier = fit_corpus(train, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
         seconds = time.perf_counter() - began
-        result, found = _measure(classifier, test, name, "test", counts, trained_on, seconds, analyse)
+        known = Known(classifier.expected_)
+        result, found, made = _measure(classifier, test, name, "test", counts, trained_on, seconds, analyse, known)
         results.append(result)
         analyses += found
-    return Evaluated(results, how, list(loaded.skipped), straddle, analyses=analyses)
+        reports += made
+    return Evaluated(results, how, list(loaded.skipped), straddle, analyses=analyses, reports=reports)
 
 
 def _measure(
@@ -158,8 +174,9 @@ def _measure(
     train_sha256: str | None,
     fit_seconds: float | None,
     analyse: bool,
-) -> tuple[Result, list[Analysis]]:
-    """The result and, with `analyse`, the analyses beside it."""
+    known: Known,
+) -> tuple[Result, list[Analysis], list[EvaluationReport]]:
+    """The result and, with `analyse`, its analysis and report."""
     builder = AnalysisBuilder(classifier.decided_) if analyse else None
     result = measure(
         classifier,
@@ -174,7 +191,11 @@ def _measure(
         hierarchy=corpus.hierarchy or classifier.hierarchy,
         analyst=builder,
     )
-    return result, [] if builder is None else [builder.finish(classifier.method, corpus.ids)]
+    if builder is None:
+        return result, [], []
+    analysis = builder.finish(classifier.method, corpus.ids)
+    documents, sets = documents_of(corpus), corpus.label_sets
+    return result, [analysis], [report_analysis(classifier, documents, sets, corpus.ids, result, analysis, known)]
 
 
 def evaluate_repeatedly(

@@ -15,9 +15,10 @@ from manylabel.data import Corpus
 from manylabel.data.documents import rows_of
 from manylabel.data.label_forms import read_labels
 from manylabel.estimator import Csr
+from manylabel.evaluation.mistakes import confusions
 from manylabel.evaluation.training_documents import count_seen
 from manylabel.exceptions import DataError
-from manylabel.insight.label_report import confusions, label_qualities, report_labels, terms_of_labels
+from manylabel.insight.label_report import label_qualities, report_labels, terms_of_labels
 from manylabel.modelfile import open_model
 from manylabel.progress import stage, track
 from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels

@@ -1,5 +1,6 @@
-// <ml-chart>: lines, dots with intervals, or boxes, drawn by Observable Plot from the JSON inside, with a legend whose
-// entries show and hide series, and the figures as a table. See manylabel/reports/charts.py for the form of the JSON.
+// <ml-chart>: lines, dots with intervals, or boxes, drawn by Observable Plot from the JSON inside or from the property
+// `chart`, with a legend whose entries show and hide series, and the figures as a table. See manylabel/reports/charts.py
+// for the form of the JSON.
 /* global Plot, d3 */
 import { LitElement, css, html, svg } from "lit";
 
@@ -44,7 +45,7 @@ function scaleOf(axis, name, points, width) {
 }
 
 class Chart extends LitElement {
-  static properties = { hiddenNames: { state: true }, width: { state: true }, open: { state: true }, allNames: { state: true } };
+  static properties = { chart: { attribute: false }, hiddenNames: { state: true }, width: { state: true }, open: { state: true }, allNames: { state: true } };
 
   static styles = css`
     figure { margin: 0; } .plot svg { overflow: visible; background: none; }
@@ -71,7 +72,7 @@ class Chart extends LitElement {
 
   connectedCallback() {
     super.connectedCallback();
-    this.chart = JSON.parse(this.querySelector("script").textContent);
+    this.chart ??= JSON.parse(this.querySelector("script").textContent);
     this.hiddenNames = new Set(this.chart.series.filter((series) => series.hidden).map((series) => series.name));
     this.sizes = new ResizeObserver(([entry]) => { this.width = Math.round(entry.contentRect.width); });
     this.sizes.observe(this);
@@ -114,7 +115,7 @@ class Chart extends LitElement {
     const points = this.visible.flatMap((series) => this.points(series).map((point) => ({ ...point, colour: colourOf(series) })));
     const names = this.visible.map((series) => series.name);
     return Plot.plot({
-      width: this.width, height: 380, marginBottom: 50, marginRight: 20, style: { background: "none", fontSize: "12px" },
+      width: this.width, height: this.chart.height ?? 380, marginBottom: 50, marginRight: 20, style: { background: "none", fontSize: "12px" },
       x: { domain: names, axis: null }, fx: { label: null, domain: this.chart.x.categories },
       y: scaleOf(this.chart.y, "y", points, this.width), color: { type: "identity" },
       marks: [
@@ -155,7 +156,7 @@ class Chart extends LitElement {
     const names = Math.min(longest * 6.6 + 16, this.width * .45);
     return Plot.plot({
       width: this.width,
-      height: y.kind === "category" ? 80 + 26 * y.categories.length : slanted ? 460 : 380,
+      height: this.chart.height ?? (y.kind === "category" ? 80 + 26 * y.categories.length : slanted ? 460 : 380),
       marginLeft: y.kind === "category" ? names : 60, marginRight: 24, marginTop: 24,
       marginBottom: slanted ? 130 : 46,
       style: { background: "none", fontSize: "12px" },

@@ -7,8 +7,9 @@ const FILTER_FROM = 30;
 
 /** The value by which a cell is sorted: its number where it has one, otherwise its text. */
 function valueOf(cell) {
-  const number = cell.dataset.value;
-  return number === undefined ? cell.textContent.trim() : Number(number);
+  const { value } = cell.dataset, text = cell.textContent.trim();
+  if (value !== undefined) return Number(value);
+  return cell.classList.contains("figure") && /^[\d,]+$/.test(text) ? Number(text.replaceAll(",", "")) : text;
 }
 
 /** Compare two values; numbers come before texts, and what is empty comes last in both directions. */
