@@ -16,26 +16,19 @@ With `private`, a copy that has no name is mapped instead, whose memory is share
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from manylabel import __version__
 from manylabel.catalog import find_class, storable_classes
-from manylabel.data.atomic import atomic_write
+from manylabel.data.array_file import LONGEST, Array, ArrayFile, read_header, write_arrays
 from manylabel.estimator import Csr, Estimator
 from manylabel.exceptions import ManylabelError, MissingDataError, MissingExtraError, ModelFileError
 from manylabel.stored import CHECKED
@@ -44,17 +37,8 @@ FORMAT_VERSION = 2
 MACHINE_SETTINGS = ("n_jobs", "memory")
 """Parameters that describe the computer a model was trained on, not the model; they are not stored."""
 SHORT_LIST = 16
-MAX_HEADER = 1 << 28
-LONGEST = 1 << 40
-"""The largest extent of an array or a sparse matrix."""
 LARGEST = (1 << 63) - 1
 """The largest whole number in a header."""
-_DTYPES = {
-    "F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
-    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
-}  # fmt: skip
-
-Array = npt.NDArray[Any]
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
@@ -62,8 +46,6 @@ Array = npt.NDArray[Any]
 
 def save(estimator: Estimator, path: str | Path, facts: Mapping[str, Any] | None = None) -> None:
     """Write a fitted estimator to a file; `facts` are further plain data for the header (recipe, training set …)."""
-    from safetensors.numpy import save as serialize
-
     if state := estimator.learned_state():
         try:
             estimator.check_learned(state)
@@ -77,25 +59,8 @@ def save(estimator: Estimator, path: str | Path, facts: Mapping[str, Any] | None
         "numpy": np.__version__,
         "facts": _encode(dict(facts or {}), "facts", arrays),
         "tree": tree,
-        "arrays": {name: [_code(array), list(array.shape), _digest(array)] for name, array in arrays.items()},
     }
-    text = json.dumps(header, sort_keys=True)  # in ASCII: a name may hold half of a surrogate pair
-    metadata = {"manylabel": f"{_digest_of_text(text)}\n{text}"}  # one entry: safetensors keeps several in no order
-    with atomic_write(path) as stream:
-        stream.write(serialize(arrays, metadata=metadata))
-
-
-def _code(array: Array) -> str:
-    """The name of an array's type in the file, such as F64."""
-    return next(code for code, dtype in _DTYPES.items() if np.dtype(dtype) == array.dtype)
-
-
-def _digest_of_text(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _digest(array: Array) -> str:
-    return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"").hexdigest()
+    write_arrays(path, header, arrays)
 
 
 def _encode(value: Any, name: str, arrays: dict[str, Array]) -> Any:
@@ -144,34 +109,8 @@ def _encode_list(value: list[Any] | tuple[Any, ...], name: str, arrays: dict[str
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an array lies in a file, and what it holds."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    start: int
-    end: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFile:
+class ModelFile(ArrayFile):
     """An opened model file: the header has been read and checked, arrays are read on first use."""
-
-    path: Path
-    header: dict[str, Any]
-    places: dict[str, Place]
-    identity: tuple[int, ...]
-    """Device, inode, size and time of change of the file whose header was read."""
-    verify: bool = True
-    private: bool = False
-    _content: list[Array] = field(default_factory=list)
-    """The bytes of the file, once the model is loaded."""
-
-    @property
-    def size(self) -> int:
-        """The size of the file in bytes."""
-        return self.identity[2]
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -184,13 +123,13 @@ class ModelFile:
         token = CHECKED.set({})
         try:
             with self.reports_damage():
-                self._content.append(self._map_copy() if self.private else self._bytes(0, self.size))
+                self.content.append(self.map_copy() if self.private else self.read(0, self.size))
                 found = self.decode(self.header["tree"])
         finally:
-            self._content.clear()
+            self.content.clear()
             CHECKED.reset(token)
         if not isinstance(found, Estimator):
-            raise self._damaged("holds no model")
+            raise self.damaged("holds no model")
         return found
 
     @contextmanager
@@ -201,45 +140,9 @@ class ModelFile:
         except (ModelFileError, MissingExtraError):
             raise
         except (ManylabelError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            raise self._damaged(f"holds values that do not make a model ({error!s:.200})") from error
+            raise self.damaged(f"holds values that do not make a model ({error!s:.200})") from error
         except (RecursionError, MemoryError) as error:
-            raise self._damaged("is nested too deeply or claims sizes that do not fit into memory") from error
-
-    def array(self, name: str) -> Array:
-        """One array, read-only, checked against its SHA-256 unless `verify` is off."""
-        if name not in self.places:
-            raise self._damaged(f"lacks the array {str(name)[:80]!r}")
-        place = self.places[name]
-        part = self._content[0][place.start : place.end] if self._content else self._bytes(place.start, place.end)
-        if self.verify and place.sha256 != hashlib.sha256(part.data).hexdigest():
-            raise self._damaged(f"was changed after it was written: the array {name!r} does not match its checksum")
-        part.flags.writeable = False
-        return part.view(place.dtype).reshape(place.shape)
-
-    @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
-        """The open file, which must be the one whose header was read."""
-        with self.path.open("rb") as stream:
-            if _identity(os.fstat(stream.fileno())) != self.identity:
-                raise self._damaged("was replaced while it was being read")
-            yield stream
-
-    def _bytes(self, start: int, end: int) -> Array:
-        """A copy of some bytes of the file."""
-        with self._opened() as stream:
-            found: Array = np.fromfile(stream, dtype=np.uint8, count=end - start, offset=start)
-        if len(found) != end - start:
-            raise self._damaged("was cut short while it was being read")
-        return found
-
-    def _map_copy(self) -> Array:
-        """The mapped bytes of a copy of the file that has no name, so that nobody else can change it."""
-        with self._opened() as stream, _unnamed_file() as copy:
-            shutil.copyfileobj(stream, copy, 1 << 20)
-            copy.flush()
-            if copy.tell() != self.size:
-                raise self._damaged("was cut short while it was being read")
-            return np.memmap(copy, dtype=np.uint8, mode="r")
+            raise self.damaged("is nested too deeply or claims sizes that do not fit into memory") from error
 
     def decode(self, value: Any) -> Any:
         """The value of its JSON form; the inverse of `_encode`."""
@@ -247,7 +150,7 @@ class ModelFile:
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
             if isinstance(value, int) and not -LARGEST <= value <= LARGEST:
-                raise self._damaged("holds a whole number of more than 64 bits")
+                raise self.damaged("holds a whole number of more than 64 bits")
             return value
         if "@object" in value:
             return self._decode_object(value)
@@ -270,11 +173,11 @@ class ModelFile:
         known = storable_classes()
         name = value["@object"]
         if name not in known:
-            raise self._damaged(f"names the unknown class {str(name)[:80]!r}; it may come from a later version")
+            raise self.damaged(f"names the unknown class {str(name)[:80]!r}; it may come from a later version")
         try:
             made: Estimator = find_class(known[name])(**self.decode(value["params"]))
         except TypeError:
-            raise self._damaged(f"stores other parameters for {name} than this version knows") from None
+            raise self.damaged(f"stores other parameters for {name} than this version knows") from None
         made.check_parameters()
         return made
 
@@ -295,10 +198,10 @@ class ModelFile:
         signed = indices.dtype == indptr.dtype and indices.dtype in (np.int32, np.int64)
         flat = data.ndim == indices.ndim == indptr.ndim == 1
         if not signed or not flat or len(indptr) != n_rows + 1 or not 0 <= n_columns < LONGEST:
-            raise self._damaged(f"holds an impossible sparse matrix {name!r}")
+            raise self.damaged(f"holds an impossible sparse matrix {name!r}")
         whole = indptr[0] == 0 and len(data) == len(indices) == indptr[-1] and not (indptr[1:] < indptr[:-1]).any()
         if not whole:
-            raise self._damaged(f"holds an impossible sparse matrix {name!r}")
+            raise self.damaged(f"holds an impossible sparse matrix {name!r}")
         found = Csr((n_rows, n_columns), dtype=data.dtype)
         # Set one by one: the constructor would look at all cells again.
         found.data, found.indices, found.indptr = data, indices, indptr
@@ -308,7 +211,7 @@ class ModelFile:
             indices[indptr[filled]].min() >= 0 and indices[indptr[filled + 1] - 1].max() < n_columns
         )
         if not found.has_canonical_format or not inside:
-            raise self._damaged(f"holds a sparse matrix {name!r} whose columns are out of bounds or not in order")
+            raise self.damaged(f"holds a sparse matrix {name!r} whose columns are out of bounds or not in order")
         return found
 
     def _decode_strings(self, name: str) -> list[str]:
@@ -316,23 +219,12 @@ class ModelFile:
         ends = np.cumsum(lengths, dtype=np.int64)
         types = text.dtype == np.uint8 and lengths.dtype == np.int32 and text.ndim == lengths.ndim == 1
         if not types or (lengths < 0).any() or (ends[-1] if len(ends) else 0) != len(text):
-            raise self._damaged(f"holds an impossible list {name!r}")
+            raise self.damaged(f"holds an impossible list {name!r}")
         joined, starts = text.tobytes(), (ends - lengths).tolist()
         if joined.isascii():  # the usual case, and twice as fast
             letters = joined.decode("ascii")
             return [letters[a:b] for a, b in zip(starts, ends.tolist(), strict=True)]
         return [joined[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)]
-
-    def _damaged(self, what: str) -> ModelFileError:
-        return ModelFileError(f"{self.path}: this model file {what}. Train it again or restore a copy.")
-
-
-def _unnamed_file() -> BinaryIO:
-    """A new file without a name: in memory where the system can, otherwise a temporary file."""
-    system: str = sys.platform
-    if system == "linux":
-        return os.fdopen(os.memfd_create("manylabel"), "w+b")
-    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def open_model(path: str | Path, *, verify: bool = True, private: bool = False) -> ModelFile:
@@ -346,62 +238,7 @@ def open_model(path: str | Path, *, verify: bool = True, private: bool = False) 
         raise MissingDataError(
             f"{path}: there is no such model file. Make one with: manylabel train DATA --model {path}"
         )
-    with path.open("rb") as stream:
-        identity = _identity(os.fstat(stream.fileno()))
-        size = identity[2]
-        length = int.from_bytes(stream.read(8), "little") if size >= 8 else 0
-        if not 2 <= length <= min(size - 8, MAX_HEADER):
-            raise _not_a_model(path, "it is not a manylabel model, or it was cut short")
-        raw = stream.read(length)
-    try:
-        table = json.loads(raw)
-        digest, _, text = table.pop("__metadata__")["manylabel"].partition("\n")
-        header = json.loads(text)
-        if header["format"] != FORMAT_VERSION:
-            raise _not_a_model(path, f"it has format {header['format']!r} and this version reads {FORMAT_VERSION}")
-        if digest != _digest_of_text(text):
-            raise _not_a_model(path, "its header was changed after it was written")
-        places = _places(table, header["arrays"], 8 + length)
-    except ModelFileError:
-        raise
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
-        raise _not_a_model(path, "its header cannot be read") from None
-    end = max((place.end for place in places.values()), default=8 + length)
-    if end != size:
-        raise _not_a_model(path, f"it should have {end:,} bytes and has {size:,}, so it was cut short or added to")
-    return ModelFile(path, header, places, identity, verify=verify, private=private)
-
-
-def _identity(status: os.stat_result) -> tuple[int, ...]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _places(table: Mapping[str, Any], declared: Mapping[str, Any], base: int) -> dict[str, Place]:
-    """The places of all arrays; `ValueError` unless they are those declared and follow each other without a gap."""
-    if table.keys() != declared.keys():
-        raise ValueError("undeclared arrays")
-    places = {}
-    for name, entry in table.items():
-        code, shape, digest = declared[name]
-        if entry["dtype"] != code or entry["shape"] != shape or not all(0 <= size < LONGEST for size in shape):
-            raise ValueError("an array of another type or shape")
-        start, end = entry["data_offsets"]
-        if not isinstance(start, int) or not isinstance(end, int):
-            raise ValueError("offsets that are no whole numbers")
-        width = np.dtype(_DTYPES[code]).itemsize
-        if start < 0 or (base + start) % width or end - start != math.prod(shape) * width:
-            raise ValueError("invalid array offsets")
-        places[name] = Place(_DTYPES[code], tuple(shape), base + start, base + end, str(digest))
-    expected = base
-    for place in sorted(places.values(), key=lambda one: (one.start, one.end)):
-        if place.start != expected:
-            raise ValueError("arrays that overlap or leave a gap")
-        expected = place.end
-    return places
-
-
-def _not_a_model(path: Path, why: str) -> ModelFileError:
-    return ModelFileError(f"{path}: cannot load this file as a model: {why}. Train it again or restore a copy.")
+    return ModelFile(path, *read_header(path, FORMAT_VERSION), verify=verify, private=private)
 
 
 def load(path: str | Path, *, verify: bool = True, private: bool = False) -> Estimator:
