@@ -50,7 +50,7 @@ def test_natural_thresholds_that_are_right_are_kept() -> None:
     assert rule.gain == 1.0
 
 
-def test_a_document_must_have_a_label_where_the_goal_says_so() -> None:
+def test_a_document_must_have_a_label_where_the_metric_says_so() -> None:
     """Every document has one label and scores below 0, as far below as chance has it: only the best label is right."""
     rng = np.random.default_rng(1)
     truth = np.eye(4, dtype=np.int8)[rng.integers(0, 4, 60)]
@@ -74,7 +74,7 @@ def test_labels_on_different_scales_get_thresholds_of_their_own() -> None:
     assert 4.2 < thresholds[1] < 5.0
 
 
-def test_the_goal_decides() -> None:
+def test_the_metric_decides() -> None:
     """Recall at k is met by the k best labels and by nothing else."""
     rule = BestRule("recall@2").fit(np.zeros((6, 3)), Csr(np.eye(3)[[0, 1, 2, 0, 1, 2]]), MARGIN)
     assert isinstance(rule.rule_, TopK)

@@ -167,7 +167,7 @@ def test_global_threshold_may_give_nothing() -> None:
     assert rule.decide(POOLED, SIMILARITY).nnz == 0
 
 
-def test_global_threshold_without_any_truth_is_natural() -> None:
+def test_global_threshold_without_any_true_label_is_natural() -> None:
     scores, nothing = np.array([[1.0, -1.0]]), Csr(np.zeros((1, 2), dtype=int))
     assert GlobalThreshold().fit(scores, nothing, LOG_ODDS).shown_thresholds(2, LOG_ODDS).tolist() == [0.5, 0.5]
     assert GlobalThreshold().fit(scores, nothing, MARGIN).decide(scores, MARGIN).toarray().tolist() == [[1, 0]]

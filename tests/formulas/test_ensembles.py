@@ -176,7 +176,7 @@ def test_members_are_chosen_by_name() -> None:
 
 
 @pytest.mark.parametrize("how", ["votes", "average", "stacked"])
-def test_a_committee_is_stored_with_its_members(how: str, tmp_path: Any) -> None:
+def test_an_ensemble_is_stored_with_its_members(how: str, tmp_path: Any) -> None:
     texts = ["the bus was late", "a hole in the road", "late bus, bad road", "good morning", "bus stop"] * 4
     labels = [["buses"], ["roads"], ["buses", "roads"], [], ["buses"]] * 4
     model = TextClassifier("ensemble", model={"members": ["svm", "nb", "nb-app"], "combine": how}).fit(texts, labels)

@@ -36,7 +36,7 @@ def test_a_higher_recall_needs_a_lower_threshold() -> None:
     assert thresholds == pytest.approx([(0.6 + 0.5) / 2, (0.5 + 0.3) / 2, (0.3 + 0.25) / 2])
 
 
-def test_what_four_documents_cannot_promise() -> None:
+def test_what_four_documents_cannot_guarantee() -> None:
     """Nothing missed still leaves (0 + 1)/5: no α below 0.2 can be guaranteed."""
     found = recall_threshold(KEYS, TRUTH, alpha=0.19)
     assert (found.risk, found.bound) == (0, 0.2)
@@ -94,7 +94,7 @@ def test_what_a_label_adds_to_the_recall() -> None:
     assert prepared(metric="fdr").keys(scores, ScoreKind.MARGIN)[0] == pytest.approx([0.8, 0.5])
 
 
-def test_documents_without_a_label_are_no_part_of_a_promised_recall() -> None:
+def test_documents_without_a_label_do_not_count_for_a_guaranteed_recall() -> None:
     scores = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]])
     with_empty = prepared(level=0.5).fit(scores, Csr([[1, 0], [1, 0], [0, 0]]), ScoreKind.MARGIN)
     without = prepared(level=0.5).fit(scores[:2], Csr([[1, 0], [1, 0]]), ScoreKind.MARGIN)
@@ -115,7 +115,7 @@ def test_the_best_label_of_a_document_left_empty() -> None:
     assert lenient.decide(scores, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 0], [1, 0]]
 
 
-def test_what_cannot_be_promised_is_refused() -> None:
+def test_what_cannot_be_guaranteed_is_refused() -> None:
     scores, truth = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]]), Csr([[1, 0], [1, 0], [0, 1]])
     with pytest.raises(DecisionError, match=r"recall=0.9 cannot be guaranteed: .* 3 held-out .* allows at most 0.75"):
         prepared(level=0.9).fit(scores, truth, ScoreKind.MARGIN)

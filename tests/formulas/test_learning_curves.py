@@ -22,12 +22,12 @@ def test_a_power_law_is_found_again(a: float, b: float, c: float) -> None:
     assert laws.at(3200)[0] == pytest.approx(a - b * 3200**-c, abs=0.002)
 
 
-def test_a_level_curve_promises_nothing() -> None:
+def test_a_level_curve_predicts_no_gain() -> None:
     laws = fit_power_laws(SIZES, [0.6] * 5)
     assert laws.at(10**6)[0] == pytest.approx(0.6)
 
 
-def test_a_falling_curve_does_not_promise_a_fall() -> None:
+def test_a_falling_curve_does_not_predict_a_fall() -> None:
     """With b ≥ 0 the best is a level line, the mean weighed 1 to 5: (.6 + 2·.5 + 3·.5 + 4·.5 + 5·.5) / 15."""
     laws = fit_power_laws(SIZES, [0.6, 0.5, 0.5, 0.5, 0.5])
     assert laws.b[0] == 0

@@ -30,7 +30,7 @@ def test_training_says_what_was_chosen_and_for_what(capsys: pytest.CaptureFixtur
     assert 0 < facts["chosen"]["value"] < 1
 
 
-def test_evaluating_several_methods_for_a_goal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_evaluating_several_methods_for_a_metric(capsys: pytest.CaptureFixture[str]) -> None:
     """What was chosen travels with the result; a method that decides by itself is given the rule, too."""
     told = printed(
         capsys, "evaluate", "townhall", "--method", "rocchio", "--method", "ml-knn", "--metric", "recall@2", "--json"
@@ -40,7 +40,7 @@ def test_evaluating_several_methods_for_a_goal(capsys: pytest.CaptureFixture[str
         assert result["metrics"]["all"]["predicted-cardinality"] == pytest.approx(2.0)
 
 
-def test_wrong_goals_are_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_metrics_are_refused_in_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Did you mean 'micro-f1'" in printed(capsys, "train", "townhall", "--metric", "mikro-f1", code=2)
     both = printed(capsys, "train", "townhall", "--metric", "exact-match", "--set", "decision.rule=top-k", code=2)
     assert "not both" in both

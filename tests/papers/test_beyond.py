@@ -24,7 +24,7 @@ def _label_sets(seed: int, n_documents: int = 60, n_labels: int = 5) -> Csr:
     return Csr((np.random.default_rng(seed).random((n_documents, n_labels)) < 0.3).astype(np.int8))
 
 
-def test_counts_of_parts_pool_to_the_measures_of_the_whole() -> None:
+def test_counts_of_splits_pool_to_the_metrics_of_the_whole() -> None:
     truth, given = _label_sets(0), _label_sets(1)
     cuts = [slice(0, 13), slice(13, 14), slice(14, 60)]
     found = beyond.pooled([beyond.counted(Csr(truth[rows]), Csr(given[rows])) for rows in cuts])

@@ -45,7 +45,7 @@ def _seconds(model: Any, X: Csr, Y: Csr) -> float:
     return min(times)
 
 
-def test_words_and_labels_cost_at_most_two_and_a_half_machines(reuters: tuple[Csr, Csr, list[str]]) -> None:
+def test_words_and_labels_cost_at_most_two_and_a_half_svms(reuters: tuple[Csr, Csr, list[str]]) -> None:
     if active() != "compiled":
         pytest.skip("a claim about the compiled solver's time; the plain one would take six minutes to be timed")
     X, Y, names = reuters

@@ -25,7 +25,7 @@ def answers(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
 
 
 @given(answers(), st.sampled_from(NAMES))
-def test_the_value_is_that_of_the_goal(drawn: tuple[np.ndarray, ...], name: str) -> None:
+def test_the_value_is_that_of_the_metric(drawn: tuple[np.ndarray, ...], name: str) -> None:
     truth, one, _, scores = drawn
     expected = find_target_metric(name).value(truth, one, scores)
     for form in (np.asarray, sparse.csr_array, sparse.csc_array):

@@ -89,7 +89,7 @@ def draw_documents(random: np.random.Generator, n: int) -> tuple[np.ndarray, np.
     ("metric", "level", "fallback"),
     [("recall", 0.9, "none"), ("recall", 0.7, "none"), ("recall", 0.9, "argmax"), ("fdr", 0.3, "none")],
 )
-def test_promises_are_kept_on_average(metric: Any, level: float, fallback: Any) -> None:
+def test_guarantees_hold_on_average(metric: Any, level: float, fallback: Any) -> None:
     """Over 300 draws of 50 held-out and 100 new documents; three standard errors are allowed for chance.
 
     The recall is not overdone either: the excess is at most 2/(n + 1) where all keys differ (theorem 2 of the source).

@@ -30,19 +30,19 @@ def half(pool: Pool) -> Half:
 
 
 @pytest.mark.parametrize("level", [0.9, 0.8])
-def test_the_promised_recall_is_met_on_average_and_not_overdone(half: Half, level: float) -> None:
+def test_the_guaranteed_recall_is_met_on_average_and_not_overdone(half: Half, level: float) -> None:
     found = [one.recall for one in half.divisions("recall", level, REPEATS)]
     assert len(found) == REPEATS
     assert level - 0.005 <= np.mean(found) <= level + 0.01
 
 
-def test_the_promised_false_discovery_rate_is_met_on_average(half: Half) -> None:
+def test_the_guaranteed_false_discovery_rate_is_met_on_average(half: Half) -> None:
     found = [one.fdr for one in half.divisions("fdr", 0.2, REPEATS)]
     assert len(found) == REPEATS
     assert np.mean(found) <= 0.2 + 0.005
 
 
-def test_the_promised_recall_is_met_when_everything_is_done_anew(pool: Pool) -> None:
+def test_the_guaranteed_recall_is_met_when_everything_is_done_anew(pool: Pool) -> None:
     """Five refits: their mean may miss by three standard errors, as far as these are known from so few."""
     found = [one.recall for one in refits(pool, "recall", 0.9, REFITS)]
     assert len(found) == REFITS

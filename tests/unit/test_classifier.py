@@ -163,4 +163,8 @@ def test_one_document_is_answered_as_many_are(
 
 def test_linear_models_have_a_short_way() -> None:
     for method in ("svm", "nb", "nb-app", "nb-binary"):
-        assert TextClassifier(method).fit(TEXTS, LABELS).short_way() is not None
+        model = TextClassifier(method).fit(TEXTS, LABELS)
+        label_columns = model.short_way()
+        assert label_columns is not None
+        by_matrix = [one.labels for one in model.iter_predictions(TEXTS)]
+        assert [[model.labels_[column] for column in label_columns(text)] for text in TEXTS] == by_matrix

@@ -43,7 +43,7 @@ def test_words_of_held_out_documents_are_unknown(letters: Any, model: TextClassi
     assert (model.n_documents_, model.label_counts_.sum()) == (len(letters), sum(map(len, letters.label_sets)))
 
 
-def test_the_promise_is_kept_with_the_model(model: TextClassifier, letters: Any, tmp_path: Path) -> None:
+def test_the_guarantee_is_stored_with_the_model(model: TextClassifier, letters: Any, tmp_path: Path) -> None:
     model.save(tmp_path / "m.manylabel")
     loaded = TextClassifier.load(tmp_path / "m.manylabel")
     assert loaded.guarantee == model.guarantee
@@ -55,7 +55,7 @@ def test_the_promise_is_kept_with_the_model(model: TextClassifier, letters: Any,
     assert found.thresholds is None
 
 
-def test_an_evaluation_measures_what_was_promised(model: TextClassifier) -> None:
+def test_an_evaluation_measures_what_was_guaranteed(model: TextClassifier) -> None:
     test = load_corpus("townhall").corpus.split("test")
     result = evaluate(model, test.texts, test.label_sets, ids=test.ids, data="townhall", split="test")
     guarantee = result.remarks["guarantee"]
@@ -77,6 +77,6 @@ def test_counts_are_held_out_as_texts_are(letters: Any) -> None:
         assert guarantee.bound <= 1 - level + 1e-12
 
 
-def test_other_rules_promise_nothing(letters: Any) -> None:
+def test_other_rules_guarantee_nothing(letters: Any) -> None:
     assert TextClassifier("svm").fit(letters.texts, letters.label_sets).guarantee is None
     assert TextClassifier("knn-majority").fit(letters.texts, letters.label_sets).guarantee is None

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import tarfile
 import time
 import warnings
@@ -60,7 +61,8 @@ def test_an_archive_with_a_sparse_member(tmp_path):
         member.size = 8
         member.pax_headers = {"GNU.sparse.map": "0,8", "GNU.sparse.size": str(1 << 40), "GNU.sparse.name": member.name}
         archive.addfile(member, io.BytesIO(b"<REUTERS"))
-    assert read_all([path], tmp_path)["reuters.tar"] is not None
+    found = read_all([path], tmp_path)["reuters.tar"]
+    assert "unpacked to more than 100 times as much" in (found or "")
 
 
 @pytest.mark.usefixtures("quick")
@@ -162,7 +164,8 @@ def test_patterns_that_could_run_without_end_are_refused(pattern):
     "pattern", [r"\w+", r"(?u)\b\w\w+\b", r"\w+(?:[-']\w+)*", r"(?:[a-z]\.)+", r"#?\w+|\d+(?:,\d+)*"]
 )
 def test_usual_patterns_are_allowed(pattern):
-    assert Vectorizer(tokens=pattern).fit(["u.s.a. it's a well-known 1,000"]).terms_
+    text = "u.s.a. it's a well-known 1,000"
+    assert set(Vectorizer(tokens=pattern).fit([text]).terms_) == set(re.findall(pattern, text))
 
 
 @pytest.mark.usefixtures("quick")

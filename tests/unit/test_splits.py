@@ -134,7 +134,7 @@ def test_iterative_split_with_unlabelled_documents_and_labels_of_one_document():
     assert [rows.size for rows in splits.iterative_split(np.zeros((8, 0)), (0.5, 0.5), 0)] == [4, 4]
 
 
-def test_iterative_split_leaves_no_part_empty():
+def test_iterative_split_leaves_no_split_empty():
     """Each label's one document is needed most by the large split; the small one must get one all the same."""
     found = splits.iterative_split(np.eye(3, dtype=int), (0.98, 0.01, 0.01), 0)
     assert [rows.size for rows in found] == [1, 1, 1]
@@ -172,7 +172,7 @@ def test_groups_of_a_split_come_in_random_order():
     assert tested == {True, False}
 
 
-def test_group_split_leaves_no_part_empty():
+def test_group_split_leaves_no_split_empty():
     assert [rows.size for rows in splits.group_split([1, 1, 2], (0.99, 0.01), 0)] in ([2, 1], [1, 2])
 
 
@@ -186,7 +186,7 @@ def test_by_date_is_chronological_and_keeps_days_together():
     assert [rows.tolist() for rows in found] == [[0, 1, 2, 3, 4, 5], [6, 7], [8, 9]]
 
 
-def test_by_date_gives_each_part_a_date():
+def test_by_date_gives_each_split_a_date():
     found = splits.by_date([1, 2, 3, 3, 3, 3, 3, 3], (0.1, 0.1, 0.8))
     assert [rows.size for rows in found] == [1, 1, 6]
     found = splits.by_date([1, 1, 1, 1, 1, 1, 2, 3], (0.1, 0.1, 0.8))

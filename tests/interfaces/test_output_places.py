@@ -46,7 +46,7 @@ def test_places_that_cannot_be_written_are_refused_first(table: Path, capsys: py
     assert list(table.parent.iterdir()) == [table]
 
 
-def test_documents_in_a_misspelt_part_are_told(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documents_in_a_misspelt_split_are_reported(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = TABLE.splitlines()
     parts = ["split", *["train"] * (len(rows) - 3), "test", "trian"]
     table.write_text("\n".join(f"{row},{part}" for row, part in zip(rows, parts, strict=True)))
