@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from manylabel.kernels import active
-from manylabel.models import linear_svm
+from manylabel.kernels import active, linear_solvers
 
 # Examples are the same in every run, so that a change is judged by what it changed; MANYLABEL_EXPLORE=1 draws new ones.
 explore = bool(os.environ.get("MANYLABEL_EXPLORE"))
@@ -35,11 +34,11 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     if active() == "compiled":
         return
-    to_the_end = linear_svm.fit_linear  # type: ignore[attr-defined]
+    to_the_end = linear_solvers.fit_linear
 
     def some_epochs(*given: Any, max_iter: int, **settings: Any) -> Any:
         most = 200 if settings["loss"] == "logistic" else 30  # probabilities tie at 1 where it stops too early
         fit = to_the_end(*given, max_iter=min(max_iter, most), **settings)
         return replace(fit, converged=np.ones_like(fit.converged))
 
-    monkeypatch.setattr(linear_svm, "fit_linear", some_epochs)
+    monkeypatch.setattr(linear_solvers, "fit_linear", some_epochs)

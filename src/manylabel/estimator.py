@@ -111,12 +111,7 @@ class Estimator:
     @classmethod
     def parameter_defaults(cls) -> dict[str, Any]:
         """The default of each parameter of the constructor, in order; `inspect.Parameter.empty` if there is none."""
-        parameters = inspect.signature(cls.__init__).parameters
-        return {
-            name: one.default
-            for name, one in parameters.items()
-            if name != "self" and one.kind is not inspect.Parameter.VAR_KEYWORD
-        }
+        return dict(_parameter_defaults(cls.__init__))
 
     @classmethod
     def parameter_names(cls) -> list[str]:
@@ -241,6 +236,16 @@ class Estimator:
         defaults = self.parameter_defaults()
         values = self.get_params(deep=False)
         return {name: value for name, value in values.items() if not _is_default(value, defaults[name])}
+
+
+@functools.cache
+def _parameter_defaults(constructor: Callable[..., None]) -> Mapping[str, Any]:
+    """The default of each parameter; a loaded model reads the signatures of some constructors many times."""
+    return {
+        name: one.default
+        for name, one in inspect.signature(constructor).parameters.items()
+        if name != "self" and one.kind is not inspect.Parameter.VAR_KEYWORD
+    }
 
 
 def _learning_aside(learn: Callable[..., Any]) -> Callable[..., Any]:

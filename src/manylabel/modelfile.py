@@ -220,11 +220,12 @@ class ModelFile(ArrayFile):
         types = text.dtype == np.uint8 and lengths.dtype == np.int32 and text.ndim == lengths.ndim == 1
         if not types or (lengths < 0).any() or (ends[-1] if len(ends) else 0) != len(text):
             raise self.damaged(f"holds an impossible list {name!r}")
-        joined, starts = text.tobytes(), (ends - lengths).tolist()
-        if joined.isascii():  # the usual case, and twice as fast
-            letters = joined.decode("ascii")
-            return [letters[a:b] for a, b in zip(starts, ends.tolist(), strict=True)]
-        return [joined[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends.tolist(), strict=True)]
+        joined, starts, stops = text.tobytes(), (ends - lengths).tolist(), ends.tolist()
+        letters = joined.decode("latin-1")  # one letter per byte: right for strings of ASCII, which most are
+        found = [letters[a:b] for a, b in zip(starts, stops, strict=True)]
+        for number in np.unique(np.searchsorted(ends, np.flatnonzero(text >= 0x80), side="right")).tolist():
+            found[number] = joined[starts[number] : stops[number]].decode("utf-8", "surrogatepass")
+        return found
 
 
 def open_model(path: str | Path, *, verify: bool = True, private: bool = False) -> ModelFile:

@@ -320,7 +320,7 @@ class TextPredictor(TextModel):
 
         def scores_of(text: Text) -> tuple[Floats, bool]:
             terms, values = read(text)
-            return score(terms, values), labels_empty or bool(values.any())
+            return score(terms, values), labels_empty or bool(np.count_nonzero(values))
 
         return scores_of
 

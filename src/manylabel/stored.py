@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from itertools import islice
+from operator import lt
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -74,14 +75,13 @@ def _sized(actual: tuple[int, ...], wanted: tuple[Size, ...], sizes: Sizes) -> s
     return None
 
 
-@dataclass(frozen=True, slots=True)
 class Array:
     """An array of one of some types; where they are set, its numbers are finite, at least `low`, and below `below`."""
 
-    kinds: tuple[str, ...]
-    sizes: tuple[Size, ...]
-    low: int | None = None
-    below: Size | None = None
+    def __init__(
+        self, kinds: tuple[str, ...], sizes: tuple[Size, ...], low: int | None = None, below: Size | None = None
+    ) -> None:
+        self.kinds, self.sizes, self.low, self.below = kinds, sizes, low, below
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -122,14 +122,11 @@ def flags(*sizes: Size) -> Array:
     return Array(("b1",), sizes)
 
 
-@dataclass(frozen=True, slots=True)
 class Matrix:
     """A sparse matrix; its indices were checked when it was read. Its values are finite and at least `low`, if set."""
 
-    rows: Size
-    columns: Size
-    kinds: tuple[str, ...] = ("f8",)
-    low: int | None = None
+    def __init__(self, rows: Size, columns: Size, kinds: tuple[str, ...] = ("f8",), low: int | None = None) -> None:
+        self.rows, self.columns, self.kinds, self.low = rows, columns, kinds, low
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -140,11 +137,11 @@ class Matrix:
         return _sized(value.shape, (self.rows, self.columns), sizes)
 
 
-@dataclass(frozen=True, slots=True)
 class Forest:
     """The parent of each node, −1 for a root; no node is its own ancestor."""
 
-    nodes: Size
+    def __init__(self, nodes: Size) -> None:
+        self.nodes = nodes
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -158,16 +155,14 @@ class Forest:
         return "makes a node its own ancestor" if (above >= 0).any() else None
 
 
-@dataclass(frozen=True, slots=True)
 class Starts:
     """Where the part of each of some things begins in arrays that hold all parts, and in the end their length.
 
     No part is empty where they are `filled`.
     """
 
-    things: str
-    length: str
-    filled: bool = False
+    def __init__(self, things: str, length: str, filled: bool = False) -> None:
+        self.things, self.length, self.filled = things, length, filled
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -179,11 +174,11 @@ class Starts:
         return None if whole and not (np.diff(value) < self.filled).any() else "does not divide its arrays"
 
 
-@dataclass(frozen=True, slots=True)
 class Values:
     """An array of class values, such as numbers or words."""
 
-    size: Size
+    def __init__(self, size: Size) -> None:
+        self.size = size
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -194,14 +189,11 @@ class Values:
         return _sized(value.shape, (self.size,), sizes)
 
 
-@dataclass(frozen=True, slots=True)
 class Scalar:
     """A number; a whole one in `low` to `high` where `whole`, which may give a size its name."""
 
-    whole: bool = False
-    low: int | None = None
-    high: int = MOST
-    size: str | None = None
+    def __init__(self, whole: bool = False, low: int | None = None, high: int = MOST, size: str | None = None) -> None:
+        self.whole, self.low, self.high, self.size = whole, low, high, size
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -220,7 +212,6 @@ def total(size: str | None = None) -> Scalar:
     return Scalar(whole=True, low=0, size=size)
 
 
-@dataclass(frozen=True, slots=True)
 class Flag:
     """True or false."""
 
@@ -229,12 +220,11 @@ class Flag:
         return None if isinstance(value, (bool, np.bool_)) else "is neither true nor false"
 
 
-@dataclass(frozen=True, slots=True)
 class Word:
     """A string, one of `choices` where there are any; it is not empty unless `empty`."""
 
-    choices: tuple[str, ...] = ()
-    empty: bool = False
+    def __init__(self, choices: tuple[str, ...] = (), empty: bool = False) -> None:
+        self.choices, self.empty = choices, empty
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -243,20 +233,22 @@ class Word:
         return f"is {value[:40]!r}" if self.choices and value not in self.choices else None
 
 
-@dataclass(frozen=True, slots=True)
 class Names:
     """A list of different strings."""
 
-    size: Size
+    def __init__(self, size: Size) -> None:
+        self.size = size
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
         if not isinstance(value, list) or not set(map(type, value)) <= {str}:
             return "is not a list of strings"
-        return "holds a string twice" if len(set(value)) < len(value) else _sized((len(value),), (self.size,), sizes)
+        is_sorted = all(map(lt, value, islice(value, 1, None)))  # as the terms of texts are; costs less than a set
+        if not is_sorted and len(set(value)) < len(value):
+            return "holds a string twice"
+        return _sized((len(value),), (self.size,), sizes)
 
 
-@dataclass(frozen=True, slots=True)
 class Plain:
     """A mapping of words, numbers, truth values, lists and mappings."""
 
@@ -273,11 +265,11 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, np.generic))
 
 
-@dataclass(frozen=True, slots=True)
 class Fields:
     """A mapping of plain values with declared fields, and others besides."""
 
-    fields: Mapping[str, Stored]
+    def __init__(self, fields: Mapping[str, Stored]) -> None:
+        self.fields = fields
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -289,11 +281,11 @@ class Fields:
         return None if all(map(_is_plain, others)) else "is not a mapping of plain values"
 
 
-@dataclass(frozen=True, slots=True)
 class Mapped:
     """A mapping, each of whose values is as declared."""
 
-    item: Stored
+    def __init__(self, item: Stored) -> None:
+        self.item = item
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -302,15 +294,15 @@ class Mapped:
         return next(filter(None, (self.item.problem(one, sizes) for one in value.values())), None)
 
 
-@dataclass(frozen=True, slots=True)
 class Part:
     """An estimator of a class, or of one of several, fitted if it learns anything; its numbers of labels and terms are
     the owner's sizes.
     """
 
-    base: type[Estimator] | tuple[type[Estimator], ...]
-    labels: Size | None = None
-    terms: Size | None = None
+    def __init__(
+        self, base: type[Estimator] | tuple[type[Estimator], ...], labels: Size | None = None, terms: Size | None = None
+    ) -> None:
+        self.base, self.labels, self.terms = base, labels, terms
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -327,12 +319,11 @@ class Part:
         return None
 
 
-@dataclass(frozen=True, slots=True)
 class Each:
     """A list, each of whose items is as declared."""
 
-    item: Stored
-    size: Size
+    def __init__(self, item: Stored, size: Size) -> None:
+        self.item, self.size = item, size
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
@@ -342,38 +333,36 @@ class Each:
         return _sized((len(value),), (self.size,), sizes) or next(filter(None, found), None)
 
 
-@dataclass(frozen=True, slots=True)
 class Maybe:
     """As declared, or None."""
 
-    stored: Stored
+    def __init__(self, stored: Stored) -> None:
+        self.stored = stored
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
         return None if value is None else self.stored.problem(value, sizes)
 
 
-@dataclass(frozen=True, slots=True)
 class Sometimes:
     """As declared where it is there; some settings learn no such attribute.
 
     It is always there where the attribute named `beside` is.
     """
 
-    stored: Stored
-    beside: str | None = None
+    def __init__(self, stored: Stored, beside: str | None = None) -> None:
+        self.stored, self.beside = stored, beside
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""
         return self.stored.problem(value, sizes)
 
 
-@dataclass(frozen=True, slots=True)
 class Either:
     """As one of two declarations, such as a dense or a sparse table."""
 
-    one: Stored
-    other: Stored
+    def __init__(self, one: Stored, other: Stored) -> None:
+        self.one, self.other = one, other
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         """See `Stored.problem`."""

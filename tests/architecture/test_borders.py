@@ -12,10 +12,14 @@ import manylabel
 SOURCE = Path(manylabel.__file__).parent
 
 
-def modules_after(statement: str) -> set[str]:
+def all_modules_after(statement: str) -> set[str]:
     code = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in done.stdout.split()}
+    return set(done.stdout.split())
+
+
+def modules_after(statement: str) -> set[str]:
+    return {name.split(".")[0] for name in all_modules_after(statement)}
 
 
 def test_importing_manylabel_imports_nothing_heavy() -> None:
@@ -40,6 +44,30 @@ def test_predicting_with_a_saved_model_does_not_import_scikit_learn(tmp_path: Pa
         f"import manylabel; m = manylabel.TextClassifier.load({str(path)!r}); assert m.predict(['bus']) == [['buses']]"
     )
     assert "sklearn" not in used
+
+
+def test_predicting_with_a_saved_model_imports_nothing_that_only_learning_needs(tmp_path: Path) -> None:
+    path = tmp_path / "model.manylabel"
+    texts = ["late bus", "a hole in the road", "bus and road"] * 4
+    labels = [["buses"], ["roads"], ["buses", "roads"]] * 4
+    manylabel.TextClassifier("svm", model={"C": 1.0}).fit(texts, labels).save(path)
+    used = all_modules_after(
+        f"import manylabel; m = manylabel.TextClassifier.load({str(path)!r}); assert m.predict(['bus']) == [['buses']]"
+    )
+    learning = {
+        "data.splits",
+        "data.stratification",
+        "decisions.guarantee",
+        "decisions.logistic_curves",
+        "evaluation.expected",
+        "explaining",
+        "features.keyword_queries",
+        "features.keywords",
+        "kernels.linear_solvers",
+        "metrics.counts",
+    }
+    assert "manylabel.models.linear_svm" in used
+    assert not used & {f"manylabel.{name}" for name in learning}
 
 
 def test_nothing_unpickles_or_evaluates() -> None:

@@ -19,6 +19,7 @@ from manylabel.exceptions import MissingDataError, ModelFileError
 from manylabel.features import Vectorizer
 from manylabel.modelfile import ModelFile, load, open_model, save
 from manylabel.models import LinearSVM
+from manylabel.stored import Names
 from manylabel.tasks.models import inspect
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
@@ -57,6 +58,19 @@ def test_a_name_with_half_a_surrogate_pair_comes_back(tmp_path: Path) -> None:
     model = TextClassifier("nb-binary").fit(["late bus", "bad road"], [["\ud800"], ["roads"]])
     model.save(tmp_path / "m")
     assert TextClassifier.load(tmp_path / "m").labels_ == ["roads", "\ud800"]
+
+
+def test_long_lists_of_names_in_all_scripts_come_back(tmp_path: Path) -> None:
+    names = sorted([*(f"label {number}" for number in range(20)), "é", "日本", "\ud800", "\U0001f68c x", "ÿ", "ä ö"])
+    model = TextClassifier("nb-binary").fit(["late bus"] * len(names), [[name] for name in names])
+    model.save(tmp_path / "m")
+    assert TextClassifier.load(tmp_path / "m").labels_ == names
+
+
+@pytest.mark.parametrize("names", [["a", "a"], ["b", "a", "b"], ["c", "b", "a", "c"]])
+def test_a_name_that_occurs_twice_is_noticed(names: list[str]) -> None:
+    assert Names("labels").problem(names, {}) == "holds a string twice"
+    assert Names("labels").problem(names[1:], {}) is None
 
 
 def test_any_safetensors_library_can_read_the_arrays(letters, tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def method_over(name: str, base: str | None) -> Method:
     )
 
 
+@cache
 def find_class(path: str) -> type:
     """The class behind ``module:Name``."""
     module, _, name = path.partition(":")

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from manylabel.decisions.base import possible
-from manylabel.decisions.logistic_curves import BATCH_BYTES, fit_curves
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
 from manylabel.models.base import row_batches
@@ -18,6 +17,8 @@ from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.stored import Sizes, Sometimes, Starts, Stored, reals
 from manylabel.wording import counted
 
+BATCH_BYTES = 24 << 20
+"""What a batch of documents may take where scores become probabilities."""
 LARGEST = 1e300
 """Scores beyond are taken for this, so that a slope of 0 times one of them is 0."""
 HALVINGS = 64
@@ -86,6 +87,8 @@ class Calibration(Estimator):
             )
         Y_true, scores = Y.toarray().astype(np.bool_), _certain_as_highest(scores)
         if self.curve == "logistic":
+            from manylabel.decisions.logistic_curves import fit_curves  # predicting starts faster without it
+
             curves = fit_curves(scores, Y_true, self.shrinkage)
             self.slopes_, self.intercepts_ = curves.slopes, curves.intercepts
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from manylabel.decisions.calibration import BATCH_BYTES
 from manylabel.estimator import Floats
 from manylabel.models.base import row_batches
 from manylabel.models.score_kinds import Bools
@@ -14,8 +15,6 @@ from manylabel.models.score_kinds import Bools
 CELLS_A_BLOCK = 1 << 17
 POOLED_CELLS = 1 << 22
 """Beyond this many scores, the curve of all labels pooled is learned on evenly spaced documents."""
-BATCH_BYTES = 24 << 20
-"""What a batch of documents may take where scores become probabilities."""
 MAX_STEPS = 100
 ENOUGH = 1e-12
 """Newton's method ends where the next step is expected to gain less than this, in units of the log-likelihood."""

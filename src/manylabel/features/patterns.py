@@ -8,6 +8,7 @@ refused when they are set, and all others run in Python's engine.
 
 from __future__ import annotations
 
+from functools import cache
 from re import _compiler as compiler  # type: ignore[attr-defined]
 from re import _constants as names  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -20,7 +21,6 @@ FEW = 8
 """How often a group may be repeated, at most, for its repetitions not to matter."""
 LONGEST = 10_000
 """Characters of a pattern."""
-_CHARACTERS = "".join(map(chr, range(0x3000)))
 
 
 def backtracks(pattern: str) -> bool:
@@ -106,9 +106,15 @@ def _characters(item: Any) -> set[str]:
     """The characters, of the common alphabets, that an item matches."""
     kind, value = item
     if kind is names.ANY:
-        return set(_CHARACTERS)
+        return set(_alphabets())
     if kind is names.LITERAL:
         return {chr(value)}
     if kind is names.NOT_LITERAL:
-        return set(_CHARACTERS) - {chr(value)}
-    return set(compiler.compile(parser.SubPattern(parser.State(), [item])).findall(_CHARACTERS))
+        return set(_alphabets()) - {chr(value)}
+    return set(compiler.compile(parser.SubPattern(parser.State(), [item])).findall(_alphabets()))
+
+
+@cache
+def _alphabets() -> str:
+    """The characters of the common alphabets."""
+    return "".join(map(chr, range(0x3000)))

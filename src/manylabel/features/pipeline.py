@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from manylabel.data.documents import read_documents, strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.facts import Facts
-from manylabel.features.keywords import KeywordMatcher, keyword_matcher
 from manylabel.features.reading import GUESS
 from manylabel.features.scripts import without_markup
 from manylabel.features.select import TermSelector
@@ -29,6 +28,9 @@ from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting, has_negative, norm_alone
 from manylabel.progress import stage
 from manylabel.stored import Maybe, Part, Sizes, Stored, flags, total
+
+if TYPE_CHECKING:
+    from manylabel.features.keywords import KeywordMatcher
 
 Documents: TypeAlias = Sequence[Text] | Csr
 """Texts, or a ready-made matrix of counts."""
@@ -85,7 +87,7 @@ class FeaturePipeline(Estimator):
         "vectorizer_": Maybe(Part(Vectorizer)),
         "selector_": Maybe(Part(TermSelector)),
         "weighting_": Maybe(Part(Weighting)),
-        "keywords_": Maybe(Part(KeywordMatcher)),
+        "keywords_": Maybe(Part(Estimator)),
         "n_columns_": Maybe(total()),
         "kept_": Maybe(flags(None)),
     }
@@ -102,6 +104,11 @@ class FeaturePipeline(Estimator):
         if weighting is not None and len(weighting.document_frequency_) != width:
             raise ValueError("FeaturePipeline weighs other terms than it counts")
         matcher = state["keywords_"]
+        if matcher is not None:
+            from manylabel.features.keywords import KeywordMatcher  # few models have keyword rules
+
+            if not isinstance(matcher, KeywordMatcher):
+                raise ValueError("FeaturePipeline.keywords_ is not a KeywordMatcher")
         return sizes if width is None else {"terms": width + (0 if matcher is None else len(matcher.labels_))}
 
     def __init__(
@@ -246,6 +253,8 @@ class FeaturePipeline(Estimator):
         self.keywords_ = None
         if rules is None:
             return {}
+        from manylabel.features.keywords import keyword_matcher  # few models have keyword rules
+
         names = None if self.vectorizer_ is not None or terms is None else list(terms)
         features = dict(self.features or {})
         if self.vectorizer_ is not None:

@@ -22,6 +22,7 @@ from manylabel.data.documents import WHOLE
 from manylabel.estimator import Csr, Floats
 from manylabel.features.scripts import PATTERNS
 from manylabel.features.texts import without_accents
+from manylabel.features.vocabulary import LearnedTerms
 from manylabel.kernels import text as kernels
 from manylabel.kernels.text_reference import Tokens
 from manylabel.progress import track
@@ -143,18 +144,18 @@ class Analysis:
         characters_beside_words = self.analyzer != "word" and WHOLE in (self.fields or ())
         return own_pattern or characters_beside_words or any(":" in name for name in self.fields or ())
 
-    def text_counter(self, vocabulary: Mapping[str, int]) -> Callable[[str], CountedTerms] | None:
+    def text_counter(self, learned: LearnedTerms) -> Callable[[str], CountedTerms] | None:
         """A function that counts the known terms of one text; None unless terms are single words or their stems.
 
-        The words are looked up unchanged. `vocabulary` holds the column of each term, in the order of the columns.
+        The words are looked up unchanged.
         """
         if self.analyzer != "word" or self.ngram_range != (1, 1) or self.strip_accents is not None or self.fields:
             return None
         if self.tokens in ("words", "letters"):
             if self.stemmer is not None:
-                return _stem_counter(self, self.stemmer, vocabulary)
-            return kernels.WordCounter(list(vocabulary), self.tokens, self.lowercase).count
-        return None if self.stemmer is not None else _pattern_counter(self, vocabulary)
+                return _stem_counter(self, self.stemmer, learned.columns)
+            return kernels.WordCounter(learned.names, self.tokens, self.lowercase).count
+        return None if self.stemmer is not None else _pattern_counter(self, learned.columns)
 
     def _split(self, texts: list[str]) -> Tokens:
         lowercase = self.lowercase

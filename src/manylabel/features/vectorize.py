@@ -306,7 +306,7 @@ class Vectorizer(Transformer):
         if missing := [name for name in names if name not in state]:
             raise ParameterError(f"Vectorizer: the learned attribute {missing[0]!r} is missing from the stored state.")
         self._table = None
-        terms = [str(term) for term in state["terms_"]]
+        terms = list(state["terms_"])
         frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
         self._learned = LearnedTerms(terms, frequency, int(state["n_documents_"]))
         self._narrowed = bool(state.get("narrowed_", False))
@@ -382,7 +382,7 @@ class Vectorizer(Transformer):
 
     def text_counter(self) -> Callable[[str], CountedTerms] | None:
         """A function that counts the learned terms of one text, identical to `transform`; None if there is none."""
-        return None if self.n_hashes is not None else self.analysis_.text_counter(self.vocabulary_)
+        return None if self.n_hashes is not None else self.analysis_.text_counter(self._finished())
 
     def _open_settings(self) -> dict[str, Any]:
         """The settings that may be left to the texts."""

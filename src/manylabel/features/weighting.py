@@ -137,7 +137,12 @@ class Weighting(Transformer):
         if self.idf != "none" and not self.weighed_before_:
             values *= self.idf_[terms]
         if self.norm is not None and len(values):
-            values /= _lengths(values, np.zeros(len(values), dtype=np.int64), 1, self.norm).astype(self.dtype)[0]
+            wide = values.astype(np.float64)
+            # The last cumulative sum is added up in the order of `_lengths`; `sum` would add pairs.
+            total = np.cumsum(np.abs(wide) if self.norm == "l1" else wide * wide)[-1]
+            length = np.sqrt(total) if self.norm == "l2" else total
+            if length > 0:
+                values /= length.astype(self.dtype)
         return values
 
     def _weigh(self, terms: npt.NDArray[Any], values: npt.NDArray[Any], rows: Ints, n_rows: int) -> npt.NDArray[Any]:

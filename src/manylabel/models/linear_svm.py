@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ManylabelWarning
 from manylabel.kernels.label_tables import score_one
-from manylabel.kernels.linear_solvers import LinearFit, fit_linear
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import Columns, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
@@ -23,6 +22,9 @@ from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Either, Matrix, Sometimes, Stored, reals, singles, wholes
 from manylabel.wording import counted, there_are
+
+if TYPE_CHECKING:
+    from manylabel.kernels.linear_solvers import LinearFit
 
 _POSITIVE = Number(low=0, open_low=True)
 _COSTS = AnyOf(
@@ -228,6 +230,8 @@ class LinearSVM(MultiLabelModel):
         many = X.shape[1] * Y.shape[1] >= MANY_WEIGHTS
         prune = (PRUNED_SHARE if many else 0.0) if self.prune == "auto" else float(self.prune)
         keep_dual = self.keep_dual or self.warm_start
+        from manylabel.kernels.linear_solvers import fit_linear  # predicting starts faster without the solvers
+
         found = fit_linear(
             X, Y, loss=self.loss, C=np.asarray(self.C, dtype=np.float64), J=np.asarray(self.J, dtype=np.float64),
             bias=self.bias, intercept_scaling=self.intercept_scaling, tol=self.tol, max_iter=self.max_iter,
