@@ -40,7 +40,7 @@ from manylabel.tasks.corpora import (
     split_of,
     train_and_test,
 )
-from manylabel.tasks.models import TRAINING_HASHES, Overrides, fit_corpus, stored_facts
+from manylabel.tasks.models import Overrides, fit_corpus, stored_facts
 from manylabel.wording import counted
 
 
@@ -93,7 +93,7 @@ def evaluate_model(
     chosen = "all documents" if whole else f"the {split or 'test'} split"
     name = loaded.corpus.name or source.data
     facts = stored_facts(open_model(model))
-    trained_on, hashes = facts.get("train_sha256"), facts.get(TRAINING_HASHES)
+    trained_on, hashes = facts.get("train_sha256"), facts.get("training_hashes")
     measured = split or ("all" if whole else "test")
     seen = None if hashes is None else count_seen(documents_of(corpus), hashes)
     known = Known(classifier.expected_, seen)

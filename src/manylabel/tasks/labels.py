@@ -23,7 +23,7 @@ from manylabel.modelfile import open_model
 from manylabel.progress import stage, track
 from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
-from manylabel.tasks.models import TRAINING_HASHES, stored_facts
+from manylabel.tasks.models import stored_facts
 
 MOST_EXPLAINED = 10
 """Wrong predictions of a label that are explained to find its misleading terms."""
@@ -75,7 +75,7 @@ def _measured(
     quality = label_qualities(Y_true, Y_pred, names, values)
     column = {name: number for number, name in enumerate(names)}
     wanted = [column[one.label] for one in quality[:terms_for]]
-    hashes = stored_facts(open_model(model)).get(TRAINING_HASHES)
+    hashes = stored_facts(open_model(model)).get("training_hashes")
     seen = None if hashes is None else count_seen(documents, hashes)
     return ModelOfLabels(
         str(model),

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
@@ -37,17 +38,32 @@ from manylabel.tasks.choices import vocabulary_text
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 
 Overrides = Mapping[str, Mapping[str, Any]]
-TRAINING_HASHES, WRITTEN_BY = "training_hashes", "written_by"
-"""Facts of a model file: hashes of the training documents, and the command that wrote it."""
-FACTS: Mapping[str, Stored] = {
+
+
+class ModelFacts(TypedDict, total=False):
+    """What a model file keeps of its training documents, where a command wrote it."""
+
+    data: str
+    documents: int
+    unlabelled: int
+    train_sha256: str
+    """The fingerprint of the documents and their labels."""
+    training_hashes: npt.NDArray[np.uint64]
+    """A hash of each document, to tell whether a model has seen one."""
+    written_by: str
+    """The command that wrote the file."""
+    recipe: dict[str, Any]
+
+
+STORED_FACTS: Mapping[str, Stored] = {
     "data": Sometimes(Word()),
     "documents": Sometimes(total()),
     "unlabelled": Sometimes(total()),
     "train_sha256": Sometimes(Word()),
-    TRAINING_HASHES: Sometimes(Array(("u8",), (None,))),
-    WRITTEN_BY: Sometimes(Word()),
+    "training_hashes": Sometimes(Array(("u8",), (None,))),
+    "written_by": Sometimes(Word()),
 }
-"""What model files store of the training documents, where a command wrote them."""
+"""`ModelFacts` as model files store them."""
 INSPECTED = ("labels_", "label_counts_", "vocabulary_", "reading_", "expected_")
 """The learned attributes of a classifier that `inspect` reads, besides those of its parts."""
 
@@ -98,7 +114,7 @@ def fit_corpus(
         raise
 
 
-def training_facts(corpus: Corpus, name: str, command: str) -> dict[str, Any]:
+def training_facts(corpus: Corpus, name: str, command: str) -> ModelFacts:
     """What a model file keeps of its training documents: the data, their number, hashes, and the command that ran."""
     counts = SplitCounts.of(corpus.label_sets)
     return {
@@ -106,18 +122,18 @@ def training_facts(corpus: Corpus, name: str, command: str) -> dict[str, Any]:
         "documents": counts.documents,
         "unlabelled": counts.unlabelled,
         "train_sha256": fingerprint(corpus.ids, corpus.label_sets),
-        TRAINING_HASHES: kept_hashes(documents_of(corpus)),
-        WRITTEN_BY: command,
+        "training_hashes": kept_hashes(documents_of(corpus)),
+        "written_by": command,
     }
 
 
-def stored_facts(opened: ModelFile) -> dict[str, Any]:
+def stored_facts(opened: ModelFile) -> ModelFacts:
     """What `training_facts` returned when the model was written, and other plain data of its writer, checked."""
     facts = opened.facts
     with opened.reports_damage():
-        if (problem := Fields(FACTS).problem(facts, {})) is not None:
+        if (problem := Fields(STORED_FACTS).problem(facts, {})) is not None:
             raise ValueError(f"what is stored of the training documents {problem}")
-    return facts
+    return cast(ModelFacts, facts)
 
 
 def check_own_model(path: Path, command: str) -> None:
@@ -125,7 +141,7 @@ def check_own_model(path: Path, command: str) -> None:
     if not path.exists():
         return
     try:
-        written_by = stored_facts(open_model(path)).get(WRITTEN_BY)
+        written_by = stored_facts(open_model(path)).get("written_by")
     except ModelFileError:
         written_by = None
     if written_by != command:
@@ -290,7 +306,7 @@ def _record(opened: ModelFile) -> ModelRecord:
     plain = {name: opened.decode(state[name]) for name in INSPECTED}
     check_state("TextClassifier", {name: TextClassifier.learned[name] for name in INSPECTED}, plain)
     labels: list[str] = plain["labels_"]
-    facts = {name: value for name, value in stored_facts(opened).items() if name != TRAINING_HASHES}
+    facts = {name: value for name, value in stored_facts(opened).items() if name != "training_hashes"}
     reading = None if plain["reading_"] is None else ReadingOptions.from_dict(plain["reading_"])
     return ModelRecord(
         path=str(opened.path),

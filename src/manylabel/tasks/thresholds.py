@@ -22,7 +22,7 @@ from manylabel.exceptions import DataError, DecisionError, ParameterError, Unkno
 from manylabel.modelfile import open_model
 from manylabel.reports.records import ThresholdRow, ThresholdsRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
-from manylabel.tasks.models import TRAINING_HASHES, stored_facts
+from manylabel.tasks.models import stored_facts
 
 OUT_OF_FOLD = "out-of-fold scores of the training documents"
 
@@ -101,7 +101,7 @@ def _quality(
     if corpus.labels is None:
         raise DataError("These documents have no labels, so nothing can be measured on them.", path=source.data)
     facts = stored_facts(open_model(path))
-    hashes = facts.get(TRAINING_HASHES)
+    hashes = facts.get("training_hashes")
     seen = None if hashes is None else count_seen(documents_of(corpus), hashes)
     same = facts.get("train_sha256") == fingerprint(corpus.ids, corpus.label_sets)
     if same or (seen is not None and 2 * seen.seen > seen.compared):
