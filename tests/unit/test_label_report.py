@@ -1,6 +1,8 @@
 """The label report: pairs, implications, names, hierarchy, and what a model adds."""
 
 import json
+import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +10,15 @@ import pytest
 from scipy.stats import binom, false_discovery_control
 
 from manylabel.cli.run import run
+from manylabel.data import load
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.estimator import Csr
 from manylabel.evaluation.mistakes import confusions
 from manylabel.insight.dependencies import adjusted_p, label_pairs
 from manylabel.insight.label_report import label_qualities, report_labels, similar_names
+from manylabel.reports.label_records import Together
+from manylabel.reports.labels_page import graph_svg
+from manylabel.tasks.learning_curve import label_outlook
 
 
 def test_p_values_are_those_of_the_binomial_test() -> None:
@@ -102,9 +108,40 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     }
     assert found["model"]["trained_on"] == 60
     assert found["model"]["terms"][0]["best"]["chi2"]
+    assert found["model"]["verdicts"] is None, "of fewer than 200 training documents"
+    assert {one["name"] for one in found["model"]["thresholds"]} == {"buses", "roads", "transport"}
     assert run(["labels", "mail.csv", "--model", "mail.manylabel", "--report", "labels.html"]) == 0
     page = Path("labels.html").read_text(encoding="utf-8")
     assert "<svg" in page
+    assert "<ml-thresholds>" in page
+    assert page.count("Labels of mail") == 2, "as the title of the window and as the heading of the page"
     assert "figures are too good" in page
     Path("plain.csv").write_text("text\nlate bus\n")
     assert run(["labels", "plain.csv"]) == 2
+
+
+def test_names_in_the_graph_do_not_cover_each_other() -> None:
+    names = [f"label {number}" for number in range(12)]
+    pairs = [Together(a, b, 20, 2.0, 1e-9) for a, b in combinations(names, 2)]
+    found = re.findall(r'<text x="(\d+)" y="(\d+)"', graph_svg(pairs))
+    places = np.array(found, dtype=float)
+    gap = np.abs(places[:, None] - places)
+    covered = (gap[..., 0] < 6 * len("label 10")) & (gap[..., 1] < 12) & ~np.eye(12, dtype=bool)
+    assert len(found) == 12
+    assert not covered.any()
+
+
+def test_the_report_has_the_form_of_its_ending(tmp_path: Path) -> None:
+    path = tmp_path / "labels.md"
+    assert run(["labels", "townhall", "--report", str(path)]) == 0
+    assert path.read_text(encoding="utf-8").startswith("# Labels of townhall\n\n**")
+
+
+def test_whether_more_documents_would_help() -> None:
+    corpus = load("townhall").corpus
+    found, sizes = label_outlook(corpus.split("train"), corpus.split("test"), "nb-binary")
+    assert sizes == [104, 208, 415]
+    tested = {one.label: one.tested for one in found}
+    assert {one.verdict for one in found if tested[one.label] < 10} == {"rare"}
+    for one in found:
+        assert one.verdict == "rare" or (one.verdict == "rising") is (one.low > 0)

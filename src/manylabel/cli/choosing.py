@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page
+from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page, write_report
 from manylabel.cli.settings import make_overrides
 from manylabel.reports.page import skipped_notes
 
@@ -134,12 +134,12 @@ def _model_files(data: Sequence[str], model: Path | None, test: Path | None) -> 
 def _write_comparison(
     found: Sequence[ComparisonRecord], report: Path | None, csv: Path | None, latex: Path | None, diagram: Path | None
 ) -> None:
-    from manylabel.reports.compare_page import compare_html
+    from manylabel.reports.compare_page import compare_report
     from manylabel.reports.rank_diagram import diagram_of
     from manylabel.reports.tables import compare_csv, compare_latex
 
     if report is not None:
-        write_page(report, compare_html(found))
+        write_report(report, "Methods compared", compare_report(found), [one.as_dict() for one in found])
     if csv is not None:
         write_page(csv, compare_csv(found))
     if latex is not None:

@@ -164,7 +164,7 @@ def _show_evaluations(
 
 
 def _show_repeated(found: list[RepeatedSplits], report: Path | None, tables: Path | None, json: bool) -> None:
-    from manylabel.reports.repeated_page import repeated_html, repeated_page, repeated_tables
+    from manylabel.reports.repeated_page import repeated_page, repeated_report, repeated_tables
     from manylabel.reports.tables import write_tables
 
     if json:
@@ -177,7 +177,8 @@ def _show_repeated(found: list[RepeatedSplits], report: Path | None, tables: Pat
         write_tables(tables, written)
         remark(f"The tables are in {tables}: {', '.join(written)}.")
     if report is not None:
-        write_page(report, repeated_html(found))
+        plain = [one.as_dict() for one in found]
+        write_report(report, "Methods on repeated random splits", repeated_report(found), plain)
 
 
 def _evaluation_page(one: Evaluated, labels: int | None, *, with_foot: bool = True) -> list[Block]:
@@ -260,7 +261,7 @@ def learning_curve(
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
-    from manylabel.reports.learning_curve_page import learning_curve_html, learning_curve_page
+    from manylabel.reports.learning_curve_page import learning_curve_page, learning_curve_report, learning_curve_title
     from manylabel.tasks.learning_curve import learning_curve as task
 
     limit = o.label_limit(labels)
@@ -279,7 +280,7 @@ def learning_curve(
             n_jobs=jobs,
         )
     if report is not None:
-        write_page(report, learning_curve_html(found))
+        write_report(report, learning_curve_title(found), learning_curve_report(found), found.as_dict())
     if json:
         show_json(found.as_dict())
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, remark, show, show_json, write_page
+from manylabel.cli.display import progress, remark, show, show_json, write_report
 
 if TYPE_CHECKING:
     from manylabel.classifier import TextClassifier
@@ -59,7 +59,6 @@ def explain(
     """Show why a model predicts labels: the words for and against each label, highlighted in the text."""
     from manylabel.classifier import TextClassifier
     from manylabel.reports.explanation_page import explanation_blocks
-    from manylabel.reports.html_page import page_html
     from manylabel.tasks.explain import Question
 
     classifier = TextClassifier.load(model)
@@ -72,7 +71,8 @@ def explain(
         return
     if report is not None:
         pages = [explanation_blocks(one, terms, f"Document {name}", shorten=False) for name, one in found]
-        write_page(report, page_html(f"Why: {model.name}", [block for blocks in pages for block in blocks]))
+        plain = [{"id": name, **one.as_dict()} for name, one in found]
+        write_report(report, f"Why: {model.name}", [block for blocks in pages for block in blocks], plain)
         return
     for name, one in found:
         show(explanation_blocks(one, terms, f"Document {name}" if len(found) > 1 else None))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_page
+from manylabel.cli.display import progress, show, show_json, write_report
 
 LISTED = 200
 """Doubted labels that JSON and pages hold at least, with their evidence."""
@@ -33,7 +33,6 @@ def labels(
 
     With --model also precision, recall and F1 with intervals, confusions, and the terms of labels.
     """
-    from manylabel.reports.html_page import page_html
     from manylabel.reports.labels_page import labels_page, labels_report
     from manylabel.reports.page import skipped_notes
     from manylabel.tasks.labels import report as task
@@ -42,7 +41,8 @@ def labels(
     with progress():
         found = task(reading.source(data), model, split=split, terms_for=10 if limit is None else limit)
     if report is not None:
-        write_page(report, page_html(f"Labels of {found.report.data}", labels_report(found.report, found.model)))
+        blocks = labels_report(found.report, found.model)
+        write_report(report, f"Labels of {found.report.data}", blocks, found.as_dict())
     if json:
         show_json(found.as_dict())
     elif report is None:
@@ -86,7 +86,6 @@ def audit(
     The input is never changed.
     """
     from manylabel.reports.audit_page import audit_page
-    from manylabel.reports.html_page import page_html
     from manylabel.reports.page import skipped_notes
     from manylabel.tasks.audit import audit as task
 
@@ -96,7 +95,7 @@ def audit(
     with progress():
         found = task(reading.source(data), split=split, most=max(rows, LISTED), seed=seed, n_jobs=jobs)
     if report is not None:
-        write_page(report, page_html(f"Audit of {found.record.data}", audit_page(found.record, None)))
+        write_report(report, f"Audit of {found.record.data}", audit_page(found.record, None), found.as_dict())
     if json:
         show_json(found.as_dict())
     elif report is None:
@@ -143,14 +142,13 @@ def suggest(
 ) -> None:
     """Choose the documents to label next: uncertain, of rare labels, and different from each other."""
     from manylabel.reports.audit_page import suggestion_page
-    from manylabel.reports.html_page import page_html
     from manylabel.tasks.suggest import suggest as task
 
     with progress():
         others = None if unlabelled is None else reading.source(unlabelled)
         found = task(reading.source(data), others, count=documents, seed=seed)
     if report is not None:
-        write_page(report, page_html(f"Label next in {found.data}", suggestion_page(found)))
+        write_report(report, f"Label next in {found.data}", suggestion_page(found), found.as_dict())
     if json:
         show_json(found.as_dict())
     elif report is None:

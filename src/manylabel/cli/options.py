@@ -245,7 +245,11 @@ Method = Annotated[
 Folds = Annotated[int, typer.Option("--folds", help="The number of folds of the cross-validation.")]
 HtmlReport = Annotated[
     Path | None,
-    typer.Option("--report", help="Write one self-contained HTML page to this file.", show_default=False),
+    typer.Option(
+        "--report",
+        help="Write a report to this file: one self-contained HTML page, or Markdown, text or JSON by its ending.",
+        show_default=False,
+    ),
 ]
 LabelRows = Annotated[str, typer.Option("--labels", help="How many labels to list: a number or 'all'.")]
 Setting = Annotated[

@@ -16,9 +16,10 @@ def audit_page(found: AuditRecord, limit: int | None) -> list[Block]:
         Heading(f"Audit of {found.data}"),
         Note(
             f"{counted(found.documents, 'document')}, {counted(found.assignments, 'assigned label')}. "
-            f"{counted(found.n_doubted, 'label is', 'labels are')} doubted: missing or wrong.{rare} Probabilities "
-            "assume that 2 % of the labels are missing and 2 % wrong."
+            f"{counted(found.n_doubted, 'label is', 'labels are')} doubted: missing or wrong.{rare}",
+            "answer",
         ),
+        Note("Probabilities assume that 2 % of the labels are missing and 2 % wrong.", "quiet"),
         *_doubted("Probably missing labels", [one for one in found.doubted if one.action == "add"], limit),
         *_doubted("Probably wrong labels", [one for one in found.doubted if one.action == "remove"], limit),
         *_others(found, limit),

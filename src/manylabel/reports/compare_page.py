@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from manylabel.evaluation.bootstrap import Difference
 from manylabel.reports.charts import Axis, Chart, Series
-from manylabel.reports.choosing_records import ComparisonRecord, LeaderboardRow, RunnerUp, TestFigure
-from manylabel.reports.html_page import Drawing, HtmlBlock, page_html
+from manylabel.reports.choosing_records import ComparisonRecord, Expected, LeaderboardRow, RunnerUp, TestFigure
+from manylabel.reports.html_page import Drawing, HtmlBlock
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
 from manylabel.reports.rank_diagram import diagram_of, ranking_over_data_sets
 from manylabel.wording import counted
@@ -23,13 +23,17 @@ def compare_page(facts: ComparisonRecord) -> list[Block]:
     sampled = "" if facts.compared == facts.documents else f"; {facts.compared:,} of them compared"
     return [
         Heading(f"Comparing methods on {facts.data} for {title}"),
+        Note(group_text(facts), "answer"),
+        Note(
+            f"On new documents expect {figure(facts.expected.value, facts)} % ({between(facts.expected, facts)}, 95 % "
+            "prediction interval)."
+        ),
         Note(
             f"{counted(facts.documents, 'document')} ({facts.unlabelled:,} without a label), "
             f"{counted(facts.labels, 'label')}{sampled}; {facts.folds}; seed {facts.seed}."
         ),
         *_clock(facts),
         leaderboard_table(facts),
-        Note(group_text(facts)),
         *([Note(against_text(facts.against, facts.repeats))] if facts.against else []),
         Note(legend_text(facts), "quiet"),
         *_stopped(facts),
@@ -247,7 +251,7 @@ def figure(value: float, facts: ComparisonRecord, sign: str = "") -> str:
     return f"{100 * value:{sign}.{digits}f}"
 
 
-def between(one: LeaderboardRow | Difference, facts: ComparisonRecord, sign: str = "") -> str:
+def between(one: LeaderboardRow | Difference | Expected, facts: ComparisonRecord, sign: str = "") -> str:
     """An interval in percent."""
     return f"[{figure(one.low, facts, sign)}, {figure(one.high, facts, sign)}]"
 
@@ -258,8 +262,8 @@ LEADERS = 3
 """How many pipelines are drawn label by label."""
 
 
-def compare_html(comparisons: Sequence[ComparisonRecord]) -> str:
-    """One page of one or several comparisons that needs nothing but a browser."""
+def compare_report(comparisons: Sequence[ComparisonRecord]) -> list[HtmlBlock]:
+    """The report of one or several comparisons, with charts."""
     blocks: list[HtmlBlock] = []
     for facts in comparisons:
         blocks += _with_charts(compare_page(facts), facts)
@@ -267,7 +271,7 @@ def compare_html(comparisons: Sequence[ComparisonRecord]) -> str:
         blocks += over_data_sets_page(comparisons)
     if (diagram := diagram_of(comparisons)) is not None:
         blocks += [Heading("Critical-difference diagram"), Drawing(diagram)]
-    return page_html("Methods compared", blocks)
+    return blocks
 
 
 def _with_charts(page: Sequence[Block], facts: ComparisonRecord) -> list[HtmlBlock]:

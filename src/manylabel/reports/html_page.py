@@ -55,8 +55,12 @@ MODULES = {
     "css-tag": "vendor/css-tag.js",
 }
 """The names by which scripts import the modules of others."""
-COMPONENTS = {"table.js": "<ml-table>", "chart.js": "<ml-chart>", "thresholds.js": "<ml-thresholds>"}
-"""Our scripts, and the elements that need them."""
+COMPONENTS = {
+    "table.js": ("<ml-table>",),
+    "chart.js": ("<ml-chart>", "<ml-thresholds>"),
+    "thresholds.js": ("<ml-thresholds>",),
+}
+"""Our scripts, and the elements that need them; those that use others come after these."""
 CONTENTS_FROM = 6
 """Pages of at least so many headings begin with links to them."""
 DIGITS = 5
@@ -124,9 +128,7 @@ def _scripts(body: str) -> str:
     Modules are imported by name from addresses that hold their text, since a file has no others to import from.
     """
     imports = {name: _address(_file(path).replace('"./css-tag.js"', '"css-tag"')) for name, path in MODULES.items()}
-    needed = [path for path, element in COMPONENTS.items() if element in body]
-    if "thresholds.js" in needed and "chart.js" not in needed:
-        needed.append("chart.js")  # whose charts it draws
+    needed = [path for path, elements in COMPONENTS.items() if any(element in body for element in elements)]
     classic = ("vendor/d3.min.js", "vendor/plot.umd.min.js") if "chart.js" in needed else ()
     return "\n".join(
         [

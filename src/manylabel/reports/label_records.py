@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from manylabel.evaluation.mistakes import Confusion
+from manylabel.evaluation.threshold_curves import ThresholdCurve
 from manylabel.reports.records import Record
 
 
@@ -90,6 +91,8 @@ class LabelQuality(Record):
     recall_interval: tuple[float, ...]
     f1_interval: tuple[float, ...]
     threshold: float | None
+    more_documents: str | None = None
+    """Whether more documents would help: rising, level, open or rare, as `LabelTrend`; None where it was not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,5 +136,12 @@ class ModelOfLabels(Record):
     trained_on: int
     """How many of these documents the model was trained on, of those compared."""
     quality: tuple[LabelQuality, ...]
+    verdicts: str | None
+    """How `LabelQuality.more_documents` was found; None where it was not judged."""
+    probabilities: bool
+    """Whether thresholds are probabilities."""
+    common: ThresholdCurve | None
+    thresholds: tuple[ThresholdCurve, ...]
+    """What thresholds would predict, of the most frequent labels."""
     confusions: tuple[Confusion, ...]
     terms: tuple[LabelTerms, ...]

@@ -8,26 +8,43 @@ from html import escape
 
 import numpy as np
 
-from manylabel.reports.html_page import Drawing, HtmlBlock
-from manylabel.reports.label_records import LabelReport, ModelOfLabels, Together
-from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
+from manylabel.notebook import signed
+from manylabel.reports.files import without_drawings
+from manylabel.reports.html_page import Drawing, HtmlBlock, Thresholds
+from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels, Together
+from manylabel.reports.page import Block, Cell, Column, Heading, Items, Note, Table, p_text
 from manylabel.wording import counted
 
 MOST_NODES, MOST_EDGES = 40, 120
 """The largest dependency graph that is drawn."""
+VERDICTS: dict[str | None, str] = {"rising": "yes", "level": "no", "open": "unclear", "rare": "too few to judge"}
+"""What a verdict of `manylabel.evaluation.learning_trends` means for a label."""
 
 
 def labels_page(found: LabelReport, model: ModelOfLabels | None, limit: int | None) -> list[Block]:
     """The page; `limit` is the number of rows per table (None: all)."""
-    blocks: list[Block] = [
+    return without_drawings(_blocks(found, model, limit))
+
+
+def labels_report(found: LabelReport, model: ModelOfLabels | None) -> list[HtmlBlock]:
+    """The report: all rows, the dependency graph as a picture, and thresholds with a slider."""
+    return _blocks(found, model, None)
+
+
+def _blocks(found: LabelReport, model: ModelOfLabels | None, limit: int | None) -> list[HtmlBlock]:
+    blocks: list[HtmlBlock] = [
         Heading(f"Labels of {found.data}"),
         Note(
             f"{counted(found.documents, 'document')}, {counted(len(found.labels), 'label')} in use, "
-            f"{found.cardinality:.2f} per document. MeanIR {found.mean_ratio:.1f} (how many times as frequent the most "
-            f"frequent label is, on average), SCUMBLE {found.scumble:.3f} (how much frequent and rare labels share "
-            "documents)."
+            f"{found.cardinality:.2f} per document.",
+            "answer",
         ),
         *_remarkable(found),
+        Note(
+            f"MeanIR {found.mean_ratio:.1f} (how many times as frequent the most frequent label is, on average), "
+            f"SCUMBLE {found.scumble:.3f} (how much frequent and rare labels share documents).",
+            "quiet",
+        ),
     ]
     rows: list[list[Cell]] = [
         [one.label, one.documents, one.share, one.imbalance, ", ".join(one.companions)] for one in found.labels[:limit]
@@ -36,18 +53,11 @@ def labels_page(found: LabelReport, model: ModelOfLabels | None, limit: int | No
         Column("label"), Column("documents", "count"), Column("share", "share"), Column("IRLbl", "number"),
         Column("occurs with"),
     ]  # fmt: skip
+    if found.together and limit is None:
+        blocks += [Heading("Which labels occur together"), Drawing(graph_svg(found.together))]
     blocks += [Heading("Labels"), Table(columns, rows), *_more(len(found.labels), limit, "label")]
     blocks += _pairs(found, limit) + _names(found, limit)
     return blocks + ([] if model is None else _model(model, limit))
-
-
-def labels_report(found: LabelReport, model: ModelOfLabels | None) -> list[HtmlBlock]:
-    """The blocks of the HTML page: all rows, and the dependency graph as a picture."""
-    blocks: list[HtmlBlock] = list(labels_page(found, model, None))
-    if found.together:
-        at = next(place for place, one in enumerate(blocks) if isinstance(one, Heading) and one.text == "Labels")
-        blocks[at:at] = [Heading("Which labels occur together"), Drawing(graph_svg(found.together))]
-    return blocks
 
 
 def _remarkable(found: LabelReport) -> list[Block]:
@@ -63,7 +73,7 @@ def _remarkable(found: LabelReport) -> list[Block]:
         notes.append(f"{counted(len(found.similar_names), 'pair')} of label names may mean the same.")
     if found.n_implications:
         notes.append(f"{counted(found.n_implications, 'label implies', 'labels imply')} another one.")
-    return [Note("\n".join(notes))] if notes else []
+    return [Items(notes)] if notes else []
 
 
 def _pairs(found: LabelReport, limit: int | None) -> list[Block]:
@@ -114,9 +124,9 @@ def _names(found: LabelReport, limit: int | None) -> list[Block]:
     return blocks
 
 
-def _model(model: ModelOfLabels, limit: int | None) -> list[Block]:
-    """The quality of each label, confusions and terms."""
-    blocks: list[Block] = [
+def _model(model: ModelOfLabels, limit: int | None) -> list[HtmlBlock]:
+    """The quality of each label, thresholds, confusions and terms."""
+    blocks: list[HtmlBlock] = [
         Heading(f"The model {model.model}"),
         Note(f"Measured on {model.measured_on} ({counted(model.documents, 'document')}), with 95 % intervals."),
     ]
@@ -125,26 +135,55 @@ def _model(model: ModelOfLabels, limit: int | None) -> list[Block]:
     rows: list[list[Cell]] = [
         [
             one.label, one.true, one.predicted, one.precision, one.recall, one.f1, _interval(one.f1_interval),
-            one.threshold,
+            one.threshold, VERDICTS.get(one.more_documents),
         ]
         for one in model.quality[:limit]
     ]  # fmt: skip
     columns = [
         Column("label"), Column("true", "count"), Column("predicted", "count"), Column("precision", "share"),
-        Column("recall", "share"), Column("F1", "share"), Column("interval of F1"), Column("threshold", "number"),
+        Column("recall", "share"), Column("F1", "share"), Column("F1 interval", "number"),
+        Column("threshold", "number"), Column("would more documents help?"),
     ]  # fmt: skip
-    blocks += [Table(columns, rows), *_more(len(model.quality), limit, "label")]
+    blocks += [Table(columns, rows), *_more(len(model.quality), limit, "label"), Note(_verdict_text(model), "quiet")]
+    if limit is None and (model.common is not None or model.thresholds):
+        blocks += [
+            Heading("Thresholds"),
+            Note("Move the slider, also with the arrow keys, to see what another threshold would predict."),
+            Thresholds(model.common, model.thresholds, model.probabilities),
+        ]
     if model.confusions:
         rows = [[one.missed, one.wrong, one.documents] for one in model.confusions[:limit]]
         columns = [Column("missed"), Column("predicted instead"), Column("documents", "count")]
         blocks += [Heading("Confusions"), Table(columns, rows), *_more(len(model.confusions), limit, "pair")]
-    for one in model.terms:
-        rows = [[function, ", ".join(terms)] for function, terms in one.best.items()]
-        blocks += [Heading(f"Terms of {one.label}"), Table([Column("function"), Column("best terms")], rows)]
+    return blocks + _terms(model.terms)
+
+
+def _terms(found: Sequence[LabelTerms]) -> list[HtmlBlock]:
+    """The best terms of labels by each selection function, and those that mislead."""
+    rows: list[list[Cell]] = []
+    for one in found:
         if one.misleading:
-            listed = ", ".join(f"{term} +{value:.2f}" for term, value in one.misleading)
-            blocks.append(Note(f"Misleading, by their mean contribution to wrong predictions: {listed}."))
-    return blocks
+            listed = ", ".join(f"{term} {signed(value)}" for term, value in one.misleading)
+            rows.append([one.label, "misleading", listed])
+        rows += [[one.label, function, ", ".join(terms)] for function, terms in one.best.items()]
+    if not rows:
+        return []
+    meaning = (
+        "The best terms of the most frequent labels by every selection function. Misleading terms are those with the "
+        "largest mean contribution to wrong predictions of the label."
+    )
+    columns = [Column("label"), Column("function"), Column("terms")]
+    return [Heading("Terms of labels"), Table(columns, rows), Note(meaning, "quiet")]
+
+
+def _verdict_text(model: ModelOfLabels) -> str:
+    """How the last column was found."""
+    if model.verdicts is None:
+        return "Whether more documents would help was not judged: there are too many or too few documents and labels."
+    return (
+        f"More documents help where the F1 of a linear SVM still rises: it was trained on {model.verdicts}. Unclear: "
+        "the 90 % interval of the rise holds both 0 and two points per doubling. manylabel learning-curve looks closer."
+    )
 
 
 def _interval(ends: Sequence[float]) -> str:
@@ -172,7 +211,7 @@ def graph_svg(together: Sequence[Together]) -> str:
         if len(names) + len(new) <= MOST_NODES and len(edges) < MOST_EDGES:
             names += new
             edges.append((names.index(pair.first), names.index(pair.second), pair.both - pair.expected))
-    places = _layout(len(names), edges)
+    places = _apart(_layout(len(names), edges), names)
     most = max(weight for _, _, weight in edges)
     lines = "".join(
         f'<line x1="{places[a, 0]:.0f}" y1="{places[a, 1]:.0f}" x2="{places[b, 0]:.0f}" y2="{places[b, 1]:.0f}" '
@@ -211,3 +250,28 @@ def _layout(n: int, edges: Sequence[tuple[int, int, float]]) -> np.ndarray:
         at = at + move / length * np.minimum(length, 0.1 * (1 - step / 300))
     low, high = at.min(axis=0), at.max(axis=0)
     return np.asarray((at - low) / np.maximum(high - low, 1e-9) * [840, 620] + [80, 40])
+
+
+LETTER, LINE = 7.2, 28.0
+"""The width of a letter and the height of a name with its dot, in the units of the drawing."""
+
+
+def _apart(at: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """The places, moved until no name covers another, or 300 times; overlapping names move by half their overlap."""
+    width = np.array([LETTER * len(name) + 8 for name in names])
+    reach = (width[:, np.newaxis] + width) / 2
+    order = np.sign(np.arange(len(names))[:, np.newaxis] - np.arange(len(names)))
+    low, high = (
+        np.stack([width / 2, np.full(len(names), 24.0)], axis=1),
+        np.stack([1000 - width / 2, np.full(len(names), 690.0)], axis=1),
+    )
+    for _ in range(300):
+        gap = at[:, np.newaxis] - at
+        over = np.stack([reach, np.full(reach.shape, LINE)], axis=2) - np.abs(gap)
+        hit = (over > 0).all(axis=2) & (order != 0)
+        if not hit.any():
+            break
+        side = np.where(gap == 0, order[..., np.newaxis], np.sign(gap))
+        shorter = over <= over[..., ::-1]  # along the axis on which they overlap less
+        at = np.clip(at + (side * over * (shorter & hit[..., np.newaxis]) / 2).sum(axis=1), low, high)
+    return at

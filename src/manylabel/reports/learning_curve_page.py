@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from manylabel.reports.charts import Axis, Chart, Series
-from manylabel.reports.html_page import HtmlBlock, page_html
+from manylabel.reports.html_page import HtmlBlock
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 from manylabel.reports.records import LabelCurve, LearningCurve, Outlook
 from manylabel.wording import counted
@@ -27,15 +27,22 @@ VERDICTS = {
 def learning_curve_page(facts: LearningCurve, labels: int | None = 10) -> list[Block]:
     """The whole page; `labels` limits each table of labels (None: all of them)."""
     repeats = f", {facts.repeats} repeats" if facts.repeats > 1 else ""
+    verdict, *others = outlook_sentences(facts)
     return [
-        Heading(f"{facts.data}, {facts.method}: {facts.title} by number of training documents"),
+        Heading(learning_curve_title(facts)),
+        Note(verdict, "answer"),
+        *(Note(text) for text in others),
         Note(f"{facts.split}; {counted(facts.tested, 'test document')}{repeats}, seed {facts.seed}."),
         _steps_table(facts),
         Note(_plot(facts)),
-        *(Note(text) for text in outlook_sentences(facts)),
         *_label_blocks(facts, labels),
         Note(_small_print(facts), "quiet"),
     ]
+
+
+def learning_curve_title(facts: LearningCurve) -> str:
+    """The title of the page."""
+    return f"{facts.data}, {facts.method}: {facts.title} by number of training documents"
 
 
 def _steps_table(facts: LearningCurve) -> Table:
@@ -196,16 +203,16 @@ def _axis(points: Sequence[Point], places: Sequence[int], width: int) -> str:
 MOST_LINES = 15
 
 
-def learning_curve_html(facts: LearningCurve) -> str:
-    """The page, with all labels in its tables."""
-    page = learning_curve_page(facts, None)
-    heading, where, table, _, *rest = page  # the drawing in characters gives way to the chart
-    blocks: list[HtmlBlock] = [where, _curve(facts), table, *rest]
+def learning_curve_report(facts: LearningCurve) -> list[HtmlBlock]:
+    """The report, with all labels in its tables; the drawing in characters gives way to a chart."""
+    drawing = Note(_plot(facts))
+    blocks: list[HtmlBlock] = [
+        _curve(facts) if block == drawing else block for block in learning_curve_page(facts, None)
+    ]
     rising = labels_of(facts.labels, "rising")[:MOST_LINES]
     if rising:
         blocks += [Heading("The labels that rise most"), _label_curves(facts, rising)]
-    blocks.append(Note(f"{facts.seconds:.0f} seconds of work.", "quiet"))
-    return page_html(heading.text if isinstance(heading, Heading) else "Learning curve", blocks)
+    return [*blocks, Note(f"{facts.seconds:.0f} seconds of work.", "quiet")]
 
 
 def _curve(facts: LearningCurve) -> Chart:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from manylabel.evaluation.repeated_splits import LEVEL, TESTED, RepeatedSplits, SplitTest
 from manylabel.metrics.table import METRICS
 from manylabel.reports.charts import Axis, Chart, Series
-from manylabel.reports.html_page import HtmlBlock, page_html
+from manylabel.reports.html_page import HtmlBlock
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, p_text
 from manylabel.reports.tables import Row
 from manylabel.wording import counted
@@ -62,13 +62,13 @@ def _t_text(t: float) -> str:
     return "none" if t != t else f"{t:.2f}"
 
 
-def repeated_html(pages: Sequence[RepeatedSplits]) -> str:
-    """One page of one or several data sets, with every split drawn as a point."""
+def repeated_report(pages: Sequence[RepeatedSplits]) -> list[HtmlBlock]:
+    """The report of one or several data sets, with every split drawn as a point."""
     blocks: list[HtmlBlock] = []
     for found in pages:
         heading, note, *rest = repeated_page(found)
         blocks += [heading, note, _boxes(found), *rest]
-    return page_html("Methods on repeated random splits", blocks)
+    return blocks
 
 
 def _boxes(found: RepeatedSplits) -> Chart:

@@ -15,18 +15,25 @@ from manylabel.data import Corpus
 from manylabel.data.documents import rows_of
 from manylabel.data.label_forms import read_labels
 from manylabel.estimator import Csr
-from manylabel.evaluation.mistakes import confusions
+from manylabel.evaluation.analyses import AnalysisBuilder
+from manylabel.evaluation.learning_trends import LEVEL_BELOW
 from manylabel.evaluation.training_documents import count_seen
 from manylabel.exceptions import DataError
 from manylabel.insight.label_report import label_qualities, report_labels, terms_of_labels
 from manylabel.modelfile import open_model
 from manylabel.progress import stage, track
 from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels
-from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, train_and_test
+from manylabel.tasks.learning_curve import label_outlook
 from manylabel.tasks.models import stored_facts
+from manylabel.wording import counted
 
 MOST_EXPLAINED = 10
 """Wrong predictions of a label that are explained to find its misleading terms."""
+QUICK_METHOD, TEST_SHARE = "svm", 0.25
+"""The method that judges whether more documents would help, and the share it is tested on where there is no split."""
+LEAST_JUDGED, MOST_JUDGED = 200, 1 << 22
+"""Fewer training documents, or more training documents × labels, are not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +77,17 @@ def _measured(
     corpus = split_of(whole, split, "test")
     documents, names = documents_of(corpus), classifier.labels_
     Y_true = read_labels(corpus.label_sets, names, others="omit").Y
-    Y_pred = Csr(sparse.vstack([S for S, _ in classifier.iter_decisions(documents)], format="csr"))
-    values = classifier.decided_.thresholds()
-    quality = label_qualities(Y_true, Y_pred, names, values)
+    builder = AnalysisBuilder(classifier.decided_)
+    builder.begin(names, Y_true)
+    for predicted, scores in classifier.iter_decisions(documents):
+        builder.add(predicted, scores())
+    analysis = builder.finish(classifier.method, corpus.ids)
+    Y_pred = Csr(sparse.vstack(builder.predicted, format="csr"))
+    verdicts, how = _verdicts(whole)
+    quality = [
+        replace(one, more_documents=verdicts.get(one.label))
+        for one in label_qualities(Y_true, Y_pred, names, classifier.decided_.thresholds())
+    ]
     column = {name: number for number, name in enumerate(names)}
     wanted = [column[one.label] for one in quality[:terms_for]]
     hashes = stored_facts(open_model(model)).get("training_hashes")
@@ -83,9 +98,24 @@ def _measured(
         len(corpus),
         0 if seen is None else seen.seen,
         tuple(quality),
-        confusions(Y_true, Y_pred, names),
+        how,
+        analysis.shows_probabilities,
+        analysis.common,
+        tuple(analysis.threshold_curves),
+        analysis.confusions,
         tuple(_terms(classifier, documents, Y_true, Y_pred, wanted)),
     )
+
+
+def _verdicts(whole: Corpus) -> tuple[dict[str, str], str | None]:
+    """Whether more documents would help each label, and how that was found; nothing where it would take long."""
+    train, test, _ = train_and_test(whole, TEST_SHARE, 0)
+    if len(train) < LEAST_JUDGED or len(train) * len(train.label_names) > MOST_JUDGED:
+        return {}, None
+    found, sizes = label_outlook(train, test, QUICK_METHOD)
+    steps = f"{', '.join(f'{size:,}' for size in sizes[:-1])} and {counted(sizes[-1], 'document')}"
+    verdicts = {one.label: "level" if one.high < LEVEL_BELOW else one.verdict for one in found}
+    return verdicts, f"{steps} and measured on {len(test):,} others"
 
 
 def _terms(

@@ -87,6 +87,17 @@ def learning_curve(
     )
 
 
+def label_outlook(train: Corpus, test: Corpus, method: str, seed: int = 0) -> tuple[list[LabelCurve], list[int]]:
+    """The curve of each label over a quarter, a half and all of the training documents, once, and these sizes."""
+    recipe, target = Recipe.of(method), find_target_metric(DEFAULT_METRIC)
+    sizes = step_sizes(len(train), 3)
+    names, Y = _labels(train, test)
+    subsets = [nested_subsets(Csr(Y[: len(train)]), sizes, seed, 0)]
+    runs = _run(train, test, names, Y, recipe, subsets, target, seed, None)
+    trained = np.asarray(Y[: len(train)].sum(axis=0)).ravel().astype(int)
+    return [_label_curve(names, trained, trend) for trend in label_trends(sizes, runs, seed=seed)], sizes
+
+
 def step_sizes(documents: int, steps: int) -> list[int]:
     """The sizes of the steps up to all documents, each the same multiple of the one before, at most twice.
 
