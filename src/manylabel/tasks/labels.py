@@ -114,7 +114,8 @@ def _verdicts(whole: Corpus) -> tuple[dict[str, str], str | None]:
         return {}, None
     found, sizes = label_outlook(train, test, QUICK_METHOD)
     steps = f"{', '.join(f'{size:,}' for size in sizes[:-1])} and {counted(sizes[-1], 'document')}"
-    verdicts = {one.label: "level" if one.high < LEVEL_BELOW else one.verdict for one in found}
+    small = {one.label for one in found if one.verdict == "rising" and one.high < LEVEL_BELOW}
+    verdicts = {one.label: "level" if one.label in small else one.verdict for one in found}
     return verdicts, f"{steps} and measured on {len(test):,} others"
 
 
