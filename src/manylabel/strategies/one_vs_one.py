@@ -47,6 +47,7 @@ class OneVsOne(MultiLabelModel):
     scikit-learn's `OneVsOneClassifier`; Fürnkranz, Hüllermeier, Loza Mencía & Brinker 2008 for multi-label data and the
     virtual label. With `LinearSVM` the weights of all pairs are kept as one table, terms × pairs.
 
+    >>> from manylabel.models.linear_svm import LinearSVM
     >>> X, y = np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 1.0]]), ["a", "b", "c"]
     >>> model = OneVsOne(LinearSVM(C=100.0)).fit(X, y)
     >>> model.predict(X).tolist(), model.pairs_.tolist()
