@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -268,6 +270,17 @@ class TextPredictor(TextModel):
         reader = DocumentReader(self.features_, one_document(document))
         asked = Asked(label_columns(labels, self.labels_), runners_up, what_if)
         return explain_document(reader, self.decided_, self._shown_and_predicted, self.labels_, asked, self.method)
+
+    def export(self, path: str | os.PathLike[str], to: str) -> list[Path]:
+        """Write the model for another language or engine; return the files written.
+
+        `to` is "json" or "js" (one file), "sklearn", "onnx" or "duckdb" (a folder); docs/exporting.md describes them.
+        Methods whose scores are not linear in the counts are refused with an `UnsupportedError`.
+        """
+        from manylabel.exporting.targets import export
+
+        self.check_fitted()
+        return export(self, self.method, to, Path(path))
 
     def _shown_and_predicted(self, X: Csr) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """The scores as they are shown and the predicted labels, documents × labels each."""

@@ -82,7 +82,7 @@ def test_every_decision_is_listed() -> None:
 def test_every_name_in_the_documentation_exists() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         text = page.read_text(encoding="utf-8")
-        imported = re.findall(r"^from (manylabel[\w.]*) import (\w+(?:, \w+)*)", text, flags=re.MULTILINE)
+        imported = re.findall(r"^from (manylabel(?:\.\w+)*) import (\w+(?:, \w+)*)", text, flags=re.MULTILINE)
         names = {f"{module}.{name}" for module, names in imported for name in names.split(", ")}
         names |= set(re.findall(r"`(manylabel(?:\.\w+)+)(?:\([^`]*\))?`", text))
         for name in sorted(names - {"manylabel.toml"}):

@@ -1,4 +1,4 @@
-"""``manylabel train``, ``inspect``, ``thresholds``, ``methods`` and ``demo``."""
+"""``manylabel train``, ``inspect``, ``thresholds``, ``export``, ``methods`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -195,6 +195,39 @@ def _thresholds_of(assignments: list[str]) -> dict[str, float]:
         if not equals:
             raise ParameterError(f"A threshold is written LABEL=X, for example 'roads=0.6', not {assignment!r}.")
     return values
+
+
+def export(
+    model: o.ModelFile,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="TARGET",
+            help="What to write: json (the model as data), js (one JavaScript file), sklearn (a pipeline), "
+            "onnx (a graph from counts of terms on) or duckdb (functions for DuckDB).",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            help="The file (json, js) or folder (sklearn, onnx, duckdb) to write; by default beside the model.",
+            show_default=False,
+        ),
+    ] = None,
+    json: o.Json = False,
+) -> None:
+    """Write a model for another language or engine, where it gives the same labels without manylabel."""
+    from manylabel.reports.model_page import export_page
+    from manylabel.tasks.export import export as task
+
+    found = task(model, to, output)
+    if json:
+        show_json(found.as_dict())
+    else:
+        show(export_page(found))
 
 
 def methods(json: o.Json = False) -> None:

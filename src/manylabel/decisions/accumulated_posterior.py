@@ -12,6 +12,7 @@ from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.decisions.threshold_search import SearchedMetric, prefix_threshold
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
+from manylabel.models.exported import Form
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.stored import Scalar, Sometimes, Stored
@@ -96,6 +97,10 @@ class AccumulatedPosterior(DecisionRule):
         chosen = np.zeros(scores.shape, dtype=np.bool_)
         np.put_along_axis(chosen, order, np.arange(scores.shape[1]) < n_predicted[:, np.newaxis], axis=1)
         return chosen
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """The threshold of the accumulated posteriors."""
+        return {"rule": "accumulated-posterior", "threshold": self._threshold(), "log_tail": bool(self.log_tail)}
 
     def _threshold(self) -> float:
         if self.threshold == "learn":

@@ -21,6 +21,7 @@ from manylabel.stored import Either, Flag, Mapped, Maybe, Scalar, Sizes, Stored,
 if TYPE_CHECKING:
     from manylabel.decisions.guarantee import GuaranteeRecord
     from manylabel.decisions.threshold_search import ThresholdSearch
+    from manylabel.models.exported import Form
 
 FALLBACK = OneOf("none", "argmax")
 
@@ -158,6 +159,10 @@ class DecisionRule(Estimator):
         """
         shown = self.shown_thresholds(n_labels, kind)
         return None if shown is None else undisplay(shown, kind)
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form | None:
+        """The rule, without its fallback, in the form in which it is exported; None for rules that have none."""
+        return None
 
     def corrected_thresholds(self) -> Floats | None:
         """The thresholds that a user set, NaN for labels that keep theirs; None if nothing was set."""

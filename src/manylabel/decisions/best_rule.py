@@ -14,6 +14,7 @@ from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.cross_fitting import CrossFitted, compared_rows
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import unfitted_copy
+from manylabel.models.exported import Form
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf, Satisfies
 from manylabel.progress import stage
@@ -154,6 +155,10 @@ class BestRule(DecisionRule):
     def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
         """The chosen rule's thresholds, in the units of the scores."""
         return self.rule_.score_thresholds(n_labels, kind)
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form | None:
+        """The chosen rule."""
+        return self.rule_.exported(n_labels, kind)
 
     @property
     def gain(self) -> float:

@@ -12,6 +12,7 @@ from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.decisions.calibration import open_scores
 from manylabel.decisions.threshold_search import SearchedMetric, ThresholdSearch, pooled_threshold
 from manylabel.estimator import Csr, Floats
+from manylabel.models.exported import Form, threshold_form
 from manylabel.models.label_thresholds import CLEAR, clear_of_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, display, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
@@ -92,3 +93,7 @@ class CalibratedThreshold(DecisionRule):
     def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """Each label's threshold in the units of the scores."""
         return sigmoid(self.thresholds_) if kind is ScoreKind.POSTERIOR else self.thresholds_
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """Each label's threshold; of the log-odds of posteriors."""
+        return threshold_form(self.thresholds_, n_labels, opened=kind is ScoreKind.POSTERIOR)

@@ -12,6 +12,7 @@ from manylabel.decisions.base import possible
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
 from manylabel.models.base import row_batches
+from manylabel.models.exported import Form
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid, within
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.stored import Sizes, Sometimes, Starts, Stored, reals
@@ -133,6 +134,12 @@ class Calibration(Estimator):
                 own = finite * self.slopes_ + self.intercepts_ if self.curve == "logistic" else self._isotonic(finite)
             found[rows] = np.where(batch == -np.inf, -np.inf, within(own, LOG_ODDS_LIMIT))
         return found
+
+    def exported(self) -> Form | None:
+        """The logistic curves in the form in which they are exported; None for isotonic ones."""
+        if self.curve != "logistic":
+            return None
+        return {"curve": "logistic", "slopes": self.slopes_, "intercepts": self.intercepts_}
 
     def inverse(self, probabilities: Floats) -> Floats:
         """The lowest score at which each label reaches a probability: −∞ if always, +∞ if never; NaN stays.

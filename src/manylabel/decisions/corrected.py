@@ -14,6 +14,7 @@ from manylabel.decisions.shown import score_thresholds
 from manylabel.decisions.temperature import Temperature
 from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
+from manylabel.models.exported import Form, threshold_form
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint
 from manylabel.stored import Each, Fields, Maybe, Scalar, Sometimes, Stored, Word, reals, total
@@ -61,6 +62,10 @@ class CorrectedThresholds(DecisionRule):
     def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """Each label's threshold in the units of the scores."""
         return self.thresholds_
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """Each label's threshold."""
+        return threshold_form(self.thresholds_, n_labels)
 
     def corrected_thresholds(self) -> Floats:
         """The thresholds as they were set; NaN for labels that keep theirs."""

@@ -16,6 +16,7 @@ from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
+from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.stored import Fields, Maybe, Part, Stored
 
@@ -72,6 +73,15 @@ class ModelWithRule(MultiLabelModel):
     def score_batch(self, X: Csr) -> Floats:
         """The model's scores."""
         return self.model_.score_batch(X)
+
+    @property
+    def is_exportable(self) -> bool:
+        """Whether the model's scores can be exported."""
+        return (self.model_ if self.is_fitted else self.model).is_exportable
+
+    def exported_scores(self) -> ExportedScores:
+        """The model's scores in the form in which they are exported."""
+        return scores_of(self.model_)
 
     def document_scorer(self) -> DocumentScorer | None:
         """The model's function that scores one document, if it has one."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.estimator import Floats
+from manylabel.models.exported import Form, natural_form
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions
 from manylabel.parameters import Constraint
 
@@ -33,3 +34,7 @@ class Natural(DecisionRule):
         """0.5 for log-odds, 0 for margins, none where the best label is taken."""
         threshold = {ScoreKind.LOG_ODDS: 0.5, ScoreKind.MARGIN: 0.0}.get(kind)
         return None if threshold is None else np.full(n_labels, threshold)
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """The natural decision."""
+        return natural_form(kind, n_labels)

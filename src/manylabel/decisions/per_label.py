@@ -11,6 +11,7 @@ import numpy as np
 from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.decisions.threshold_search import ThresholdSearch
 from manylabel.estimator import Csr, Floats
+from manylabel.models.exported import Form, threshold_form
 from manylabel.models.label_thresholds import CLEAR, clear_of_scores, shrunk_thresholds
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint, Number, OneOf
@@ -96,3 +97,7 @@ class PerLabelThreshold(DecisionRule):
     def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """Each label's threshold in the units of the scores."""
         return self.thresholds_
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """Each label's threshold."""
+        return threshold_form(self.thresholds_, n_labels)

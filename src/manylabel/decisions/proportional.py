@@ -10,6 +10,7 @@ import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule, floor
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.models.exported import Form, threshold_form
 from manylabel.models.label_thresholds import MIDDLE, clear_of_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import Constraint, Number, OneOf
@@ -85,6 +86,10 @@ class Proportional(DecisionRule):
     def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats | None:
         """Each label's threshold in the units of the scores; None when the batch decides."""
         return self.thresholds_ if self.threshold == "learned" else None
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form | None:
+        """Each label's threshold; None when the batch decides."""
+        return threshold_form(self.thresholds_, n_labels) if self.threshold == "learned" else None
 
     def _wanted(self, n_documents: int) -> Ints:
         return np.minimum(np.floor(self.share * self.priors_ * n_documents + 0.5), n_documents).astype(np.int64)

@@ -15,6 +15,7 @@ from manylabel.decisions.threshold_search import ThresholdSearch
 from manylabel.estimator import Csr, Floats
 from manylabel.kernels.canonical import canonical
 from manylabel.models.base import row_batches
+from manylabel.models.exported import Form
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 from manylabel.stored import Matrix, Part, Stored, reals
@@ -145,6 +146,19 @@ class SeenSets(DecisionRule):
             total = weights.sum(axis=0)
             found[rows] = (weights / np.where(total > 0, total, 1.0)).T
         return found
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form | None:
+        """The sets, the most frequent first, and the curves of the labels; None for isotonic curves."""
+        curves = self.calibration_.exported()
+        if curves is None:
+            return None
+        return {
+            "rule": "seen-sets",
+            "metric": self.metric,
+            "sets": self.sets_.astype(np.float64),
+            "log_dependence": self.log_dependence_,
+            "curves": curves,
+        }
 
     def _in_batches(self, scores: Floats, kind: ScoreKind) -> Iterator[tuple[slice, Floats]]:
         """The log P(T|x), up to a constant of each document: seen sets × documents, some documents at a time.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.models.exported import Form
 from manylabel.stored import Scalar, Stored
 
 STEPS = 60
@@ -79,3 +80,7 @@ class Temperature(Estimator):
         powers = np.exp(scaled - np.where(np.isneginf(highest), 0.0, highest))
         total = powers.sum(axis=1, keepdims=True)
         return np.asarray(powers / np.where(total == 0, 1.0, total), dtype=np.float64)
+
+    def exported(self) -> Form:
+        """The factor in the form in which it is exported."""
+        return {"curve": "softmax", "factor": self.factor_}

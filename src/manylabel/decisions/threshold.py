@@ -11,6 +11,7 @@ from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.decisions.threshold_search import NATURAL, SearchedMetric, ThresholdSearch, common_threshold, score_units
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError
+from manylabel.models.exported import Form, natural_form, threshold_form
 from manylabel.models.score_kinds import Bools, ScoreKind, display
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.stored import Scalar, Stored
@@ -46,6 +47,14 @@ class Threshold(DecisionRule):
     def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """The fixed value, the same for every label."""
         return np.full(n_labels, self._value(kind))
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """The fixed value in the units of the scores."""
+        return (
+            natural_form(kind, n_labels)
+            if self.value is None and kind is ScoreKind.MARGIN
+            else threshold_form(score_units(self._value(kind), kind), n_labels)
+        )
 
     def _value(self, kind: ScoreKind) -> float:
         value = NATURAL[kind] if self.value is None else float(self.value)
@@ -110,3 +119,7 @@ class GlobalThreshold(DecisionRule):
     def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """The learned threshold in the units of the scores, the same for every label."""
         return np.full(n_labels, self.threshold_)
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """The learned threshold."""
+        return threshold_form(self.threshold_, n_labels)

@@ -9,6 +9,7 @@ import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule
 from manylabel.estimator import Floats
+from manylabel.models.exported import Form
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number
 
@@ -45,3 +46,7 @@ class TopK(DecisionRule):
         chosen = np.zeros(scores.shape, dtype=np.bool_)
         np.put_along_axis(chosen, best, True, axis=1)
         return chosen
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """The number of labels."""
+        return {"rule": "top-k", "k": self.k}

@@ -170,6 +170,11 @@ class MultiLabelModel(Estimator):
         return False
 
     @property
+    def is_exportable(self) -> bool:
+        """Whether the scores are linear in what is read from the counts: then it is an `ExportableModel`."""
+        return False
+
+    @property
     def chosen(self) -> Mapping[str, Any]:
         """The settings that the method tuned by itself, by name; empty for most methods."""
         return {}

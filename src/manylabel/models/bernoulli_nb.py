@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from manylabel.estimator import Csr, Floats
 from manylabel.models.count_model import CountModel, LabelTermCounts
+from manylabel.models.exported import ExportedScores
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior
@@ -80,6 +82,11 @@ class BernoulliNaiveBayes(CountModel):
         n_documents = table.labelled_documents + (table.unlabelled_documents if negatives_too else 0)
         df = table.labelled_terms + table.unlabelled_terms if negatives_too else table.labelled_terms
         return _against_rest(table, df, float(n_documents), self.alpha)
+
+    def exported_scores(self) -> ExportedScores:
+        """The linear scores of the presence of terms."""
+        found = super().exported_scores()
+        return replace(found, blocks=(replace(found.blocks[0], values="presence"),))
 
     def finish_scores(self, linear: Floats) -> Floats:
         """Log-odds of each label, or posteriors over the classes."""

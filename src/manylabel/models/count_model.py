@@ -20,6 +20,7 @@ from manylabel.exceptions import DataError
 from manylabel.kernels.label_tables import count_terms_by
 from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, linear_evidence
+from manylabel.models.exported import ExportedScores, LinearBlock
 from manylabel.models.inputs import check_piece, merged_shell
 from manylabel.models.linear_scores import LinearScores, linear_scores
 from manylabel.models.score_kinds import ScoreKind
@@ -309,6 +310,16 @@ class CountModel(MultiLabelModel):
     def finish_scores(self, linear: Floats) -> Floats:
         """The scores computed from the linear scores; here they are the same."""
         return linear
+
+    @property
+    def is_exportable(self) -> bool:
+        """True: every formula gives linear scores."""
+        return True
+
+    def exported_scores(self) -> ExportedScores:
+        """The linear scores, from which posteriors are computed if the scores are posteriors."""
+        is_posterior = self.score_kind is ScoreKind.POSTERIOR
+        return ExportedScores((LinearBlock.of(self.linear, is_posterior=is_posterior),), (self.score_kind,))
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """What each term of one document adds to the linear scores of some labels (default: all), labels × terms.

@@ -17,6 +17,7 @@ from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import Columns, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
+from manylabel.models.exported import ExportedScores, LinearBlock
 from manylabel.models.inputs import check_weights
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
@@ -299,6 +300,15 @@ class LinearSVM(MultiLabelModel):
         document, wanted = asked_for(self, x, labels)
         total = self.score_batch(document)[0, wanted]
         return ScoreParts(self.evidence(document, wanted), total, self.intercept_[wanted])
+
+    @property
+    def is_exportable(self) -> bool:
+        """True: the scores are X · weights + intercept."""
+        return True
+
+    def exported_scores(self) -> ExportedScores:
+        """The weights and the intercept."""
+        return ExportedScores((LinearBlock(self.intercept_, self.weights_),), (self.score_kind,))
 
     @property
     def coef_(self) -> Csr | npt.NDArray[Any]:

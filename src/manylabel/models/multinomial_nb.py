@@ -123,6 +123,11 @@ class MultinomialNaiveBayes(CountModel):
         shares = posteriors_of_seen(linear, self.intercept_)
         return _without_last(shares) if self.no_class else shares
 
+    @property
+    def is_exportable(self) -> bool:
+        """Whether there is no class of documents without a label, which is taken out again after scoring."""
+        return not self.no_class
+
     def decision_function(self, X: object) -> Floats:
         """The posteriors; for a single-label problem of two classes, the log-odds of the second."""
         self.check_fitted()

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts
+from manylabel.models.exported import ExportedScores
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Satisfies
@@ -59,3 +60,12 @@ class RetrainedSVM(MultiLabelModel):
     def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
         """The parts of one document's scores by the SVM."""
         return self.model_.score_parts(self.features(x), labels)
+
+    @property
+    def is_exportable(self) -> bool:
+        """True: the scores are those of the SVM."""
+        return True
+
+    def exported_scores(self) -> ExportedScores:
+        """The scores of the SVM."""
+        return self.model_.exported_scores()

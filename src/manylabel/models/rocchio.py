@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer
 from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.evidence import ScoreParts, asked_for, linear_evidence
+from manylabel.models.exported import ExportedScores
 from manylabel.models.linear_scores import LinearScores, by_term, rows_of
 from manylabel.models.neighbour_model import lengths, unit_vectors
 from manylabel.models.score_kinds import Bools, ScoreKind, best_label
@@ -173,6 +175,17 @@ class Rocchio(CountModel):
             return nearness
 
         return score
+
+    @property
+    def is_exportable(self) -> bool:
+        """Whether the scores are cosines, which are linear in documents of length 1."""
+        return self.distance == "cosine"
+
+    def exported_scores(self) -> ExportedScores:
+        """The cosines: the linear scores of documents of length 1."""
+        found = super().exported_scores()
+        # The natural decision has no form: the most frequent label where every cosine is 0.
+        return replace(found, blocks=(replace(found.blocks[0], values="unit"),), natural={})
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The nearest label; the most frequent one where the cosine with every label is 0."""

@@ -13,6 +13,7 @@ from manylabel.estimator import Csr, Floats
 from manylabel.models.base import DocumentScorer, MultiLabelModel, row_batches
 from manylabel.models.count_model import LabelTermCounts, count
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, linear_evidence
+from manylabel.models.exported import ExportedScores, LinearBlock
 from manylabel.models.linear_scores import LinearScores, linear_scores, rows_of
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind, posteriors, posteriors_of_seen
@@ -170,6 +171,15 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
     def score_batch(self, X: Csr) -> Floats:
         """Posterior probabilities of the labels; 0 where no label was ever seen."""
         return posteriors_of_seen(self.linear(X), self.intercept_)
+
+    @property
+    def is_exportable(self) -> bool:
+        """True: the posteriors are computed from linear scores."""
+        return True
+
+    def exported_scores(self) -> ExportedScores:
+        """The linear scores, from which posteriors are computed."""
+        return ExportedScores((LinearBlock.of(self.linear, is_posterior=True),), (self.score_kind,))
 
     def document_scorer(self) -> DocumentScorer:
         """A scorer that reads the weights of the document's terms only."""

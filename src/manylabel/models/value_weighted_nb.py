@@ -15,6 +15,7 @@ from manylabel.features.discretize import Scope
 from manylabel.features.information_weights import Norm, ValueWeight
 from manylabel.models.base import DocumentScorer, unfitted_copy
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, evidence_table
+from manylabel.models.exported import Bins, ExportedScores, LinearBlock, threshold_form
 from manylabel.models.linear_scores import DenseScores, LinearScores, linear_scores
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior, label_log_odds
@@ -321,6 +322,19 @@ class ValueWeightedNaiveBayes(ValueTableModel):
             return np.asarray(self._finished(linear.of_document(cells[kept], amounts[kept])[np.newaxis])[0])
 
         return score
+
+    @property
+    def is_exportable(self) -> bool:
+        """Whether the columns are terms alone, not label indicators."""
+        return self.binary_columns == 0
+
+    def exported_scores(self) -> ExportedScores:
+        """The linear scores over the bins of the terms' frequencies."""
+        amount: Any = "one" if self.event != "multinomial" else self.frequency
+        bins = Bins(self.n_bins, self.low_, self.high_, self.cells_, amount, self.event == "categorical")
+        block = LinearBlock.of(self.linear, values=bins, is_posterior=self.target == "classes")
+        above_tie = threshold_form(TIE, self.n_labels_, strict=True) if self.target == "labels" else None
+        return ExportedScores((block,), (self.score_kind,), natural=above_tie)
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels more probable than not (at exactly one half: not), or the one most probable class."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, skipped_notes
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from manylabel.decisions.base import Choice
     from manylabel.evaluation.expected import ExpectedQuality
     from manylabel.evaluation.training_documents import SeenDocuments
-    from manylabel.reports.records import ModelRecord, ThresholdsRecord, TrainingRecord
+    from manylabel.reports.records import ExportRecord, ModelRecord, ThresholdsRecord, TrainingRecord
 
 
 def training_page(trained: TrainingRecord, data: str, settings: str = "") -> list[Block]:
@@ -199,6 +200,24 @@ def _changed_notes(found: ThresholdsRecord) -> list[Block]:
     else:
         notes.append(Note("No threshold was changed, so no model file was written.", "warning"))
     return notes
+
+
+_USES = {
+    "json": "docs/exporting.md describes the form.",
+    "js": "import {{ predict, predictScores, labels }} from './{name}';",
+    "sklearn": "from manylabel_sklearn import load  # with {name} on the path of Python; load().predict(texts)",
+    "onnx": "onnxruntime.InferenceSession('{name}/model.onnx').run(['scores', 'labels'], {{'counts': counts}})",
+    "duckdb": "from manylabel_duckdb import register  # with {name} on the path of Python; register(connection)",
+}
+"""How each target of an export is used."""
+
+
+def export_page(found: ExportRecord) -> list[Block]:
+    """The files that `export` wrote, and how they are used."""
+    rows: list[list[Cell]] = [[one["path"], one["bytes"]] for one in found.files]
+    about = f"{found.method}, {counted(found.labels, 'label')}, {counted(found.terms, 'term')}."
+    use = _USES[found.target].format(name=Path(found.output).name)
+    return [Note(about), Table([Column("file"), Column("bytes", "count")], rows), Note(use, "code")]
 
 
 def _three(value: float | None) -> str:

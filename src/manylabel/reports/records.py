@@ -280,3 +280,21 @@ class LearningCurve(Record):
     recipe: Mapping[str, Any]
     seconds: float
     skipped: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRecord:
+    """What was exported, and the files written."""
+
+    model: str
+    target: str
+    output: str
+    method: str
+    labels: int
+    terms: int
+    files: list[dict[str, Any]]
+    """The path of each file and its size in bytes."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as plain data."""
+        return asdict(self)

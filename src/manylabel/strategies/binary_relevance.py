@@ -13,6 +13,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for, placed_parts
+from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
@@ -98,6 +99,16 @@ class BinaryRelevance(TwoClassStrategy):
         for label, column in zip(self.learned_labels_.tolist(), found, strict=True):
             scores[:, label] = column
         return scores
+
+    @property
+    def is_exportable(self) -> bool:
+        """Whether one model of all labels is learned and its scores can be exported."""
+        return self.base_model.is_exportable and self.base_model.independent_labels
+
+    def exported_scores(self) -> ExportedScores:
+        """The scores of the one model of all labels."""
+        assert self.model_ is not None
+        return scores_of(self.model_)
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The labels that their own models predict without a learned decision rule."""

@@ -14,6 +14,7 @@ from manylabel.exceptions import ParameterError
 from manylabel.features.facts import FACTS
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for
+from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
@@ -254,6 +255,24 @@ class Ensemble(MultiLabelModel):
             return with_constants(combined, self.constant_)
 
         return score
+
+    @property
+    def is_exportable(self) -> bool:
+        """Whether the scores of each label are a weighted sum of those of its members, which can be exported.
+
+        Not where a member has posteriors: their log-odds near certainty depend on the last bit of the posterior.
+        """
+        own = self.combine == "average" or (self.combine == "stacked" and self.stack_on == "own")
+        return own and all(
+            member.is_exportable and member.score_kind is not ScoreKind.POSTERIOR for member in self.members
+        )
+
+    def exported_scores(self) -> ExportedScores:
+        """The scores of the members, and their weights."""
+        found = [scores_of(member) for member in self.members_]
+        blocks = tuple(block for one in found for block in one.blocks)
+        kinds = tuple(kind for one in found for kind in one.kinds)
+        return ExportedScores(blocks, kinds, self.weights_, self.intercept_, self.constant_)
 
     def _votes(self, X: Csr) -> Floats:
         """The votes of each label less the half that is missing to those needed, as a share of the members."""

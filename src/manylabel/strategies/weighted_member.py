@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from manylabel.estimator import Csr, Floats
 from manylabel.features.weighting import Weighting
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
+from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, OneOf, Satisfies
 from manylabel.stored import Maybe, Part, Stored
@@ -106,6 +108,16 @@ class WeightedMember(MultiLabelModel):
             return score(terms, weighting.weigh_one(terms, values))
 
         return scored
+
+    @property
+    def is_exportable(self) -> bool:
+        """Whether the model's scores can be exported."""
+        return self.model.is_exportable
+
+    def exported_scores(self) -> ExportedScores:
+        """The model's scores, with the weighting in front of them."""
+        found = scores_of(self.model_)
+        return replace(found, blocks=tuple(replace(block, weighting=self.weighting_) for block in found.blocks))
 
     def natural_decision(self, scores: Floats) -> Bools:
         """The model's natural decision."""
