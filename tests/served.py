@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import re
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from typing import Any
 from manylabel import TextClassifier
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
-from manylabel.server.models import Models
+from manylabel.server.models import ModelFiles, Models
 from manylabel.server.settings import Limits, Settings
 from manylabel.server.worker import ROUTES, application
 
@@ -54,9 +55,13 @@ class InProcess:
             self.metrics = Metrics(table.fileno(), ROUTES, 1, 0)
         self.metrics.set("ready", 1)
         folder = None if self.settings.data is None else Path(self.settings.data, "models")
-        self.models = Models(self.settings.models, folder)
-        self.models.load()
+        self.files, self.models = ModelFiles(self.settings.models, folder), Models()
+        self.refresh()
         self.app = application(self.models, self.settings, self.metrics, Log(0, as_json=True))
+
+    def refresh(self) -> list[bool]:
+        """Look at the model files as the supervisor does; return of each that changed whether it is served now."""
+        return [self.models.take(found, None if file is None else os.dup(file)) for found, file in self.files.look()]
 
     @staticmethod
     def headers(body: bytes, given: Mapping[str, str] | None = None) -> dict[bytes, bytes]:

@@ -11,7 +11,8 @@ not declare or that overlap are refused, and so are values outside their range (
 
 A file is written next to its destination and renamed, so at any moment there is either the old model or the new one.
 A model is read into memory, never mapped from its file: a process that maps a file dies when somebody truncates it.
-With `private`, a copy that has no name is mapped instead, whose memory is shared with processes that are forked later.
+With `private`, a copy that has no name and cannot be changed is mapped instead; processes that map the same copy share
+its memory.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -51,6 +52,17 @@ def test_annif_client_works_unchanged(server: Running) -> None:
     assert found["results"][0]["language"] == "en"
     with pytest.raises(ValueError, match="There is no model 'other'"):
         client.get_project("other")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory without a name is Linux's")
+def test_workers_share_one_copy_of_a_model(server: Running) -> None:
+    mapped = [
+        set(re.findall(r"(\d+) +/memfd:manylabel", Path(f"/proc/{worker}/maps").read_text()))
+        for worker in server.workers()
+    ]
+    assert len(mapped) == 2
+    assert mapped[0] == mapped[1]
+    assert len(mapped[0]) == 1
 
 
 def test_a_slow_request_is_refused(server: Running) -> None:

@@ -13,7 +13,7 @@ from manylabel import TextClassifier
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.exceptions import ParameterError
 from manylabel.server.settings import Limits, check_exposure, read_token, worker_count
-from manylabel.tasks.serving import ServedModel, Wanted, served_names
+from manylabel.tasks.serving import ModelVersion, ServedModel, Wanted, served_names
 from served import InProcess, in_process, small_model
 
 PREDICT = "/v1/models/letters/predict"
@@ -78,7 +78,7 @@ def test_served_predictions_equal_those_of_the_batch_way(tmp_path: Path, method:
     texts = ["bus", "road bus lamp", "the dark road", "", "xyz"]
     path = tmp_path / "m.manylabel"
     TextClassifier(method).fit(["the late bus", "bad road", "dark lamp", "bus and road"] * 5, LABELS_OF_20).save(path)
-    served = ServedModel.load("m", path)
+    served = ServedModel.load("m", ModelVersion.of(path))
     for wanted in (Wanted(), Wanted(top=2), Wanted(threshold=0.3), Wanted(0.2, 1)):
         expected = list(served.classifier.iter_predictions(texts, threshold=wanted.threshold, top=wanted.top))
         found = [served.predict(text, wanted) for text in texts]
@@ -276,19 +276,19 @@ def test_a_replaced_file_is_served_and_a_damaged_one_is_not(tmp_path: Path) -> N
     server = in_process({"letters": path})
     first = server.models.first
     small_model(path, [["trams"], ["roads"], ["trams", "roads"], ["lamps"]])
-    assert asyncio.run(server.models.refresh()) == (1, 0)
+    assert server.refresh() == [True]
     assert server.models.first.sha256 != first.sha256
     assert "trams" in server.models.first.labels
     path.write_bytes(b"not a model at all")
-    assert asyncio.run(server.models.refresh()) == (0, 1)
-    assert asyncio.run(server.models.refresh()) == (0, 0)
+    assert server.refresh() == [False]
+    assert server.refresh() == []
     assert "trams" in server.models.first.labels
     ready = server.ask("GET", "/ready").json()
     assert "cannot load this file" in ready["failures"]["letters"]
     path.unlink()
-    assert asyncio.run(server.models.refresh()) == (0, 1)
+    assert server.refresh() == [False]
     small_model(path)
-    assert asyncio.run(server.models.refresh()) == (1, 0)
+    assert server.refresh() == [True]
     assert server.models.failures == {}
 
 

@@ -10,19 +10,17 @@ import hashlib
 import json
 import math
 import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.atomic import atomic_write
+from manylabel.data.sealed import is_sealed, sealed_copy
 from manylabel.exceptions import ModelFileError
 
 MAX_HEADER = 1 << 28
@@ -117,25 +115,18 @@ class ArrayFile:
         return found
 
     def map_copy(self) -> Array:
-        """The mapped bytes of a copy of the file that has no name, so that nobody else can change it."""
-        with self.opened() as stream, _unnamed_file() as copy:
-            shutil.copyfileobj(stream, copy, 1 << 20)
-            copy.flush()
-            if copy.tell() != self.size:
-                raise self.damaged("was cut short while it was being read")
-            return np.memmap(copy, dtype=np.uint8, mode="r")
+        """The mapped bytes of a sealed copy of the file, or of the file where it is such a copy itself."""
+        with self.opened() as stream:
+            if is_sealed(stream):
+                return np.memmap(stream, dtype=np.uint8, mode="c")
+            with sealed_copy(stream) as copy:
+                if os.fstat(copy.fileno()).st_size != self.size:
+                    raise self.damaged("was cut short while it was being read")
+                return np.memmap(copy, dtype=np.uint8, mode="c")  # sealed files refuse shared mappings
 
     def damaged(self, what: str) -> ModelFileError:
         """The error for a file that cannot be used."""
         return ModelFileError(f"{self.path}: this model file {what}. Train it again or restore a copy.")
-
-
-def _unnamed_file() -> BinaryIO:
-    """A new file without a name: in memory where the system can, otherwise a temporary file."""
-    system: str = sys.platform
-    if system == "linux":
-        return os.fdopen(os.memfd_create("manylabel"), "w+b")
-    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def read_header(path: Path, version: int) -> tuple[dict[str, Any], dict[str, Place], tuple[int, ...]]:

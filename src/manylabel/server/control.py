@@ -179,7 +179,7 @@ def _add_models(app: FastAPI, models: Models, metrics: Metrics) -> None:
         request.scope[ROUTE] = "control"
         found = models.get(model)
         name_model(response, models, found)
-        return ModelDetails(**summary(found), languages=found.languages, details=found.facts())
+        return ModelDetails(**summary(found), languages=found.languages, details=found.details)
 
     @app.get("/v1/models/{model}/labels", tags=["models"], summary="List the labels of a model")
     async def labels(
@@ -214,11 +214,11 @@ def _add_models(app: FastAPI, models: Models, metrics: Metrics) -> None:
 
 async def ask_all_workers(models: Models, metrics: Metrics) -> None:
     """Have every worker look at the model files again, and wait until all did."""
-    asked = time.time()
+    asked = time.monotonic()  # one clock for all processes, which is never set back
     metrics.set("generation", asked, metrics.workers)
     deadline = asked + RELOAD_SECONDS
     while any(metrics.get("generation", worker) < asked for worker in metrics.ready_workers()):
-        if time.time() > deadline:
+        if time.monotonic() > deadline:
             raise RequestError(409, f"Some workers did not load the model within {RELOAD_SECONDS} seconds. Ask again.")
         await asyncio.sleep(0.01)
 

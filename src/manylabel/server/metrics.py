@@ -16,7 +16,18 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 _ROUTE = len(STATUSES) + 1 + len(BUCKETS) + 1 + 1
 """The number of columns per route: statuses, durations and the sum of the durations."""
 MOST_ROUTES = 64
-_FIELDS = ("documents", "in_flight", "reloads", "reload_failures", "ready", "generation", "restarts", "pid", "memory")
+_FIELDS = (
+    "documents",
+    "in_flight",
+    "reloads",
+    "reload_failures",
+    "ready",
+    "generation",
+    "looked",
+    "restarts",
+    "pid",
+    "memory",
+)
 _FIELD = {name: MOST_ROUTES * _ROUTE + number for number, name in enumerate(_FIELDS)}
 _ROW = MOST_ROUTES * _ROUTE + len(_FIELDS)
 

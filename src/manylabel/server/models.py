@@ -2,50 +2,71 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
 from manylabel.exceptions import ManylabelError
+from manylabel.server.channel import FoundModel
 from manylabel.server.problems import RequestError
-from manylabel.tasks.serving import ServedModel, file_identity
+from manylabel.tasks.serving import ModelVersion, ServedModel, file_identity
+
+
+class ModelFiles:
+    """The files of models: those that the server was started with, and those that jobs write into a folder.
+
+    The supervisor looks at them, and keeps the latest version of each for workers that start later.
+    """
+
+    def __init__(self, given: Mapping[str, str], folder: Path | None = None) -> None:
+        self.given = {name: Path(file) for name, file in given.items()}
+        self.folder = folder
+        self.found: dict[str, tuple[FoundModel, int | None]] = {}
+        """What was found last of each model, and the descriptor of the copy of its file."""
+
+    def _paths(self) -> dict[str, Path]:
+        written = [] if self.folder is None else sorted(self.folder.glob("*.manylabel"))
+        return self.given | {path.stem: path for path in written if path.stem not in self.given}
+
+    def look(self) -> list[tuple[FoundModel, int | None]]:
+        """Copy the files that changed since the last look; return what was found of them."""
+        changed = []
+        for name, path in self._paths().items():
+            before, file = self.found.get(name, (None, None))
+            found, copy = self._look_at(name, path, before, file)
+            if found == before:
+                continue
+            if file is not None and file != copy:
+                ModelVersion(path, (), "", file).close()
+            self.found[name] = found, copy
+            changed.append(self.found[name])
+        return changed
+
+    def _look_at(
+        self, name: str, path: Path, before: FoundModel | None, file: int | None
+    ) -> tuple[FoundModel, int | None]:
+        """What there is of a model now; the same as before where its file did not change."""
+        try:
+            if before is not None and before.problem is None and before.identity == file_identity(path):
+                return before, file
+            version = ModelVersion.of(path)
+        except (ManylabelError, OSError) as error:
+            return FoundModel(name, str(path), name in self.given, problem=str(error)), None
+        return FoundModel(name, str(path), name in self.given, version.identity, version.sha256), version.file
 
 
 class Models:
-    """The current version of every model by name.
+    """The current version of every model by name, in one worker.
 
-    A request takes a model once and keeps it; `refresh` loads what changed aside and then replaces the table in one
-    step. A file that cannot be loaded leaves the old version in place.
+    A request takes a model once and keeps it; `take` loads a new version aside and then replaces the table in one step.
+    A version that cannot be loaded leaves the old one in place.
     """
 
-    def __init__(self, files: Mapping[str, str], folder: Path | None = None) -> None:
-        self.given = {name: Path(file) for name, file in files.items()}
-        self.folder = folder
-        """Where jobs write models; they are served too."""
+    def __init__(self) -> None:
         self.failures: dict[str, str] = {}
         """Why the file of a model, as it is now, could not be loaded."""
-        self._failed: dict[str, tuple[int, ...]] = {}
         self._current: dict[str, ServedModel] = {}
         self._headers: dict[tuple[str, str, str], list[tuple[bytes, bytes]]] = {}
-        self._refreshing = asyncio.Lock()
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """The files by name: those given, and those of the folder."""
-        found = {} if self.folder is None else {path.stem: path for path in sorted(self.folder.glob("*.manylabel"))}
-        return {**self.given, **{name: path for name, path in found.items() if name not in self.given}}
-
-    def load(self) -> None:
-        """Load every model; one of the folder that cannot be loaded is left out and reported."""
-        self._current = {name: ServedModel.load(name, path) for name, path in self.given.items()}
-        for name, path in self.files.items():
-            if name in self._current:
-                continue
-            try:
-                self._current[name] = ServedModel.load(name, path)
-            except (ManylabelError, OSError) as error:
-                self.failures[name] = str(error)
 
     @property
     def first(self) -> ServedModel:
@@ -56,7 +77,7 @@ class Models:
 
     @property
     def all(self) -> list[ServedModel]:
-        """All models, in the order in which they were given."""
+        """All models, those that were given first."""
         return list(self._current.values())
 
     def get(self, name: str) -> ServedModel:
@@ -77,29 +98,19 @@ class Models:
             ]
         return self._headers[key]
 
-    async def refresh(self) -> tuple[int, int]:
-        """Load the files that changed; return how many models were replaced, and how many could not be."""
-        replaced = failed = 0
-        async with self._refreshing:
-            for name, path in self.files.items():
-                try:
-                    identity = file_identity(path)
-                    if name in self._current and identity == self._current[name].identity:
-                        self._succeeded(name)
-                        continue
-                    if identity == self._failed.get(name):
-                        continue
-                    self._failed[name] = identity
-                    made = await asyncio.to_thread(ServedModel.load, name, path)
-                    self._current = {**self._current, name: made}
-                    self._headers.clear()
-                    self._succeeded(name)
-                    replaced += 1
-                except (ManylabelError, OSError) as error:
-                    failed += name not in self.failures or str(error) != self.failures[name]
-                    self.failures[name] = str(error)
-        return replaced, failed
-
-    def _succeeded(self, name: str) -> None:
-        self.failures.pop(name, None)
-        self._failed.pop(name, None)
+    def take(self, found: FoundModel, file: int | None) -> bool:
+        """Load a version that the supervisor found and serve it; return whether it is served now."""
+        version = found.version(file)
+        try:
+            if found.problem is None:
+                made = ServedModel.load(found.name, version)
+                self._current = {**self._current, found.name: made}
+                self._headers = {}
+                self.failures = {name: why for name, why in self.failures.items() if name != found.name}
+            else:
+                self.failures = {**self.failures, found.name: found.problem}
+        except (ManylabelError, OSError) as error:
+            self.failures = {**self.failures, found.name: str(error)}
+        finally:
+            version.close()
+        return found.name not in self.failures

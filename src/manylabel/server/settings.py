@@ -58,7 +58,7 @@ class Limits(msgspec.Struct, frozen=True):
         return cls(**values)
 
 
-class Settings(msgspec.Struct, frozen=True):
+class Settings(msgspec.Struct, frozen=True, tag="settings"):
     """The settings of a server."""
 
     models: dict[str, str]

@@ -1,7 +1,8 @@
-"""The parent process: it holds the listening socket, starts the workers, and starts one again that died."""
+"""The parent process: it holds the listening socket and copies of the models, and keeps the workers running."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -12,16 +13,18 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-import msgspec
-
 from manylabel.exceptions import ParameterError
+from manylabel.server.channel import Channel, Looked
 from manylabel.server.jobs.schedule import Scheduler
 from manylabel.server.jobs.store import JobStore
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
+from manylabel.server.models import ModelFiles
 from manylabel.server.settings import UNUSABLE, Settings, check_exposure
 
 POLL = 0.05
+WATCH = 1.0
+"""Seconds between two looks at the model files."""
 BACKLOG = 2048
 LONGEST_PAUSE = 10.0
 """Seconds before a worker that dies again and again is started once more."""
@@ -59,9 +62,15 @@ class Supervisor:
         self.table = Metrics.new_file(settings.workers)
         self.metrics = Metrics(self.table.fileno(), (), settings.workers, settings.workers)
         self.scheduler: Scheduler | None = None
+        folder = None
         if settings.data is not None:
-            self.scheduler = Scheduler(JobStore(Path(settings.data)), settings.jobs, settings.limits, self.log)
+            store = JobStore(Path(settings.data))
+            folder = store.models
+            self.scheduler = Scheduler(store, settings.jobs, settings.limits, self.log)
+        self.files = ModelFiles(settings.models, folder)
+        self._looked = 0.0
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._channels: dict[int, Channel] = {}
         self._stopping = False
         self._due = [0.0] * settings.workers
         """When each worker may be started again."""
@@ -78,6 +87,7 @@ class Supervisor:
         kept = {one: signal.signal(one, self._stop) for one in (signal.SIGTERM, signal.SIGINT)}
         kept[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._reload)
         try:
+            self.files.look()
             for worker in range(self.settings.workers):
                 self._start(worker)
             return self._keep_running()
@@ -94,7 +104,7 @@ class Supervisor:
         self._stopping = True
 
     def _reload(self, number: int, frame: FrameType | None) -> None:
-        self.metrics.set("generation", time.time())
+        self.metrics.set("generation", time.monotonic())
 
     def _keep_running(self) -> int:
         announced = False
@@ -115,28 +125,46 @@ class Supervisor:
                     self.metrics.add("restarts", 1)
             if self.scheduler is not None:
                 self.scheduler.step()
+            self._look_at_models()
             time.sleep(POLL)
         return 0
 
+    def _look_at_models(self) -> None:
+        """Tell the workers which model files changed: now and then, and at once when a request or a signal asks."""
+        asked, now = self.metrics.get("generation"), time.monotonic()
+        if asked <= self.metrics.get("looked") and now - self._looked < WATCH:
+            return
+        changed = self.files.look()
+        for channel in self._channels.values():
+            with contextlib.suppress(OSError):  # a worker that died is started again and told then
+                for found, file in changed:
+                    channel.send(found, file)
+                channel.send(Looked(asked))
+        self.metrics.set("looked", asked)
+        self._looked = now
+
     def _start(self, worker: int) -> None:
         fds = (self.listener.fileno(), self.table.fileno())
-        process = subprocess.Popen(
-            [sys.executable, "-m", "manylabel.server.worker", str(worker), *map(str, fds)],
-            stdin=subprocess.PIPE,
-            bufsize=0,
-            pass_fds=fds,
-            process_group=0,  # Ctrl-C reaches the supervisor only, which then stops the workers
-        )
-        assert process.stdin is not None
-        process.stdin.write(msgspec.json.encode(self.settings) + b"\n")
-        self.processes[worker] = process
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.processes[worker] = subprocess.Popen(
+                [sys.executable, "-m", "manylabel.server.worker", str(worker), *map(str, fds)],
+                stdin=theirs.fileno(),
+                pass_fds=fds,
+                process_group=0,  # Ctrl-C reaches the supervisor only, which then stops the workers
+            )
+        channel = self._channels[worker] = Channel(ours)
+        with contextlib.suppress(OSError):  # it died already, which is noticed soon
+            channel.send(self.settings)
+            for found, file in self.files.found.values():
+                channel.send(found, file)
+            channel.send(Looked(self.metrics.get("looked")))
         self._due[worker] = time.monotonic()
 
     def _died(self, worker: int, code: int) -> None:
         """Plan the next start of a worker: at once, or later and later where it dies again and again."""
-        process = self.processes.pop(worker)
-        if process.stdin is not None:
-            process.stdin.close()
+        del self.processes[worker]
+        self._channels.pop(worker).end.close()
         for field in ("ready", "in_flight", "pid"):
             self.metrics.set(field, 0, worker)
         lived = time.monotonic() - self._due[worker]
@@ -155,8 +183,8 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            if process.stdin is not None:
-                process.stdin.close()
+        for channel in self._channels.values():
+            channel.end.close()
 
 
 def serve(settings: Settings, started: Callable[[str], None]) -> int:

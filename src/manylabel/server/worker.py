@@ -1,7 +1,7 @@
-"""One worker process: it loads the models, answers requests on the shared socket, and watches the model files.
+"""One worker process: it answers requests on the shared socket, with the models that the supervisor sends it.
 
-``python -m manylabel.server.worker NUMBER SOCKET TABLE``; settings come as one line of JSON on standard input, which
-stays open: when it ends, the supervisor is gone, and the worker stops.
+``python -m manylabel.server.worker NUMBER SOCKET TABLE``; standard input is the channel to the supervisor. When it
+ends, the supervisor is gone, and the worker stops.
 """
 
 from __future__ import annotations
@@ -13,20 +13,17 @@ import os
 import resource
 import socket
 import sys
-import time
+import threading
 from collections.abc import Sequence
-from pathlib import Path
 
-import msgspec
 import uvicorn
 from starlette.routing import Route, Router
 
-from manylabel.exceptions import ManylabelError
+from manylabel.server.channel import Channel, FoundModel, Looked
 from manylabel.server.connections import Connection
 from manylabel.server.control import control_plane, openapi_route
 from manylabel.server.dialects import annif, hugging_face, mlflow, open_inference, own
 from manylabel.server.gate import OTHER, Gate
-from manylabel.server.jobs.store import JobStore
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics, memory_of_this_process
 from manylabel.server.models import Models
@@ -53,10 +50,8 @@ ROUTES = (
     "data",
     *(one.name for one in OPERATIONS),
 )
-WATCH = 1.0
-"""Seconds between two looks at the model files."""
-GLANCE = 0.05
-"""Seconds between two looks at whether another worker was asked to reload."""
+MEMORY = 1.0
+"""Seconds between two looks at the memory of the process."""
 ENOUGH_FILES = 1 << 16
 RESERVED_FILES = 64
 """File handles that connections leave for model files and logs."""
@@ -65,7 +60,9 @@ RESERVED_FILES = 64
 def application(models: Models, settings: Settings, metrics: Metrics, log: Log) -> Gate:
     """The whole ASGI application."""
     control = control_plane(models, settings, metrics)
-    openapi_route(control, openapi_document(control, OPERATIONS, list(models.given) if settings.data is None else []))
+    openapi_route(
+        control, openapi_document(control, OPERATIONS, list(settings.models) if settings.data is None else [])
+    )
     routes = [Route(one.path, Endpoint(one, models, settings.limits)) for one in OPERATIONS]
     return Gate(Router(routes, redirect_slashes=False, default=control), settings, metrics, log)
 
@@ -84,13 +81,16 @@ class WorkerServer(uvicorn.Server):
         models: Models,
         limits: Limits,
         gate: Gate,
+        channel: Channel,
     ) -> None:
         super().__init__(config)
+        self.channel = channel
         self.listener, self.models, self.limits = listener, models, limits
         self.metrics, self.log = gate.metrics, gate.log
         self.shortcut = Shortcut(OPERATIONS, models, limits, gate)
         self.most = raise_file_limit() - RESERVED_FILES
-        self._watching: asyncio.Task[None] | None = None
+        self._told: asyncio.Queue[tuple[FoundModel | Looked, int | None]] = asyncio.Queue()
+        self._working: list[asyncio.Task[None]] = []
         self._accepting: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: Sequence[socket.socket] | None = None) -> None:
@@ -98,8 +98,8 @@ class WorkerServer(uvicorn.Server):
         self.servers = []
         loop = asyncio.get_running_loop()
         loop.add_reader(self.listener, self._accept)
-        loop.add_reader(sys.stdin, self._supervisor_is_gone)
-        self._watching = loop.create_task(self._watch())
+        threading.Thread(target=self._listen_to_supervisor, args=(loop,), daemon=True).start()
+        self._working = [loop.create_task(self._take_models()), loop.create_task(self._measure_memory())]
         self.metrics.set("ready", 1)
         self.started = True
 
@@ -108,9 +108,8 @@ class WorkerServer(uvicorn.Server):
         self.metrics.set("ready", 0)
         loop = asyncio.get_running_loop()
         loop.remove_reader(self.listener)
-        loop.remove_reader(sys.stdin)
-        if self._watching is not None:
-            self._watching.cancel()
+        for task in self._working:
+            task.cancel()
         self.listener.close()
         await asyncio.gather(*self._accepting)
         await super().shutdown()
@@ -135,28 +134,41 @@ class WorkerServer(uvicorn.Server):
         with contextlib.suppress(OSError):  # it was closed again before it was served
             await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
 
-    def _supervisor_is_gone(self) -> None:
-        if not os.read(sys.stdin.fileno(), 1024):
-            asyncio.get_running_loop().remove_reader(sys.stdin)
-            self.should_exit = True
+    def _listen_to_supervisor(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hand on what the supervisor sends, until it is gone; a thread waits, because a message comes in pieces."""
+        while (told := self.channel.receive()) is not None:
+            message, file = told
+            assert not isinstance(message, Settings)
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and so will the process
+                loop.call_soon_threadsafe(self._told.put_nowait, (message, file))
+        self.should_exit = True
 
-    async def _watch(self) -> None:
-        """Load changed model files: now and then, and at once when a worker was asked to."""
-        looked = time.monotonic()
+    async def _take_models(self) -> None:
+        """Load the versions that the supervisor sends, one after the other, while requests are answered."""
         while True:
-            await asyncio.sleep(GLANCE)
-            asked = self.metrics.get("generation", self.metrics.workers)
-            if asked <= self.metrics.get("generation") and time.monotonic() - looked < WATCH:
+            message, file = await self._told.get()
+            if isinstance(message, Looked):
+                self.metrics.set("generation", max(message.at, self.metrics.get("generation")))
                 continue
-            replaced, failed = await self.models.refresh()
-            self.metrics.add("reloads", replaced)
-            self.metrics.add("reload_failures", failed)
-            self.metrics.set("generation", max(asked, self.metrics.get("generation")))
+            is_served = await asyncio.to_thread(self.models.take, message, file)
+            settle()
+            self.metrics.add("reloads" if is_served else "reload_failures", 1)
+            if is_served:
+                self.log.write("reload", "serves a new version:", model=message.name, sha256=message.sha256)
+            else:
+                self.log.write("reload_failed", self.models.failures[message.name], "error", model=message.name)
+
+    async def _measure_memory(self) -> None:
+        while True:
             self.metrics.set("memory", memory_of_this_process())
-            looked = time.monotonic()
-            if replaced or failed:
-                versions = {model.name: model.version for model in self.models.all}
-                self.log.write("reload", "looked at the model files again:", **versions, **self.models.failures)
+            await asyncio.sleep(MEMORY)
+
+
+def settle() -> None:
+    """Free what is no longer used, and spare the garbage collector what was loaded, which stays."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def raise_file_limit() -> int:
@@ -168,22 +180,26 @@ def raise_file_limit() -> int:
     return max(soft, wanted)
 
 
-def run(number: int, listener: socket.socket, table: int, settings: Settings) -> int:
+def run(number: int, listener: socket.socket, table: int, channel: Channel) -> int:
     """Answer requests until the process is told to stop; return the exit code."""
+    told = channel.receive()
+    if told is None or not isinstance(settings := told[0], Settings):
+        return 0  # the supervisor is gone already
     log = Log(number, as_json=settings.json_logs)
     metrics = Metrics(table, ROUTES, settings.workers, number)
-    asked = metrics.get("generation", settings.workers)
-    models = Models(settings.models, None if settings.data is None else JobStore(Path(settings.data)).models)
-    try:
-        models.load()
-    except (ManylabelError, OSError) as error:
-        log.write("unusable", str(error), "error")
-        return UNUSABLE
-    metrics.set("generation", asked)
+    models = Models()
+    while (told := channel.receive()) is not None:
+        found, file = told
+        if isinstance(found, Looked):
+            metrics.set("generation", found.at)
+            break
+        assert isinstance(found, FoundModel)
+        if not models.take(found, file) and found.is_given:
+            log.write("unusable", models.failures[found.name], "error")
+            return UNUSABLE
     metrics.set("pid", os.getpid())
     gate = application(models, settings, metrics, log)
-    gc.collect()
-    gc.freeze()  # what was loaded stays: the collector need not look at it again and again
+    settle()
     config = uvicorn.Config(
         gate,
         http="httptools",
@@ -198,18 +214,16 @@ def run(number: int, listener: socket.socket, table: int, settings: Settings) ->
         timeout_keep_alive=75,
         timeout_graceful_shutdown=settings.grace,
     )
-    WorkerServer(config, listener, models, settings.limits, gate).run()
+    WorkerServer(config, listener, models, settings.limits, gate, channel).run()
     return 0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a worker that a supervisor started."""
     number, listener, table = map(int, arguments)
-    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as stream:
-        settings = msgspec.json.decode(stream.readline(), type=Settings)
     shared = socket.socket(fileno=listener)
     shared.setblocking(False)
-    return run(number, shared, table, settings)
+    return run(number, shared, table, Channel(socket.socket(fileno=0)))
 
 
 if __name__ == "__main__":

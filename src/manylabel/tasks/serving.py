@@ -14,10 +14,11 @@ import numpy as np
 
 from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Text as Text
+from manylabel.data.sealed import CAN_SEAL, sealed_copy
 from manylabel.decisions.corrected import checked_thresholds
 from manylabel.decisions.shown import decide_by_shown
 from manylabel.estimator import Floats
-from manylabel.exceptions import MissingDataError, ModelFileError, ParameterError
+from manylabel.exceptions import ManylabelError, MissingDataError, ModelFileError, ParameterError
 from manylabel.features.languages import CODES, language_shares
 from manylabel.kernels.threads import available_threads
 from manylabel.tasks.corpora import Source, load_source, split_of
@@ -43,6 +44,8 @@ class Wanted:
 
 
 BY_RULE = Wanted()
+DETAILS = ("versions", "facts", "language", "texts", "chosen", "guarantee", "expected", "changes", "single_label")
+"""What a server tells of a model file: what `manylabel inspect` does, but for arrays, thresholds and label counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +56,44 @@ class TextPrediction:
     runners_up: list[Scored]
 
 
+@dataclass(frozen=True, slots=True)
+class ModelVersion:
+    """One version of a model file, as it was when it was looked at."""
+
+    path: Path
+    identity: tuple[int, ...]
+    sha256: str
+    file: int | None
+    """The descriptor of a sealed copy that processes share; None where the system has none, and each reads the file."""
+
+    @classmethod
+    def of(cls, path: Path) -> ModelVersion:
+        """The version that the file holds now; an error where it is written to while it is copied."""
+        with path.open("rb") as stream:
+            before = os.fstat(stream.fileno())
+            with sealed_copy(stream) as copy:
+                copy.seek(0)
+                sha256 = hashlib.file_digest(copy, "sha256").hexdigest()
+                if identity(os.fstat(stream.fileno())) != identity(before) or copy.tell() != before.st_size:
+                    raise ModelFileError(f"{path}: this model file was written to while it was being read.")
+                return cls(path, identity(before), sha256, os.dup(copy.fileno()) if CAN_SEAL else None)
+
+    def close(self) -> None:
+        """Give the copy up; what was loaded from it keeps it."""
+        if self.file is not None:
+            os.close(self.file)
+
+
 class ServedModel:
     """A model and all that answers name: its labels, their addresses, its version and the SHA-256 of its file.
 
     `load` reads the file once; nothing here changes afterwards, so that whoever holds one is answered by one version.
     """
 
-    def __init__(self, name: str, path: Path, classifier: TextClassifier, identity: tuple[int, ...], sha256: str):
-        self.name, self.path, self.identity, self.sha256 = name, path, identity, sha256
-        self.version = datetime.fromtimestamp(identity[3] / 1e9, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    def __init__(self, name: str, version: ModelVersion, classifier: TextClassifier, details: dict[str, Any]) -> None:
+        self.name, self.identity, self.sha256, self.details = name, version.identity, version.sha256, details
+        changed = datetime.fromtimestamp(self.identity[3] / 1e9, UTC)
+        self.version = changed.isoformat(timespec="milliseconds")[:-6] + "Z"
         self.classifier = use_threads(classifier, 1)
         self.labels = classifier.labels_
         self.addresses = classifier.label_addresses
@@ -79,13 +111,18 @@ class ServedModel:
         self._columns = {label: column for column, label in enumerate(self.labels)}
 
     @classmethod
-    def load(cls, name: str, path: Path) -> ServedModel:
-        """The model of a file; an error where the file was replaced while it was read."""
-        before, sha256 = file_identity(path), _file_digest(path)
-        classifier = TextClassifier.load(path)
-        if file_identity(path) != before:
-            raise ModelFileError(f"{path}: this model file was replaced while it was being read. Load it again.")
-        return cls(name, path, classifier, before, sha256)
+    def load(cls, name: str, version: ModelVersion) -> ServedModel:
+        """The model of a version; its arrays are those of the sealed copy, where there is one."""
+        is_shared = version.file is not None
+        source = Path(f"/proc/self/fd/{version.file}") if is_shared else version.path
+        try:
+            classifier, record = TextClassifier.load(source, private=is_shared), inspect(source)
+        except ManylabelError as error:
+            raise ModelFileError(str(error).replace(str(source), str(version.path))) from None
+        if not is_shared and file_identity(source) != version.identity:
+            raise ModelFileError(f"{source}: this model file was replaced while it was being read. Load it again.")
+        found = record.as_dict()
+        return cls(name, version, classifier, {kept: found[kept] for kept in DETAILS})
 
     def check(self, wanted: Wanted) -> None:
         """An error where a threshold is not one that the scores of the model can have."""
@@ -160,29 +197,22 @@ class ServedModel:
             label if uri is None else known.get(uri, label) for label, uri in zip(self.labels, self.uris, strict=True)
         ]
 
-    def facts(self) -> dict[str, Any]:
-        """What `manylabel inspect` knows of the file, without its arrays, thresholds and label counts."""
-        found = inspect(self.path).as_dict()
-        kept = ("versions", "facts", "language", "texts", "chosen", "guarantee", "expected", "changes", "single_label")
-        return {name: found[name] for name in kept}
-
 
 def _best_first(scored: Scored) -> tuple[float, int]:
     return -scored[1], scored[0]
 
 
 def file_identity(path: Path) -> tuple[int, ...]:
-    """The device, number, size and time of change of a file: another model has another identity."""
+    """The `identity` of a file: another model has another one."""
     try:
-        status = os.stat(path)
+        return identity(os.stat(path))
     except OSError:
         raise MissingDataError(f"{path}: there is no such model file.") from None
+
+
+def identity(status: os.stat_result) -> tuple[int, ...]:
+    """The device, number, size and time of change of a file."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def served_names(models: Sequence[str]) -> dict[str, Path]:
