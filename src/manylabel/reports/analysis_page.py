@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from manylabel.evaluation.analyses import Analysis, LabelRanking
 from manylabel.evaluation.result import Result
 from manylabel.metrics.curves import CurveRecord
-from manylabel.reports.charts import Axis, Chart, Series
+from manylabel.reports.charts import Axis, Chart, Dash, Series
 from manylabel.reports.html_page import HtmlBlock
 from manylabel.reports.page import Cell, Column, Heading, Note, Table
 from manylabel.wording import counted
 
 Analysed = Sequence[tuple[Result, Analysis]]
-
-Dash = Literal["solid", "dashed", "dotted"]
 
 DRAWN_LABELS, HIDDEN_LABELS = 4, 8
 """How many labels have visible curves, and how many more can be shown by a press on the legend."""
@@ -26,6 +23,8 @@ LISTED_LABELS = 200
 FIRST_DOCUMENTS = 5
 VIEWS = {"all": "all documents", "labelled": "documents with a label"}
 DASHES: dict[str, Dash] = {"all": "solid", "labelled": "dotted"}
+LABEL_DASHES: tuple[Dash, ...] = ("dotted", "dashdot", "long", "solid")
+"""By these, labels can be told apart without colour; averages are drawn wider."""
 
 
 # ---- precision–recall and ROC curves ---------------------------------------------------------------------------------
@@ -38,7 +37,9 @@ def curves_section(found: Analysed) -> list[HtmlBlock]:
         micro, macro = analysis.curves.micro, analysis.curves.macro
         areas = (micro.average_precision, macro.average_precision, micro.roc_auc, macro.roc_auc)
         rows.append([result.method, *("undefined" if area is None else f"{100 * area:.2f} %" for area in areas)])
-    titles = ("precision–recall, micro", "precision–recall, macro", "ROC, micro", "ROC, macro")
+    titles = ["precision–recall, micro", "precision–recall, macro", "ROC, micro", "ROC, macro"]
+    if len(rows) == 1:  # two columns are enough, also on a phone
+        titles, rows = ["micro", "macro"], [["precision–recall", *rows[0][1:3]], ["ROC", *rows[0][3:]]]
     analysis = found[0][1]
     left_out = len(analysis.label_names) - len(analysis.curves.labels)
     meaning = (
@@ -100,7 +101,18 @@ def _labels_curves(analysis: Analysis) -> Curves:
         (Series("all labels, macro", (), (), colour=1, width=3.5, dash="dashed"), curves.macro),
     ]
     return averages + [
-        (Series(curve.name, (), (), colour=number + 2, width=1.3, hidden=number >= DRAWN_LABELS), curve)
+        (
+            Series(
+                curve.name,
+                (),
+                (),
+                colour=number + 2,
+                width=1.6,
+                dash=LABEL_DASHES[number % len(LABEL_DASHES)],
+                hidden=number >= DRAWN_LABELS,
+            ),
+            curve,
+        )
         for number, curve in enumerate(curves.labels[: DRAWN_LABELS + HIDDEN_LABELS])
     ]
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Value = float | int | str | None
+Dash = Literal["solid", "dashed", "dotted", "dashdot", "long"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Series:
     """What is drawn; ``boxes`` are those of the y of each x, for all series of a chart or none."""
     colour: int | None = 0
     """A number of the palette, which also selects the symbol of dots; None for grey."""
-    dash: Literal["solid", "dashed", "dotted"] = "solid"
+    dash: Dash = "solid"
     width: float = 2
     low: Sequence[float | None] | None = None
     high: Sequence[float | None] | None = None

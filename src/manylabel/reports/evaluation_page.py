@@ -74,9 +74,9 @@ def labels_section(report: EvaluationReport, analysis: Analysis, several: bool) 
     counts = analysis.counts
     negatives = dict(zip(analysis.label_names, counts.tn.tolist(), strict=True))
     titles = [
-        Column("label"), Column("train", "count"), Column("test", "count"), Column("predicted", "count"),
-        Column("precision", "share"), Column("recall", "share"), Column("F1", "share"), Column("", "bar"),
-        Column("F1 interval", "number"), Column("threshold", "number"), Column("avg. precision", "share"),
+        Column("label"), Column("test", "count"), Column("precision", "share"), Column("recall", "share"),
+        Column("F1", "share"), Column("", "bar"), Column("F1 interval", "number"), Column("train", "count"),
+        Column("predicted", "count"), Column("threshold", "number"), Column("avg. precision", "share"),
         Column("ROC area", "share"), *(Column(name, "count") for name in ("tp", "fp", "fn", "tn")),
         Column("accuracy", "share"),
     ]  # fmt: skip
@@ -84,7 +84,7 @@ def labels_section(report: EvaluationReport, analysis: Analysis, several: bool) 
         Heading(of_method("Labels", report.method, several)),
         Table(titles, [_label_row(one, negatives[one.label]) for one in report.labels]),
         Note(
-            "Documents by label: in training, in the test, and predicted; rightly predicted (tp), wrongly predicted "
+            "Documents by label: in the test, in training, and predicted; rightly predicted (tp), wrongly predicted "
             "(fp), missed (fn), rightly not predicted (tn). Accuracy is (tp + tn) / documents; for a rare label it is "
             "high even if the label is never predicted. 95 % intervals of F1 follow Goutte & Gaussier 2005. Average "
             "precision and ROC area are those under the curves. An empty cell is undefined.",
@@ -97,9 +97,10 @@ def _label_row(one: MeasuredLabel, negatives: int) -> list[Cell]:
     wrong, missed = one.predicted - one.right, one.true - one.right
     documents = negatives + one.right + wrong + missed
     return [
-        one.label, one.trained, one.true, one.predicted, one.precision, one.recall, one.f1, one.f1,
-        f"{100 * one.f1_low:.0f} to {100 * one.f1_high:.0f} %", one.threshold, one.average_precision, one.roc_auc,
-        one.right, wrong, missed, negatives, (one.right + negatives) / max(documents, 1),
+        one.label, one.true, one.precision, one.recall, one.f1, one.f1,
+        f"{100 * one.f1_low:.0f} to {100 * one.f1_high:.0f} %", one.trained, one.predicted, one.threshold,
+        one.average_precision, one.roc_auc, one.right, wrong, missed, negatives,
+        (one.right + negatives) / max(documents, 1),
     ]  # fmt: skip
 
 

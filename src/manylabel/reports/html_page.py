@@ -63,6 +63,8 @@ COMPONENTS = {
 """Our scripts, and the elements that need them; those that use others come after these."""
 CONTENTS_FROM = 6
 """Pages of at least so many headings begin with links to them."""
+LONG = 30
+"""Tables of at least so many rows scroll under their head."""
 DIGITS = 5
 """Significant digits of the numbers that are drawn."""
 
@@ -188,8 +190,9 @@ def _table(table: Table) -> str:
         for name, column in zip(classes, table.columns, strict=True)
     )
     rows = "".join(f"<tr>{''.join(map(_cell, row, table.columns, classes))}</tr>" for row in table.rows)
+    size = "wide long" if len(table.rows) >= LONG else "wide"
     return (
-        '<ml-table><div class="wide" tabindex="0">'
+        f'<ml-table><div class="{size}" tabindex="0">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></ml-table>"
     )
 

@@ -4,7 +4,7 @@
 /* global Plot, d3 */
 import { LitElement, css, html, svg } from "lit";
 
-const DASHES = { solid: null, dashed: "7 4", dotted: "2 4" };
+const DASHES = { solid: null, dashed: "7 4", dotted: "2 4", dashdot: "9 3 2 3", long: "14 5" };
 const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "cross", "wye", "times"];
 const COLOURS = 8;
 

@@ -4,6 +4,7 @@ import { LitElement, css, html } from "lit";
 
 const FIRST_ROWS = 100;
 const FILTER_FROM = 30;
+const texts = new Intl.Collator(undefined, { numeric: true });
 
 /** The value by which a cell is sorted: its number where it has one, otherwise its text. */
 function valueOf(cell) {
@@ -16,7 +17,7 @@ function valueOf(cell) {
 function compare(a, b, down) {
   const emptyA = a === "" || Number.isNaN(a), emptyB = b === "" || Number.isNaN(b);
   if (emptyA || emptyB) return emptyA - emptyB;
-  const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
+  const order = typeof a === "number" && typeof b === "number" ? a - b : texts.compare(String(a), String(b));
   return down ? -order : order;
 }
 
@@ -44,7 +45,9 @@ class Table extends LitElement {
   connectedCallback() {
     super.connectedCallback();
     this.body = this.querySelector("tbody");
-    this.rows = [...this.body.rows].map((row) => ({ row, values: [...row.cells].map(valueOf), text: row.textContent.toLowerCase() }));
+    this.rows = [...this.body.rows].map((row) => ({
+      row, values: [...row.cells].map(valueOf), text: [...row.cells].map((cell) => cell.textContent).join("\n").toLowerCase(),
+    }));
     this.querySelectorAll("thead th").forEach((head, column) => this.makeSortable(head, column));
     this.arrange();
   }

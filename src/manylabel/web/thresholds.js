@@ -25,12 +25,12 @@ class Thresholds extends LitElement {
     select { min-width: 14rem; } button { color: var(--accent); cursor: pointer; font-size: .875rem; }
     .slide { flex: 1 1 18rem; } input { width: 100%; accent-color: var(--accent); margin: .35rem 0 0; height: 1.6rem; }
     select:focus-visible, button:focus-visible, input:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-    .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .9375rem; font-variant-numeric: tabular-nums; }
-    th, td { text-align: right; padding: .3rem .8rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
-    th:first-child { text-align: left; } thead th { color: var(--quiet); font-weight: 600; } .now td { font-weight: 700; }
+    dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(6.4rem, 1fr)); gap: .5rem; margin: 0; font-variant-numeric: tabular-nums; }
+    dl div { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .6rem; }
+    dt, .own { color: var(--quiet); font-size: .8125rem; } dd { margin: 0; } .now { font-weight: 700; font-size: 1.1rem; }
     .charts { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; margin-top: 1rem; } .charts > :first-child { grid-column: 1 / -1; }
     .charts > * { min-width: 0; }
-    @media (max-width: 44rem) { .charts { grid-template-columns: 1fr; } th, td { padding: .28rem .4rem; } }
+    @media (max-width: 44rem) { .charts { grid-template-columns: 1fr; } }
     @media print { select, button, input { border: none; } }
   `;
 
@@ -96,32 +96,31 @@ class Thresholds extends LitElement {
     const every = [...curve.thresholds.map((_, place) => this.at(place)), figures(curve, 0, 0)];
     const line = { name: "at all thresholds", x: [1, ...every.map(({ wrong }) => share(wrong, none))], y: [1, ...every.map(({ recall }) => recall)], colour: 0, in_legend: false };
     const dot = { name: "at the slider", x: [share(now.wrong, none)], y: [now.recall], mark: "dots", colour: 1, size: [7], in_legend: false };
-    return this.drawn(`ROC: true by false positive rate${area(curve.roc_auc)}`, axis("false positive rate"), axis("true positive rate"), [line, dot], 300);
+    return this.drawn(`ROC${area(curve.roc_auc)}`, axis("false positive rate"), axis("true positive rate"), [line, dot], 300);
   }
 
-  row(name, threshold, one, kind) {
-    return html`<tr class=${kind}><th scope="row">${name}</th><td>${this.number(threshold)}</td>
-      <td>${percent(one.precision)}</td><td>${percent(one.recall)}</td><td>${percent(one.F1)}</td>
-      <td>${count(one.predicted)}</td><td>${count(one.right)}</td><td>${count(one.wrong)}</td><td>${count(one.missed)}</td></tr>`;
+  /** Each figure at the slider and, below it, that of the model's own decision rule. */
+  figures() {
+    const { curve } = this, now = this.at(this.place), own = figures(curve, curve.own_predicted, curve.own_right);
+    const shown = (name, value) => (SERIES.some(([series]) => series === name) ? percent(value) : count(value));
+    return html`<dl>${Object.keys(now).map((name) => html`<div>
+      <dt>${name}</dt><dd class="now">${shown(name, now[name])}</dd><dd class="own">model: ${shown(name, own[name])}</dd></div>`)}</dl>`;
   }
 
   render() {
-    const { curve } = this, own = figures(curve, curve.own_predicted, curve.own_right);
+    const { curve } = this;
     return html`
       <div class="tools">
         <div><label for="which">Label</label>
           <select id="which" @change=${(event) => this.choose(event.target.selectedIndex)}>
             ${this.curves.map(({ name, true: documents }, number) => html`<option ?selected=${number === this.chosen}>${name === ALL && number === 0 ? name : `${name} (${count(documents)})`}</option>`)}
           </select></div>
-        <div class="slide"><label for="threshold">Threshold ${this.number(curve.thresholds[this.place])}</label>
+        <div class="slide"><label for="threshold">Threshold ${this.number(curve.thresholds[this.place])}${curve.threshold === null ? "" : ` (model: ${this.number(curve.threshold)})`}</label>
           <input id="threshold" type="range" min="0" max=${curve.thresholds.length - 1} step="1" .value=${String(this.place)}
             aria-valuetext=${this.announced()} @input=${(event) => { this.place = Number(event.target.value); }}></div>
         <button type="button" @click=${() => { this.place = this.ownPlace; }}>Back to the model's own</button>
       </div>
-      <div class="wide" tabindex="0" role="region" aria-label="Figures at the slider and of the model"><table>
-        <thead><tr><td></td>${["threshold", "precision", "recall", "F1", "predicted", "right", "wrong", "missed"].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-        <tbody>${this.row("at the slider", curve.thresholds[this.place], this.at(this.place), "now")}
-          ${this.row("the model's own rule", curve.threshold, own, "own")}</tbody></table></div>
+      ${this.figures()}
       <div class="charts">${this.overThresholds()}${this.precisionRecall()}${this.roc()}</div>`;
   }
 }
