@@ -1,5 +1,6 @@
 """``manylabel serve``: a real server, its workers, and clients that exist."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -251,9 +252,25 @@ def test_accepted_jobs_outlive_a_killed_server(tmp_path: Path) -> None:
         second = server.ask("POST", "/v1/jobs", asked).json()["id"]
         while server.ask("GET", f"/v1/jobs/{first}").json()["state"] == "queued":
             time.sleep(0.05)
+        accepted: list[str] = [first, second]
+
+        def add_jobs() -> None:
+            with contextlib.suppress(OSError, http.client.HTTPException):  # the server is gone
+                while True:
+                    accepted.append(server.ask("POST", "/v1/jobs", asked).json()["id"])
+
+        threads = [threading.Thread(target=add_jobs) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
         server.process.kill()
         server.process.wait()
+        for thread in threads:
+            thread.join()
     with running("--data", str(data)) as server:
+        known = {one["id"] for one in server.ask("GET", "/v1/jobs?limit=1000").json()["jobs"]}
+        assert known >= set(accepted)
+        assert len(accepted) > 2
         interrupted = server.ask("GET", f"/v1/jobs/{first}").json()
         assert (interrupted["state"], interrupted["attempt"]) == ("interrupted", 1)
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)

@@ -80,9 +80,10 @@ def test_a_job_is_accepted_run_and_its_model_served(server: InProcess, store: Jo
     [
         {"kind": "evaluate", "data": "letters", "method": "nb-binary"},
         {"kind": "compare", "data": "letters", "methods": ["nb-binary", "rocchio"]},
+        {"kind": "audit", "data": "letters"},
     ],
 )
-def test_methods_are_evaluated_and_compared(
+def test_methods_are_evaluated_and_compared_and_labels_audited(
     server: InProcess, store: JobStore, request_body: dict[str, object]
 ) -> None:
     identifier = server.ask("POST", "/v1/jobs", request_body).json()["id"]
@@ -91,6 +92,8 @@ def test_methods_are_evaluated_and_compared(
     result = server.ask("GET", f"/v1/jobs/{identifier}").json()["result"]
     if request_body["kind"] == "evaluate":
         assert result["results"][0]["metrics"]
+    elif request_body["kind"] == "audit":
+        assert result["documents"] == 24
     else:
         assert {one["method"] for one in result["leaderboard"]} == {"nb-binary", "rocchio"}
 
@@ -134,6 +137,7 @@ def test_a_waiting_job_is_cancelled_and_resumed(server: InProcess, store: JobSto
     assert store.take() is None
     assert server.ask("POST", f"/v1/jobs/{identifier}/resume").json()["state"] == "queued"
     assert server.ask("POST", f"/v1/jobs/{identifier}/resume").status == 409
+    assert server.ask("GET", f"/v1/jobs/{identifier}").json()["remark"] is None  # it has not run before
 
 
 def test_a_running_job_reports_progress_and_stops_when_told(store: JobStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +196,8 @@ def test_a_killed_or_slow_process_is_noticed(store: JobStore) -> None:
     again = store.get(killed["id"])
     assert again is not None
     assert (again["state"], again["attempt"]) == ("interrupted", 2)
+    assert "starts over" in again["remark"]
+    assert b"Attempt 2. The job was resumed." in store.log_of(killed["id"]).read_bytes()
 
 
 def test_jobs_that_ran_when_the_server_was_killed_are_marked(

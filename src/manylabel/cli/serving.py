@@ -29,8 +29,8 @@ def serve(
         Path | None,
         typer.Option(
             "--data",
-            help="A directory for jobs (train, compare, evaluate): their queue, uploaded data, and the models they "
-            "write, which are served too.",
+            help="A directory for jobs (train, compare, evaluate, audit): their queue, uploaded data, and the models "
+            "they write, which are served too.",
             show_default=False,
         ),
     ] = None,

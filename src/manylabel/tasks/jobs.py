@@ -1,4 +1,4 @@
-"""Training, comparison and evaluation as jobs: a request of plain data in, a record of plain data out."""
+"""Training, comparison, evaluation and audit as jobs: a request of plain data in, a record of plain data out."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from manylabel.data.strict_json import dumps as dumps
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.metrics import DEFAULT_METRIC
 from manylabel.recipe import with_metric
+from manylabel.tasks.audit import audit
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 from manylabel.tasks.models import train
 
-KINDS = ("train", "compare", "evaluate")
+KINDS = ("train", "compare", "evaluate", "audit")
 
 
 def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
     """The result of a job; `data` and `model` are the files that the request names.
 
     ``train`` writes the model, ``compare`` that of the winner where one is named, ``evaluate`` measures the model, or
-    a method on the test split where none is named.
+    a method on the test split where none is named, ``audit`` judges the labels of the data. None of them keeps partial
+    results: a job that is run again starts over.
     """
     source, seed, n_jobs = Source(data), int(request.get("seed") or 0), request.get("threads")
     metric, method = request.get("metric"), request.get("method")
@@ -50,4 +52,6 @@ def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]
                 source, [method or DEFAULT_METHOD], overrides=with_metric({}, metric), seed=seed, n_jobs=n_jobs
             )
         return {"split": evaluated.split, "results": [result.as_dict() for result in evaluated.results]}
+    if kind == "audit":
+        return audit(source, seed=seed, n_jobs=n_jobs).as_dict()
     raise UnknownNameError("kind of job", kind, KINDS)

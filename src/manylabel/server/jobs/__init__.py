@@ -1,1 +1,1 @@
-"""Jobs: training, comparison and evaluation in processes of their own, in a queue that outlives any process."""
+"""Jobs: training, comparison, evaluation and audit in processes of their own, in a queue that outlives any process."""

@@ -29,7 +29,7 @@ class JobRequest(BaseModel):
     """A job: what to do, with which data, and which model to write or measure."""
 
     model_config = ConfigDict(extra="forbid")
-    kind: Literal["train", "compare", "evaluate"]
+    kind: Literal["train", "compare", "evaluate", "audit"]
     data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")]
     model: Name | None = None
     method: Annotated[str, Field(max_length=100)] | None = None
@@ -50,6 +50,7 @@ class Job(BaseModel):
     started: float | None
     ended: float | None
     attempt: int
+    remark: str | None
     error: str | None
     request: dict[str, Any]
     progress: dict[str, Any] | None

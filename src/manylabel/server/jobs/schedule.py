@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from manylabel.server.jobs.store import SERVER_STOPPED, JobStore, State
 from manylabel.server.logs import Log
@@ -55,11 +57,15 @@ class Scheduler:
             else:
                 self._check(identifier, one, now)
         while len(self.running) < self.at_once and (job := self.store.take()) is not None:
-            self._start(job["id"])
+            self._start(job)
 
-    def _start(self, identifier: str) -> None:
+    def _start(self, job: Mapping[str, Any]) -> None:
+        identifier = job["id"]
         command = [sys.executable, "-m", "manylabel.server.jobs.run", str(self.store.folder), identifier]
-        with self.store.log_of(identifier).open("wb") as log:
+        with self.store.log_of(identifier).open("ab") as log:
+            if job["remark"] is not None:
+                log.write(f"Attempt {job['attempt']}. {job['remark']}\n".encode())
+                log.flush()
             process = subprocess.Popen(
                 [*command, str(self.limits.job_megabytes)],
                 stdin=subprocess.PIPE,

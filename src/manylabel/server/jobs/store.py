@@ -26,6 +26,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}")
 BUILT_IN = "townhall"
 SERVER_STOPPED = "The server stopped while the job ran. Resume it to run it again."
+STARTS_OVER = "The job was resumed. It has the same request, and starts over: jobs keep no partial results."
 READ = "BEGIN"
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS jobs (
@@ -214,6 +215,8 @@ def _checked(name: str, what: str) -> str:
 def _job(row: sqlite3.Row) -> dict[str, Any]:
     """A row as plain data."""
     plain = {name: row[name] for name in ("id", "kind", "state", "created", "started", "ended", "attempt", "error")}
+    again = row["attempt"] + (row["state"] == "queued") > 1
+    plain["remark"] = STARTS_OVER if again else None
     for name in ("request", "progress", "result"):
         plain[name] = None if row[name] is None else json.loads(row[name])
     return plain
