@@ -34,10 +34,12 @@ from manylabel.estimator import Csr, Estimator
 from manylabel.exceptions import ManylabelError, MissingDataError, MissingExtraError, ModelFileError
 from manylabel.stored import CHECKED
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MACHINE_SETTINGS = ("n_jobs", "memory")
 """Parameters that describe the computer a model was trained on, not the model; they are not stored."""
 SHORT_LIST = 16
+SEPARATOR = b"\xff"
+"""What separates the strings of a long list. This byte does not occur in UTF-8."""
 LARGEST = (1 << 63) - 1
 """The largest whole number in a header."""
 
@@ -98,10 +100,9 @@ def _encode(value: Any, name: str, arrays: dict[str, Array]) -> Any:
 
 def _encode_list(value: list[Any] | tuple[Any, ...], name: str, arrays: dict[str, Array]) -> Any:
     if len(value) > SHORT_LIST and all(isinstance(item, str) for item in value):
-        encoded = [item.encode("utf-8", "surrogatepass") for item in value]
-        arrays[f"{name}.text"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        arrays[f"{name}.lengths"] = np.array([len(item) for item in encoded], dtype=np.int32)
-        return {"@strings": name, "count": len(value)}
+        joined = SEPARATOR.join(item.encode("utf-8", "surrogatepass") for item in value)
+        arrays[name] = np.frombuffer(joined, dtype=np.uint8)
+        return {"@strings": name}
     items = [_encode(item, f"{name}.{index}", arrays) for index, item in enumerate(value)]
     return {"@tuple": items} if isinstance(value, tuple) else items
 
@@ -216,16 +217,15 @@ class ModelFile(ArrayFile):
         return found
 
     def _decode_strings(self, name: str) -> list[str]:
-        text, lengths = self.array(f"{name}.text"), self.array(f"{name}.lengths")
-        ends = np.cumsum(lengths, dtype=np.int64)
-        types = text.dtype == np.uint8 and lengths.dtype == np.int32 and text.ndim == lengths.ndim == 1
-        if not types or (lengths < 0).any() or (ends[-1] if len(ends) else 0) != len(text):
+        text = self.array(name)
+        if text.dtype != np.uint8 or text.ndim != 1:
             raise self.damaged(f"holds an impossible list {name!r}")
-        joined, starts, stops = text.tobytes(), (ends - lengths).tolist(), ends.tolist()
-        letters = joined.decode("latin-1")  # one letter per byte: right for strings of ASCII, which most are
-        found = [letters[a:b] for a, b in zip(starts, stops, strict=True)]
-        for number in np.unique(np.searchsorted(ends, np.flatnonzero(text >= 0x80), side="right")).tolist():
-            found[number] = joined[starts[number] : stops[number]].decode("utf-8", "surrogatepass")
+        joined = text.tobytes()
+        found = joined.decode("latin-1").split(SEPARATOR.decode("latin-1"))
+        # One letter per byte is right for strings of ASCII, which most are. The others are decoded one by one.
+        others = np.flatnonzero((text >= 0x80) & (text != SEPARATOR[0]))
+        for number in np.unique(np.searchsorted(np.flatnonzero(text == SEPARATOR[0]), others)).tolist():
+            found[number] = found[number].encode("latin-1").decode("utf-8", "surrogatepass")
         return found
 
 

@@ -17,7 +17,7 @@ from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.exceptions import MissingDataError, ModelFileError
 from manylabel.features import Vectorizer
-from manylabel.modelfile import ModelFile, load, open_model, save
+from manylabel.modelfile import FORMAT_VERSION, ModelFile, load, open_model, save
 from manylabel.models import LinearSVM
 from manylabel.stored import Names
 from manylabel.tasks.models import inspect
@@ -77,7 +77,7 @@ def test_any_safetensors_library_can_read_the_arrays(letters, tmp_path: Path) ->
     path = tmp_path / "m.manylabel"
     TextClassifier("nb-binary").fit(letters.texts, letters.label_sets).save(path)
     with safe_open(str(path), framework="np") as opened:
-        assert json.loads(opened.metadata()["manylabel"].partition("\n")[2])["format"] == 2
+        assert json.loads(opened.metadata()["manylabel"].partition("\n")[2])["format"] == FORMAT_VERSION
         for name in opened.keys():  # noqa: SIM118 - a safetensors file is no mapping
             np.testing.assert_array_equal(opened.get_tensor(name), open_model(path).array(name))
 
@@ -154,7 +154,7 @@ def test_code_objects_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-HEADER = {"format": 2, "manylabel": "0", "numpy": "0", "facts": {}}
+HEADER = {"format": FORMAT_VERSION, "manylabel": "0", "numpy": "0", "facts": {}}
 
 
 @pytest.mark.parametrize("name", ["os.system", "TextClassifier.__init__", "Popen", "", None, 7, ["Threshold"]])
@@ -323,6 +323,6 @@ def test_other_files_are_not_models(tmp_path: Path) -> None:
 
 
 def test_a_later_format_is_refused_with_both_numbers(tmp_path: Path) -> None:
-    save_file({"x": np.zeros(1)}, str(tmp_path / "later"), metadata={"manylabel": "\n" + json.dumps({"format": 3})})
-    with pytest.raises(ModelFileError, match="format 3 and this version reads 2"):
+    save_file({"x": np.zeros(1)}, str(tmp_path / "later"), metadata={"manylabel": "\n" + json.dumps({"format": 99})})
+    with pytest.raises(ModelFileError, match="format 99 and this version reads 3"):
         open_model(tmp_path / "later")
