@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench docs clean
+.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench bench-server docs clean
 
 setup: $(INSTALLED)
 
@@ -110,6 +110,11 @@ check: setup
 bench:
 	$(PYTHON) -m benchmarks.environment
 	benchmarks/.venv/bin/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
+
+# The server against others, with wrk: the table of docs/speed.md. ANNIF=FOLDER: where the commands annif and gunicorn are;
+# MINUTES=10: memory and open files of the server stay flat.
+bench-server: setup
+	$(BIN)/python -m benchmarks.serving $(if $(ANNIF),--annif $(ANNIF)) $(if $(MINUTES),--minutes $(MINUTES))
 
 docs: setup
 	$(BIN)/python docs/build.py

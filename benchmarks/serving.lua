@@ -13,7 +13,7 @@ request = function()
 end
 done = function(summary, latency)
   local e = summary.errors
-  io.write(string.format('{"rate": %.2f, "p50": %.3f, "p99": %.3f, "max": %.3f, "failed": %d}\n',
-    summary.requests / summary.duration * 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+  io.write(string.format('{"requests": %d, "rate": %.2f, "p50": %.3f, "p99": %.3f, "max": %.3f, "failed": %d}\n',
+    summary.requests, summary.requests / summary.duration * 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
     latency.max / 1e3, e.status + e.connect + e.read + e.write + e.timeout))
 end

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
 from manylabel.server.operations import ROUTE
@@ -22,13 +22,24 @@ LOOK = 0.2
 MOST_LOG = 1 << 20
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a job.")]
 Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+EXAMPLES: list[JsonValue] = [
+    {"kind": "train", "data": "townhall", "model": "letters", "method": "nb-binary"},
+    {"kind": "evaluate", "data": "townhall", "model": "letters"},
+    {"kind": "compare", "data": "townhall", "methods": ["nb-binary", "rocchio"], "budget": 30},
+    {"kind": "audit", "data": "townhall"},
+]
+LINKS: dict[str, Any] = {
+    name: {"operationId": name, "parameters": {"job": "$response.body#/id"}}
+    for name in ("show_job", "job_log", "cancel_job", "resume_job")
+}
+"""What can be asked of a job that was accepted."""
 States = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 
 
 class JobRequest(BaseModel):
     """A job: what to do, with which data, and which model to write or measure."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
     kind: Literal["train", "compare", "evaluate", "audit"]
     data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")]
     model: Name | None = None
@@ -96,7 +107,7 @@ def known(store: JobStore, identifier: str) -> dict[str, Any]:
 def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
     """Routes that read and write the store run in threads: a write waits for the disk."""
 
-    @router.post("/v1/jobs", status_code=202, summary="Accept a job")
+    @router.post("/v1/jobs", status_code=202, summary="Accept a job", responses={202: {"links": LINKS}})
     def add(request: Request, asked: JobRequest) -> Job:
         request.scope[ROUTE] = "jobs"
         store.data_path(asked.data)
@@ -114,26 +125,30 @@ def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
         request.scope[ROUTE] = "jobs"
         return JobList(jobs=[Job(**one) for one in store.list(state, limit)])
 
-    @router.get("/v1/jobs/{job}", summary="Describe a job, with its result")
+    @router.get("/v1/jobs/{job}", summary="Describe a job, with its result", operation_id="show_job")
     def show(request: Request, job: JobId) -> Job:
         request.scope[ROUTE] = "jobs"
         return Job(**known(store, job))
 
-    @router.get("/v1/jobs/{job}/log", summary="What a job printed", response_class=PlainTextResponse)
+    @router.get(
+        "/v1/jobs/{job}/log", summary="What a job printed", response_class=PlainTextResponse, operation_id="job_log"
+    )
     def log(request: Request, job: JobId) -> PlainTextResponse:
         request.scope[ROUTE] = "jobs"
         known(store, job)
         path = store.log_of(job)
         return PlainTextResponse(path.read_bytes()[-MOST_LOG:] if path.exists() else b"")
 
-    @router.post("/v1/jobs/{job}/cancel", summary="Stop a job")
+    @router.post("/v1/jobs/{job}/cancel", summary="Stop a job", operation_id="cancel_job")
     def cancel(request: Request, job: JobId) -> Job:
         request.scope[ROUTE] = "jobs"
         known(store, job)
         store.cancel(job)
         return Job(**known(store, job))
 
-    @router.post("/v1/jobs/{job}/resume", status_code=202, summary="Run an interrupted job again")
+    @router.post(
+        "/v1/jobs/{job}/resume", status_code=202, summary="Run an interrupted job again", operation_id="resume_job"
+    )
     def resume(request: Request, job: JobId) -> Job:
         request.scope[ROUTE] = "jobs"
         state = known(store, job)["state"]
@@ -144,7 +159,11 @@ def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
 
 
 def _add_events(router: APIRouter, store: JobStore, is_stopping: Callable[[], bool]) -> None:
-    @router.get("/v1/jobs/{job}/events", summary="Progress as server-sent events", response_class=StreamingResponse)
+    @router.get(
+        "/v1/jobs/{job}/events",
+        summary="Progress as server-sent events",
+        response_class=StreamingResponse,
+    )
     async def events(request: Request, job: JobId) -> StreamingResponse:
         request.scope[ROUTE] = "job-events"
         await asyncio.to_thread(known, store, job)
