@@ -125,7 +125,8 @@ def test_a_folder_that_cannot_be_written_to(tmp_path):
 
 
 WRITER = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 from manylabel.cli import run as cli
 import manylabel.data.delimited as delimited
 def slowly(corpus, path):
