@@ -1,44 +1,45 @@
 """Audit of labels: which are probably missing and which probably wrong, from scores of documents the model did not see.
 
-Two views of a document judge each of its labels: its terms, by a linear SVM of low cost (0.1, so that it does not learn
-single wrong labels by heart), and its other labels, by ridge regression. Both are learned in folds, on other documents,
-and combined by logistic regression (`stacked`). The resulting log-odds z of a label rank the doubts:
+Judged are cells (a document and a label): every label that a document has, and for each label the documents without it
+that come nearest to it, a few times as many as have it. Nothing of the size documents × labels is kept.
+
+Two sources of evidence speak about a cell, both learned without the document: its terms, by a linear SVM of low cost
+(0.1, so that it does not learn single wrong labels by heart), calibrated; and its other labels, by the views of
+`manylabel.insight.label_evidence`. A logistic regression per label, drawn towards that of all labels together, combines
+them into log-odds z, which rank the doubts:
 
     missing  P = ε p / (ε p + 1 − p),  p = 1/(1 + exp(−z)):  labels that the document lacks
-    wrong    P = ε / (ε + (1 − ε) exp(z − z_0)),  z_0 the log-odds of the label's share:  labels that it has
+    wrong    P = ε / (ε + (1 − ε) exp(z − z_0)),  z_0 the log-odds of the label's share of its cells:  labels it has
 
-The likelihood ratio exp(z − z_0) of the second line makes rare labels safe: their p is always small, and only a score
-that is lower than that of a document at random speaks against the label. The rate ε of missing and of wrong labels is
-assumed: it cannot be estimated from scores, and it does not change the order of missing, or of wrong, labels.
+The likelihood ratio exp(z − z_0) of the second line makes rare labels safe: only a score that is lower than that of the
+nearest documents without the label speaks against it. The rate ε of missing and of wrong labels is assumed: it cannot
+be estimated from scores, and it does not change the order of missing, or of wrong, labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-from manylabel.data.splits import Split, iterative_stratification
-from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.progress import track
-from manylabel.strategies.stacking import stacked
+from manylabel.insight.cells import Cells, Judged, candidate_cells
+from manylabel.insight.label_evidence import Bools, companions, same_others
+from manylabel.models.base import MultiLabelModel
 
 FOLDS = 5
 COST = 0.1
 """The cost of the SVMs that judge; with the usual 1.0, documents with wrong labels shape the model."""
-RIDGE = 0.05
-"""How much the variance of each label is raised in the regression on the other labels."""
-LEAST_DOCUMENTS = 5
-"""Labels of fewer documents are not judged: nothing can be learned about them."""
+SHRINKAGE = 10.0
+"""How strongly the slopes of each label are drawn towards those of all labels together."""
 RATE = 0.02
 """The assumed share of the true labels that is missing, and of the assigned ones that is wrong."""
 LEAST = 0.1
 """The least probability with which a correction is suggested."""
+STEPS = 20
+TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +48,7 @@ class Doubts:
 
     rows: Ints
     columns: Ints
-    missing: np.ndarray[Any, np.dtype[np.bool_]]
+    missing: Bools
     """True where the label is probably missing, False where it is probably wrong."""
     probability: Floats
     """That the correction is right."""
@@ -60,73 +61,95 @@ class Doubts:
         return Doubts(self.rows[:count], self.columns[:count], self.missing[:count], self.probability[:count])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """The log-odds of every label of every document, and the models of the folds, which explain them."""
-
-    log_odds: Floats
-    """Documents × labels."""
-    by_terms: Floats
-    """The same by terms alone."""
-    models: Sequence[MultiLabelModel]
-    fold_of: Ints
-    """For each document the number of the model that did not see it."""
-
-
 def judge(model: MultiLabelModel, X: Csr, Y: Csr, seed: int = 0, folds: int = FOLDS) -> Judged:
-    """Log-odds of all labels from both views, each learned without the document."""
-    splits = iterative_stratification(Y, min(folds, X.shape[0]), seed)
-    scores, fold_of = np.empty(Y.shape), np.zeros(X.shape[0], dtype=np.int64)
-    models = []
-    for number, (train, test) in enumerate(track("Judging labels by terms", splits)):
-        models.append(unfitted_copy(model).fit(Csr(X[train]), Csr(Y[train])))
-        scores[test] = open_scores(models[-1].scores(Csr(X[test])), model.score_kind)
-        fold_of[test] = number
-    calibrated = np.clip(Calibration("logistic").fit(scores, Y).transform(scores), 1e-9, 1 - 1e-9)
-    by_terms = np.log(calibrated) - np.log1p(-calibrated)
-    views = np.stack([by_terms, by_other_labels(Y, splits)])
-    return Judged(stacked(views, Y, 1.0)(views), by_terms, models, fold_of)
+    """The cells of Y that may be doubted, with their log-odds from terms and other labels."""
+    cells, models, fold_of = candidate_cells(model, X, Y, seed, folds)
+    log_odds = combined(views(cells, Y), cells) if len(cells.rows) else np.zeros(0)
+    return Judged(cells, log_odds, models, fold_of)
 
 
-def by_other_labels(Y: Csr, splits: Sequence[Split]) -> Floats:
-    """Each label predicted from the other labels of the document by ridge regression, learned in the other folds.
+def views(cells: Cells, Y: Csr) -> Floats:
+    """Cells × views, standardised: the evidence of terms and of other labels, and the bends of both."""
+    found = companions(Y, cells.rows, cells.columns, cells.has)
+    same, number = same_others(Y, cells.rows, cells.columns, cells.has)
+    share = np.bincount(Y.indices, minlength=Y.shape[1])[cells.columns] / Y.shape[0]
+    terms, labels = cells.by_terms, np.clip(cells.by_labels, -0.2, 1.2)
+    repeated, same_log_odds = np.log1p(number), _log_odds(same)
+    table = np.column_stack(
+        [
+            terms, np.maximum(terms, 0.0), labels, labels**2, terms * labels,
+            _log_odds(found.implied), found.likelihood, np.maximum(found.likelihood, 0.0),
+            same_log_odds, same_log_odds * repeated, repeated,
+            found.number == 0, np.log1p(found.number), _log_odds(share),
+        ]
+    )  # fmt: skip
+    spread = table.std(axis=0)
+    return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
-    All regressions follow from one inverse: with Θ = (K + λ diag K)⁻¹, K the covariance of the labels, the weight of
-    label m in the regression of label l is −Θ_ml/Θ_ll.
+
+def combined(table: Floats, cells: Cells) -> Floats:
+    """The log-odds of each cell by the logistic regression of its label, learned in the light of all labels together.
+
+    min Σ −t log p − (1 − t) log(1 − p) + ½ λ Σ_v (a_v − ā_v)²,  p = 1/(1 + exp(−b − Σ_v a_v x_v)),  ā of all cells
     """
-    predicted = np.empty(Y.shape)
-    for train, test in track("Judging labels by other labels", splits):
-        A: Any = Y[train].astype(np.float64)
-        mean = np.asarray(A.sum(axis=0)).reshape(-1) / len(train)
-        K = (A.T @ A).toarray() / len(train) - np.outer(mean, mean)
-        theta = np.linalg.inv(K + np.diag(RIDGE * np.diag(K) + 1e-6))
-        weights = -theta / np.diag(theta)
-        np.fill_diagonal(weights, 0.0)
-        predicted[test] = Y[test].astype(np.float64) @ weights + (mean - mean @ weights)
-    return predicted
+    table = np.column_stack([table, np.ones(len(table))])
+    has = cells.has.astype(np.float64)
+    common = _logistic(table, has, np.zeros(table.shape[1]), 1.0)
+    log_odds = np.empty(len(table))
+    starts = np.flatnonzero(np.diff(cells.columns, prepend=-1))
+    for begin, end in zip(starts.tolist(), np.append(starts[1:], len(table)).tolist(), strict=True):
+        part = table[begin:end]
+        log_odds[begin:end] = part @ _logistic(part, has[begin:end], common, SHRINKAGE)
+    return log_odds
 
 
-def doubts(log_odds: Floats, Y: Csr, least: float = LEAST, least_documents: int = LEAST_DOCUMENTS) -> Doubts:
+def _logistic(table: Floats, has: Floats, centre: Floats, shrinkage: float) -> Floats:
+    """Slopes, the last one of a constant that is hardly shrunk, by Newton steps halved until the loss falls."""
+    strength = np.append(np.full(table.shape[1] - 1, shrinkage), 1e-3)
+
+    def loss(at: Floats) -> float:
+        value = table @ at
+        return float((np.logaddexp(0.0, value) - has * value).sum() + 0.5 * (strength * (at - centre) ** 2).sum())
+
+    at, now = centre.copy(), loss(centre)
+    for _ in range(STEPS):
+        p = expit(table @ at)
+        gradient = table.T @ (p - has) + strength * (at - centre)
+        curvature = (table * (p * (1 - p))[:, np.newaxis]).T @ table + np.diag(strength)
+        step = np.linalg.solve(curvature, gradient)
+        while (after := loss(at - step)) > now and np.abs(step).max() > 1e-6:
+            step = step / 2
+        if after > now - TOLERANCE:
+            break
+        at, now = at - step, after
+    return at
+
+
+def _log_odds(p: Floats) -> Floats:
+    clipped = np.clip(p, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
+
+
+def doubts(judged: Judged, Y: Csr, least: float = LEAST) -> Doubts:
     """The cells whose correction is right with a probability of at least `least`, the surest first.
 
-    Labels of fewer than `least_documents` documents are left out. No label gets more missing documents than it has.
+    Labels of fewer than `LEAST_DOCUMENTS` documents are not judged. No label gets more missing documents than it has.
     """
+    cells, z = judged.cells, judged.log_odds
     documents = np.bincount(Y.indices, minlength=Y.shape[1])
-    judged = documents >= least_documents
-    share = np.clip(documents / max(Y.shape[0], 1), 1e-9, 1 - 1e-9)
-    has = Y.toarray() > 0
-    ratio = np.where(has, log_odds - (np.log(share) - np.log1p(-share)), np.inf)[has & judged]
-    given = np.argwhere(has & judged)
-    absent = np.argwhere(~has & judged)
-    z = log_odds[absent[:, 0], absent[:, 1]]
-    wrong, missing = wrong_probability(ratio, RATE), missing_probability(z, RATE)
-    kept = _at_most_documents(absent[:, 1], missing, documents)
-    cells = np.vstack([given, absent[kept]])
-    is_missing = np.concatenate([np.zeros(len(given), dtype=np.bool_), np.ones(len(kept), dtype=np.bool_)])
-    probability = np.concatenate([wrong, missing[kept]])
-    order = np.argsort(-probability, kind="stable")
-    order = order[probability[order] >= least]
-    return Doubts(cells[order, 0], cells[order, 1], is_missing[order], probability[order])
+    with_label = np.bincount(cells.columns, cells.has, minlength=Y.shape[1])
+    share = (with_label + 1) / (np.bincount(cells.columns, minlength=Y.shape[1]) + 2)
+    probability = np.where(
+        cells.has,
+        wrong_probability(z - _log_odds(share)[cells.columns], RATE),
+        missing_probability(z, RATE),
+    )
+    absent = np.flatnonzero(~cells.has)
+    kept = absent[_at_most_documents(cells.columns[absent], probability[absent], documents)]
+    chosen = np.concatenate([np.flatnonzero(cells.has), kept])
+    chosen = chosen[np.argsort(-probability[chosen], kind="stable")]
+    chosen = chosen[probability[chosen] >= least]
+    return Doubts(cells.rows[chosen], cells.columns[chosen], ~cells.has[chosen], probability[chosen])
 
 
 def wrong_probability(log_ratio: Floats, rate: float) -> Floats:

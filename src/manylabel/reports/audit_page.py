@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from manylabel.notebook import signed
-from manylabel.reports.audit_records import AuditRecord, DoubtedLabel, SuggestionRecord
+from manylabel.reports.audit_records import AuditRecord, DividedLabel, DoubtedLabel, SuggestionRecord
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 from manylabel.wording import counted
 
@@ -51,7 +51,7 @@ def _evidence(one: DoubtedLabel) -> str:
 
 
 def _others(found: AuditRecord, limit: int | None) -> list[Block]:
-    """Copies, implied labels, unexplained documents and alike labels."""
+    """Copies, implied labels, unexplained documents, labels that may be one and labels that may be two."""
     blocks: list[Block] = []
     if found.copies:
         rows: list[list[Cell]] = [
@@ -77,7 +77,21 @@ def _others(found: AuditRecord, limit: int | None) -> list[Block]:
         rows = [[one.first, one.second, one.reason] for one in found.alike[:limit]]
         columns = [Column("label"), Column("and"), Column("why")]
         blocks += [Heading("Labels that may be one"), Table(columns, rows), *_more(len(found.alike), limit, "pair")]
+    if found.divided:
+        rows = [
+            [one.label, one.ratio, *(cell for side in (0, 1) for cell in _group(one, side))]
+            for one in found.divided[:limit]
+        ]
+        columns = [
+            Column("label"), Column("times chance", "number"), Column("documents", "number"), Column("with terms"),
+            Column("and documents", "number"), Column("with these terms"),
+        ]  # fmt: skip
+        blocks += [Heading("Labels that may be two"), Table(columns, rows), *_more(len(found.divided), limit, "label")]
     return blocks
+
+
+def _group(one: DividedLabel, side: int) -> list[Cell]:
+    return [one.documents[side], ", ".join(one.second if side else one.first)]
 
 
 def _more(total: int, limit: int | None, noun: str) -> list[Block]:

@@ -52,6 +52,22 @@ class AlikeLabels(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class DividedLabel(Record):
+    """A label that may be two: its documents fall into two groups with different terms."""
+
+    label: str
+    ratio: float
+    """How many times as much as without structure the division gains, see `manylabel.insight.label_halves`."""
+    documents: tuple[int, int]
+    """Documents of both groups, of all or of a sample."""
+    first: tuple[str, ...]
+    """Terms of the larger group."""
+    second: tuple[str, ...]
+    examples: tuple[str, str]
+    """A document of each group."""
+
+
+@dataclass(frozen=True, slots=True)
 class SuggestedDocument(Record):
     """A document to label next."""
 
@@ -93,3 +109,5 @@ class AuditRecord(Record):
     unexplained: tuple[str, ...]
     """Documents all of whose labels are doubted and that lack none."""
     alike: tuple[AlikeLabels, ...]
+    divided: tuple[DividedLabel, ...]
+    """Labels that may be two, the clearest first."""

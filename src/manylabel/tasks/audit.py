@@ -1,4 +1,4 @@
-"""Audit the labels of some data: doubted labels with their evidence, conflicting copies, labels that may be one."""
+"""Audit the labels of some data: doubted labels with evidence, conflicting copies, labels that may be one or two."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from manylabel.data.duplicates import near_duplicates
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FeaturePipeline
-from manylabel.insight.audit import COST, LEAST_DOCUMENTS, Doubts, Judged, doubted_documents, doubts, judge
+from manylabel.insight.audit import COST, Doubts, doubted_documents, doubts, judge
+from manylabel.insight.cells import LEAST_DOCUMENTS, Judged
+from manylabel.insight.label_halves import division
 from manylabel.insight.label_report import similar_names
 from manylabel.notebook import shortened
-from manylabel.progress import stage
+from manylabel.progress import stage, track
 from manylabel.recipe import Recipe
 from manylabel.reports.audit_records import (
     AlikeLabels,
     AuditRecord,
     ConflictingCopies,
+    DividedLabel,
     DoubtedLabel,
     ImpliedLabel,
 )
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 
 METHOD = "svm"
-MOST_CELLS = 1 << 28
-"""Documents × labels that are judged at once: 2 GB of log-odds."""
 MOST_LISTED = 1000
 SAME_DOCUMENTS = 0.8
 """The least Jaccard similarity of the documents of two labels that look like one."""
@@ -56,11 +57,6 @@ def audit(
     if corpus.labels is None:
         raise DataError("These documents have no labels.", path=corpus.source, remedy="Use --label-column.")
     Y = Csr(corpus.label_matrix())
-    if Y.shape[0] * Y.shape[1] > MOST_CELLS:
-        raise DataError(
-            f"{Y.shape[0]:,} documents × {Y.shape[1]:,} labels are more than an audit judges at once.",
-            remedy="Audit one split, or a sample.",
-        )
     recipe = Recipe.of(METHOD, {"model": {"C": COST}})
     pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, n_jobs)
     with stage("Reading words"):
@@ -68,7 +64,7 @@ def audit(
     if not learned.is_counts:
         recipe = recipe.for_any_numbers()
     found = judge(recipe.build_model().set_everywhere("n_jobs", n_jobs), learned.X, Y, seed)
-    record = _record(corpus, Y, learned.X, pipeline, found, doubts(found.log_odds, Y), most, source.data)
+    record = _record(corpus, Y, learned.X, pipeline, found, doubts(found, Y), most, source.data)
     return Audited(record, [str(problem) for problem in loaded.skipped])
 
 
@@ -93,6 +89,7 @@ def _record(
         len(implied),
         tuple(ids[row] for row in doubted_documents(found, Y).tolist()),
         tuple(_alike(Y, names)),
+        tuple(_divided(Y, X, names, ids, pipeline)),
     )
 
 
@@ -181,3 +178,17 @@ def _alike(Y: Csr, names: Sequence[str]) -> list[AlikeLabels]:
     ]
     used = [names[label] for label in np.flatnonzero(documents).tolist()]
     return found + [AlikeLabels(one.first, one.second, one.reason) for one in similar_names(used)]
+
+
+def _divided(Y: Csr, X: Csr, names: Sequence[str], ids: Sequence[str], pipeline: FeaturePipeline) -> list[DividedLabel]:
+    """Labels whose documents fall into two groups, the clearest first."""
+    by_label, terms = Y.tocsc(), pipeline.get_feature_names_out()
+    found = []
+    for label in track("Dividing labels", range(Y.shape[1])):
+        rows = by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]].astype(np.int64)
+        if (one := division(X, rows)) is not None:
+            first, second = (tuple(str(terms[term]) for term in side.tolist()) for side in one.terms)
+            sizes = len(one.groups[0]), len(one.groups[1])
+            examples = ids[one.groups[0][0]], ids[one.groups[1][0]]
+            found.append(DividedLabel(names[label], one.ratio, sizes, first, second, examples))
+    return sorted(found, key=lambda one: -one.ratio)
