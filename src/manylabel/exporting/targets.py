@@ -26,10 +26,16 @@ from manylabel.features.terms import stem
 from manylabel.models.exported import Form
 from manylabel.text_model import TextModel
 
-STEMMERS = ("english",)
-"""The stemmers that there are in JavaScript."""
-STEMMED = {"added": "add", "evening": "evening", "paste": "paste", "psychologist": "psycholog", "vying": "vie"}
-"""Words whose English stems differ between Snowball 2 and 3."""
+STEMMERS: Mapping[str, Mapping[str, str]] = {
+    "english": {"added": "add", "evening": "evening", "internal": "internal", "skis": "ski", "vying": "vie"},
+    "french": {"bijoux": "bijou", "nier": "nier"},
+    "german": {"gruesse": "gruss", "lehrerinnen": "lehr"},
+    "italian": {"divano": "divan"},
+    "portuguese": {},
+    "spanish": {"educacion": "educ"},
+    "swedish": {"huset": "hus"},
+}
+"""The stemmers that there are in JavaScript, and stems that differ between versions of Snowball before 3.1 and 3.1."""
 
 
 def encoded(value: Any) -> Any:
@@ -107,15 +113,16 @@ def _stemmer(language: str | None) -> str:
         return "const STEM = null;"
     if language not in STEMMERS:
         raise UnsupportedError(
-            f"The {language} stemmer is not available in JavaScript; there is one for {', '.join(STEMMERS)}. Train "
-            "with --set features.stemmer=none, or export to sklearn."
+            f"The {language} stemmer is not available in JavaScript; there are {', '.join(STEMMERS)}. Train with "
+            "--set features.stemmer=none, or export to sklearn."
         )
-    if stem(list(STEMMED), language) != list(STEMMED.values()):
+    known = STEMMERS[language]
+    if stem(list(known), language) != list(known.values()):
         raise UnsupportedError(
-            "The stemmer in JavaScript is that of Snowball 3, but PyStemmer is older here. Install PyStemmer 3.1 or "
-            "later and train the model again."
+            "The stemmers in JavaScript are those of Snowball 3.1, but PyStemmer is older here. Install PyStemmer 3.1 "
+            "or later and train the model again."
         )
-    return part(f"{language}.mjs").strip()
+    return part("stemmers/endings.mjs") + "\n" + part(f"stemmers/{language}.mjs").strip()
 
 
 @cache

@@ -208,7 +208,10 @@ const stems = new Map();
 function stemOf(word) {
   let stem = stems.get(word);
   if (stem === undefined) {
-    stem = STEM(word);
+    // Characters beyond the basic plane count as one letter: they are replaced by a sign of one unit, and put back.
+    const large = word.match(/[\u{10000}-\u{10ffff}]/gu) ?? [];
+    stem = STEM(large.length ? word.replace(/[\u{10000}-\u{10ffff}]/gu, '\ue000') : word);
+    if (large.length) stem = stem.replace(/\ue000/g, () => large.shift());
     if (stems.size < 100000) stems.set(word, stem);
   }
   return stem;

@@ -1,40 +1,22 @@
 /* The English stemmer of Snowball 3 (Porter 2), https://snowballstem.org/algorithms/english/stemmer.html. */
 const STEM = (() => {
-  const VOWELS = 'aeiouy', NOT_SHORT = 'aeiouywxY';
-  const KEPT = { andes: 'andes', atlas: 'atlas', bias: 'bias', cosmos: 'cosmos', early: 'earli', gently: 'gentl',
+  const NOT_SHORT = 'aeiouywxY';
+  const KEPT = new Map(Object.entries({ andes: 'andes', atlas: 'atlas', bias: 'bias', cosmos: 'cosmos', early: 'earli', gently: 'gentl',
     howe: 'howe', idly: 'idl', news: 'news', only: 'onli', singly: 'singl', skies: 'sky', skis: 'ski', sky: 'sky',
-    ugly: 'ugli' };
+    ugly: 'ugli' }));
   const LONG = ['arsen', 'commun', 'emerg', 'gener', 'inter', 'later', 'organ', 'past', 'univers'];
-  const STEP_2 = { anci: 'ance', enci: 'ence', ogi: 'og', li: '', bli: 'ble', abli: 'able', alli: 'al', fulli: 'ful',
+  const STEP_2 = new Map(Object.entries({ anci: 'ance', enci: 'ence', ogi: 'og', li: '', bli: 'ble', abli: 'able', alli: 'al', fulli: 'ful',
     lessli: 'less', ousli: 'ous', entli: 'ent', aliti: 'al', biliti: 'ble', iviti: 'ive', tional: 'tion',
     ational: 'ate', alism: 'al', ation: 'ate', ization: 'ize', izer: 'ize', ator: 'ate', iveness: 'ive',
-    fulness: 'ful', ousness: 'ous', ogist: 'og' };
-  const STEP_3 = { icate: 'ic', ative: '', alize: 'al', iciti: 'ic', ical: 'ic', tional: 'tion', ational: 'ate',
-    ful: '', ness: '' };
-  const STEP_4 = { ic: '', ance: '', ence: '', able: '', ible: '', ate: '', ive: '', ize: '', iti: '', al: '',
-    ism: '', ion: '', er: '', ous: '', ant: '', ent: '', ment: '', ement: '' };
+    fulness: 'ful', ousness: 'ous', ogist: 'og' }));
+  const STEP_3 = new Map(Object.entries({ icate: 'ic', ative: '', alize: 'al', iciti: 'ic', ical: 'ic', tional: 'tion', ational: 'ate',
+    ful: '', ness: '' }));
+  const STEP_4 = new Map(Object.entries({ ic: '', ance: '', ence: '', able: '', ible: '', ate: '', ive: '', ize: '', iti: '', al: '',
+    ism: '', ion: '', er: '', ous: '', ant: '', ent: '', ment: '', ement: '' }));
   const DOUBLES = ['bb', 'dd', 'ff', 'gg', 'mm', 'nn', 'pp', 'rr', 'tt'];
 
-  const isVowel = (sign) => sign !== undefined && sign !== '' && VOWELS.includes(sign);
+  const isVowel = lettersOf('aeiouy');
   const hasVowel = (text) => [...text].some(isVowel);
-  const own = (table, word) => (Object.hasOwn(table, word) ? table[word] : undefined);
-
-  /* The longest key of a table that ends the word. */
-  const ending = (table, word, longest) => {
-    for (let n = Math.min(longest, word.length); n > 0; n--) {
-      const suffix = word.slice(word.length - n);
-      if (Object.hasOwn(table, suffix)) return suffix;
-    }
-    return undefined;
-  };
-
-  /* Where the region behind the first consonant after a vowel begins. */
-  const region = (word, from) => {
-    let at = from;
-    while (at < word.length && !isVowel(word[at])) at++;
-    while (at < word.length && isVowel(word[at])) at++;
-    return Math.min(at + 1, word.length);
-  };
 
   const endsShort = (word) => {
     const n = word.length;
@@ -70,23 +52,23 @@ const STEM = (() => {
   };
 
   const step2 = (word, p1) => {
-    const suffix = ending(STEP_2, word, 7);
+    const suffix = longestEnding(STEP_2, word);
     if (suffix === undefined || word.length - suffix.length < p1) return word;
     const stem = word.slice(0, word.length - suffix.length);
     if (suffix === 'ogi' && !stem.endsWith('l')) return word;
     if (suffix === 'li' && (stem === '' || !'cdeghkmnrt'.includes(stem[stem.length - 1]))) return word;
-    return stem + STEP_2[suffix];
+    return stem + STEP_2.get(suffix);
   };
 
   const step3 = (word, p1, p2) => {
-    const suffix = ending(STEP_3, word, 7);
+    const suffix = longestEnding(STEP_3, word);
     if (suffix === undefined) return word;
     const start = word.length - suffix.length;
-    return start < p1 || (suffix === 'ative' && start < p2) ? word : word.slice(0, start) + STEP_3[suffix];
+    return start < p1 || (suffix === 'ative' && start < p2) ? word : word.slice(0, start) + STEP_3.get(suffix);
   };
 
   const step4 = (word, p2) => {
-    const suffix = ending(STEP_4, word, 5);
+    const suffix = longestEnding(STEP_4, word);
     if (suffix === undefined || word.length - suffix.length < p2) return word;
     const stem = word.slice(0, word.length - suffix.length);
     return suffix === 'ion' && !stem.endsWith('s') && !stem.endsWith('t') ? word : stem;
@@ -98,9 +80,8 @@ const STEM = (() => {
     return word.endsWith('ll') && stem.length >= p2 ? stem : word;
   };
 
-  const stemPlain = (given) => {
-    const kept = own(KEPT, given);
-    if (kept !== undefined) return kept;
+  return (given) => {
+    if (KEPT.has(given)) return KEPT.get(given);
     if (given.length < 3) return given;
     let word = '', marked = false;
     for (const sign of given) {
@@ -109,19 +90,11 @@ const STEM = (() => {
       word += isConsonant ? 'Y' : sign;
     }
     const long = LONG.find((one) => word.startsWith(one));
-    const p1 = long === undefined ? region(word, 0) : long.length;
-    const p2 = region(word, p1);
+    const p1 = long === undefined ? regionFrom(word, 0, isVowel) : long.length;
+    const p2 = regionFrom(word, p1, isVowel);
     word = step1b(step1a(word), p1);
     if (/[yY]$/.test(word) && word.length > 2 && !isVowel(word[word.length - 2])) word = word.slice(0, -1) + 'i';
     word = step5(step4(step3(step2(word, p1), p1, p2), p2), p1, p2);
     return marked ? word.replaceAll('Y', 'y') : word;
-  };
-
-  /* Characters beyond the basic plane count as one letter: they are replaced by a sign of one unit, and put back. */
-  return (word) => {
-    if (!/[\ud800-\udfff]/.test(word)) return stemPlain(word);
-    const large = word.match(/[\u{10000}-\u{10ffff}]/gu) ?? [];
-    let next = 0;
-    return stemPlain(word.replace(/[\u{10000}-\u{10ffff}]/gu, '\ue000')).replace(/\ue000/g, () => large[next++]);
   };
 })();
