@@ -39,7 +39,7 @@ def server(store: JobStore) -> InProcess:
     return in_process({}, {"upload": 2_000, "queue": 2}, data=str(store.folder))
 
 
-def until(holds: Callable[[], bool], scheduler: Scheduler, seconds: float = 30) -> None:
+def until(holds: Callable[[], bool], scheduler: Scheduler, seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline

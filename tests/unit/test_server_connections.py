@@ -1,0 +1,160 @@
+"""The connection of a worker: short requests are answered at once, others in order; it is closed when unused."""
+
+import asyncio
+import re
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from manylabel.server.connections import Connection
+from manylabel.server.shortcut import Shortcut
+from manylabel.server.worker import OPERATIONS
+from served import InProcess, in_process, small_model
+
+
+class Transport:
+    """A transport that keeps what is written to it."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.is_closed = False
+
+    def write(self, data: bytes) -> None:
+        assert not self.is_closed
+        self.sent.append(data)
+
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def get_extra_info(self, name: str) -> Any:
+        return ("127.0.0.1", 1) if name in ("peername", "sockname") else None
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> InProcess:
+    return in_process({"letters": small_model(tmp_path_factory.mktemp("models") / "letters.manylabel")})
+
+
+def request(text: str, *headers: str) -> bytes:
+    body = f'{{"text": "{text}"}}'.encode()
+    lines = ["POST /v1/models/letters/predict HTTP/1.1", "Host: localhost", "Content-Type: application/json", *headers]
+    return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
+
+
+def talk(server: InProcess, conversation: Callable[[Connection, Transport], Any]) -> Transport:
+    """Have a conversation on a connection in a loop of its own; return what was sent."""
+    transport = Transport()
+
+    async def run() -> None:
+        config = uvicorn.Config(server.app, http="httptools", ws="none", lifespan="off", log_config=None)
+        limits = server.settings.limits
+        shortcut = Shortcut(OPERATIONS, server.models, limits, server.app)
+        connection = Connection(limits, shortcut, config=config, server_state=ServerState(), app_state={})
+        connection.connection_made(cast(asyncio.Transport, transport))
+        await conversation(connection, transport)
+        connection.connection_lost(None)
+
+    asyncio.run(run())
+    return transport
+
+
+def labels(transport: Transport) -> list[str]:
+    return re.findall(r'"label":"(\w+)"', b"".join(transport.sent).decode())
+
+
+def test_a_short_request_is_answered_in_one_piece_before_the_loop_turns(server: InProcess) -> None:
+    async def one(connection: Connection, transport: Transport) -> None:
+        sent = request("bus")
+        connection.data_received(sent[:50])
+        connection.data_received(sent[50:-3])
+        assert transport.sent == []
+        connection.data_received(sent[-3:])
+        assert len(transport.sent) == 1
+
+    found = talk(server, one)
+    assert found.sent[0].startswith(b"HTTP/1.1 200 OK\r\n")
+    assert labels(found) == ["buses"]
+
+
+def test_requests_that_arrive_together_are_answered_in_order(server: InProcess) -> None:
+    async def three(connection: Connection, transport: Transport) -> None:
+        connection.data_received(request("bus") + request("road") + request("lamp"))
+        assert labels(transport) == ["buses"]
+        await asyncio.sleep(0.05)
+
+    assert labels(talk(server, three)) == ["buses", "roads", "lamps"]
+
+
+def test_answers_wait_for_a_client_that_does_not_read(server: InProcess) -> None:
+    async def slow(connection: Connection, transport: Transport) -> None:
+        connection.pause_writing()
+        connection.data_received(request("bus"))
+        await asyncio.sleep(0.05)
+        assert transport.sent == []
+        connection.resume_writing()
+        await asyncio.sleep(0.05)
+
+    assert labels(talk(server, slow)) == ["buses"]
+
+
+def test_a_client_can_ask_for_the_end_of_the_connection(server: InProcess) -> None:
+    async def last(connection: Connection, transport: Transport) -> None:
+        connection.data_received(request("bus", "Connection: close"))
+
+    found = talk(server, last)
+    assert found.is_closed
+    assert b"connection: close" in found.sent[0]
+
+
+def test_a_connection_that_is_not_used_is_closed(server: InProcess) -> None:
+    async def idle(connection: Connection, transport: Transport) -> None:
+        connection.timeout_keep_alive = cast(int, 0.2)
+        connection.data_received(request("bus"))
+        await asyncio.sleep(0.05)
+        began = time.monotonic()
+        connection.data_received(request("road"))
+        while not transport.is_closed:
+            await asyncio.sleep(0.01)
+        assert time.monotonic() - began >= 0.2  # from the last request on, not from the first
+
+    assert labels(talk(server, idle)) == ["buses", "roads"]
+
+
+def test_what_was_begun_when_the_server_stops_is_answered(server: InProcess) -> None:
+    async def stopping(connection: Connection, transport: Transport) -> None:
+        sent = request("bus")
+        connection.data_received(sent[:-3])
+        connection.shutdown()
+        await asyncio.sleep(0.3)
+        assert not transport.is_closed
+        connection.data_received(sent[-3:])
+        assert transport.is_closed
+
+    assert labels(talk(server, stopping)) == ["buses"]
+
+
+def test_a_fault_takes_the_long_way_and_is_logged_once(
+    server: InProcess, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr("manylabel.tasks.serving.ServedModel.predict", broken)
+
+    async def one(connection: Connection, transport: Transport) -> None:
+        connection.data_received(request("bus"))
+        await asyncio.sleep(0.05)
+
+    assert talk(server, one).sent[0].startswith(b"HTTP/1.1 500")
+    assert capsys.readouterr().err.count('"a fault"') == 1
