@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench bench-server docs clean
+.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench bench-server docs screenshots clean
 
 setup: $(INSTALLED)
 
@@ -118,6 +118,10 @@ bench-server: setup
 
 docs: setup
 	$(BIN)/python docs/build.py
+
+# The pictures of reports in docs/images, from the data that manylabel carries.
+screenshots: setup browser
+	$(BIN)/python docs/screenshots.py
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

@@ -70,7 +70,10 @@ def explain(
             show_json({"id": identifier, **explanation.as_dict()})
         return
     if report is not None:
-        pages = [explanation_blocks(one, terms, f"Document {name}", shorten=False) for name, one in found]
+        titles = [f"Document {name}" if len(found) > 1 else None for name, _ in found]
+        pages = [
+            explanation_blocks(one, terms, title, shorten=False) for title, (_, one) in zip(titles, found, strict=True)
+        ]
         plain = [{"id": name, **one.as_dict()} for name, one in found]
         write_report(report, f"Why: {model.name}", [block for blocks in pages for block in blocks], plain)
         return

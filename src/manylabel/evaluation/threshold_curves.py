@@ -14,7 +14,7 @@ from manylabel.metrics.curves import LabelCurves
 from manylabel.metrics.sweeps import ThresholdSweep
 
 POINTS = 48
-"""The most points of the curve of a label."""
+"""The most points of the curve of a label, beside the model's own threshold."""
 MOST_CURVES = 500
 """How many labels have curves: the most frequent ones."""
 
@@ -71,6 +71,8 @@ def label_threshold_curves(
 ) -> list[ThresholdCurve]:
     """The curves of labels, in their order; a label that training never saw, or without true documents, has none.
 
+    The model's own threshold is one of the points.
+
     `show` converts scores into the units shown to users, in which `thresholds` are.
     """
     found = []
@@ -85,7 +87,13 @@ def label_threshold_curves(
         y_true[rows] = 1
         falling, tp, fp = cumulated(y_true, of_label)
         falling = show(falling)
-        kept = _kept(falling, tp + fp, len(rows), thresholds[column])[::-1]
+        kept = _kept(falling, tp + fp, len(rows))[::-1]
+        points = list(zip(falling[kept].tolist(), tp[kept].tolist(), (tp + fp)[kept].tolist(), strict=True))
+        own = thresholds[column]
+        if own is not None:
+            reached = int(np.searchsorted(-falling, -own, side="right"))
+            points.append((own, int(tp[reached - 1]), int((tp + fp)[reached - 1])) if reached else (own, 0, 0))
+            points = sorted(set(points), key=lambda point: (point[0], -point[2]))
         found.append(
             ThresholdCurve(
                 names[column],
@@ -94,26 +102,25 @@ def label_threshold_curves(
                 thresholds[column],
                 int(right[column]),
                 int(predicted[column]),
-                falling[kept].tolist(),
-                tp[kept].tolist(),
-                (tp + fp)[kept].tolist(),
+                [threshold for threshold, _, _ in points],
+                [right_ones for _, right_ones, _ in points],
+                [all_ones for _, _, all_ones in points],
             )
         )
     return found
 
 
-def _kept(falling: Floats, predicted: Ints, true: int, own: float | None) -> npt.NDArray[np.intp]:
+def _kept(falling: Floats, predicted: Ints, true: int) -> npt.NDArray[np.intp]:
     """The points to keep: most of them where at most five times as many labels are predicted as are true.
 
-    The last point, which predicts the label for all documents, and the one at the model's threshold are always kept.
+    The last point, which predicts the label for all documents, is always kept.
     """
     n = len(falling)
     if n <= POINTS:
         return np.arange(n)
     near = max(int(np.searchsorted(predicted, 5 * true + 20)), 2)
     places = [np.linspace(0, min(near, n - 1), POINTS - 12), np.geomspace(min(near, n - 1) + 1, n, 11) - 1]
-    at = [] if own is None else [max(int(np.searchsorted(-falling, -own, side="right")) - 1, 0)]
-    return np.unique(np.round(np.concatenate([*places, at])).astype(np.intp))
+    return np.unique(np.round(np.concatenate(places)).astype(np.intp))
 
 
 def common_threshold_curve(

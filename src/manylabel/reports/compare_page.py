@@ -25,7 +25,7 @@ def compare_page(facts: ComparisonRecord) -> list[Block]:
         Heading(f"Comparing methods on {facts.data} for {title}"),
         Note(group_text(facts), "answer"),
         Note(
-            f"On new documents expect {figure(facts.expected.value, facts)} % ({between(facts.expected, facts)}, 95 % "
+            f"On new documents expect {figure(facts.expected.value, facts)} % {between(facts.expected, facts)} (95 % "
             "prediction interval)."
         ),
         Note(
@@ -54,8 +54,9 @@ def compare_page(facts: ComparisonRecord) -> list[Block]:
 
 def leaderboard_table(facts: ComparisonRecord) -> Table:
     """Every method that ran in all folds, best first."""
-    columns = [Column(""), Column("method"), Column("features"), Column("rule"), Column(facts.metric.name)]
-    columns += [Column("95 %"), Column("to the winner"), Column("95 %"), Column("p", "number")]
+    columns = [Column(""), Column("method"), Column("features"), Column("rule")]
+    names = (facts.metric.name, "95 %", "to the winner", "95 %", "p")
+    columns += [Column(name, "number") for name in names]
     columns += [Column("p repeated", "number")] if facts.repeats > 1 else []
     return Table(columns, [_row(row, place, facts) for place, row in enumerate(facts.leaderboard)])
 
@@ -129,7 +130,7 @@ def _repeated_text(facts: ComparisonRecord) -> str:
 
 def costs_table(facts: ComparisonRecord) -> Table:
     """Quality, training time, time per document and size of the finishers."""
-    columns = [Column("front"), Column("pipeline"), Column(facts.metric.name), Column("train s", "number")]
+    columns = [Column("front"), Column("pipeline"), Column(facts.metric.name, "number"), Column("train s", "number")]
     columns += [Column("ms per document", "number"), Column("MB", "number")]
     rows: list[list[Cell]] = [
         [
@@ -187,12 +188,12 @@ def _stopped(facts: ComparisonRecord) -> list[Block]:
     blocks: list[Block] = []
     if rows:
         columns = [Column("stopped early"), Column("features"), Column("rule"), Column("folds", "count")]
-        columns.append(Column(facts.metric.name))
+        columns.append(Column(facts.metric.name, "number"))
         shown: list[list[Cell]] = [
             [row.method, row.features, row.rule, row.folds, figure(row.value, facts), *_gap(row, facts)]
             for row in rows[:MOST_STOPPED]
         ]
-        blocks.append(Table([*columns, Column("to the winner, same folds"), Column("95 %")], shown))
+        blocks.append(Table([*columns, Column("to the winner, same folds", "number"), Column("95 %", "number")], shown))
         if len(rows) > MOST_STOPPED:
             blocks.append(Note(f"{len(rows) - MOST_STOPPED} more were stopped early; --json lists them.", "quiet"))
     absent = [f"{name} ({reason})" for name, reason in facts.left_out.items()]

@@ -60,12 +60,13 @@ def answer(result: Result, analysis: Analysis, known: Known) -> list[str]:
     """Sentences on how good the method is, how sure that is, and how much labels differ."""
     metrics = result.metrics["all"]
     f1 = _figure(analysis.quality, DEFAULT_METRIC)
-    precision, recall = (round(100 * metrics[name]) for name in ("micro-precision", "micro-recall"))
+    precision, recall, exact = (
+        round(100 * metrics[name]) for name in ("micro-precision", "micro-recall", "exact-match")
+    )
     good = (
         f"{result.method} reaches a micro F1 of {_percent(f1['value'])} on "
         f"{counted(result.test.documents, 'document')}: of 100 labels that it predicts, {precision} are right, and of "
-        f"100 true labels it finds {recall}. {round(100 * metrics['exact-match'])} % of the documents get exactly "
-        "their label set."
+        f"100 true labels it finds {recall}. The label set is exactly right for {exact} % of the documents."
     )
     return [good, _sure(f1, known), *_evenness(result)]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
+from itertools import cycle
 from string import Template
 from typing import Any
 
@@ -65,6 +67,8 @@ CONTENTS_FROM = 6
 """Pages of at least so many headings begin with links to them."""
 LONG = 30
 """Tables of at least so many rows scroll under their head."""
+NAME, WORDS = 24, 60
+"""Columns of texts up to the first length stay on one line; those longer than the second are given room."""
 DIGITS = 5
 """Significant digits of the numbers that are drawn."""
 
@@ -105,7 +109,8 @@ def page_html(title: str, blocks: Sequence[HtmlBlock]) -> str:
 
 
 def _contents(headings: Sequence[Heading]) -> str:
-    links = "".join(f'<li><a href="#part-{n}">{escape(one.text)}</a></li>' for n, one in enumerate(headings, 1))
+    names = [one.text.partition(" (")[0] for one in headings]
+    links = "".join(f'<li><a href="#part-{number}">{escape(name)}</a></li>' for number, name in enumerate(names, 1))
     return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
 
 
@@ -184,17 +189,36 @@ def _rounded(value: Any) -> Any:
 
 
 def _table(table: Table) -> str:
-    classes = [column.kind if column.kind in DRAWN else "figure" for column in table.columns]
+    classes = [_class(column, [row[place] for row in table.rows]) for place, column in enumerate(table.columns)]
+    rows = "".join(f"<tr>{''.join(map(_cell, row, table.columns, classes))}</tr>" for row in table.rows)
     head = "".join(
         f'<th scope="col" class="{name}">{escape(column.title)}</th>'
         for name, column in zip(classes, table.columns, strict=True)
     )
-    rows = "".join(f"<tr>{''.join(map(_cell, row, table.columns, classes))}</tr>" for row in table.rows)
-    size = "wide long" if len(table.rows) >= LONG else "wide"
-    return (
-        f'<ml-table><div class="{size}" tabindex="0">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></ml-table>"
-    )
+    shape = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    if "words" in classes:
+        shape = _as_cards(shape, table.columns)
+    size = "wide long" if len(table.rows) >= LONG and "words" not in classes else "wide"
+    return f'<ml-table><div class="{size}" tabindex="0">{shape}</div></ml-table>'
+
+
+def _class(column: Column, cells: Sequence[Cell]) -> str:
+    """How a column is drawn: figures, drawings, names on one line, or words that need room."""
+    if column.kind != "text":
+        return column.kind if column.kind in DRAWN else "figure"
+    longest = max((len(cell) for cell in cells if isinstance(cell, str)), default=0)
+    return "name" if longest <= NAME else "words" if longest > WORDS else "text"
+
+
+def _as_cards(table: str, columns: Sequence[Column]) -> str:
+    """A table that phones show as cards, one per row: roles keep it a table, each cell has the title of its column."""
+    roles = {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row"}
+    for element, role in roles.items():
+        table = table.replace(f"<{element}>", f'<{element} role="{role}">')
+    table = table.replace("<th ", '<th role="columnheader" ')
+    titles = cycle([escape(column.title) for column in columns])
+    table = re.sub("<td", lambda _: f'<td role="cell" data-title="{next(titles)}"', table)
+    return table.replace('<table role="table">', '<table class="cards" role="table">')
 
 
 def _cell(cell: Cell, column: Column, name: str) -> str:
@@ -206,7 +230,7 @@ def _cell(cell: Cell, column: Column, name: str) -> str:
         inside = f'<span{side} style="width: {100 * min(abs(number), 1):.1f}%" role="img" aria-label="{text}"></span>'
         inside = f"<div>{inside}</div>" if name == "balance" else inside
     value = "" if number is None or isinstance(cell, int) else f' data-value="{number:.6g}"'
-    return f'<td class="{name}"{value}>{inside}</td>' if name != "text" or value else f"<td>{inside}</td>"
+    return f'<td class="{name}"{value}>{inside}</td>'
 
 
 def _number(cell: Cell) -> float | None:

@@ -9,7 +9,7 @@ const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "cross", "w
 const COLOURS = 8;
 
 const colourOf = (series) => (series.colour === null ? "var(--quiet)" : `var(--series-${series.colour % COLOURS})`);
-const symbolOf = (series) => (series.colour === null ? "circle" : SYMBOLS[series.colour % SYMBOLS.length]);
+const symbolOf = (series) => (series.colour === null ? "diamond2" : SYMBOLS[series.colour % SYMBOLS.length]);
 
 /** A number as people read it, in percent where the axis is. */
 function figure(value, axis) {
@@ -107,7 +107,7 @@ class Chart extends LitElement {
     if (series.mark !== "line")
       marks.push(Plot.dot(points, { x: "x", y: "y", r: series.size ? "size" : 4, fill: colour, symbol: symbolOf(series), fillOpacity: .85 }));
     if (series.labelled)
-      marks.push(Plot.text(points.filter(({ text }) => text), { x: "x", y: "y", text: "text", dy: -12, fill: "currentColor" }));
+      marks.push(Plot.text(points.filter(({ text }) => text), { x: "x", y: "y", text: "text", dy: series.size ? -6 - Math.max(...series.size) : -12, fill: "currentColor" }));
     return marks;
   }
 
@@ -145,6 +145,7 @@ class Chart extends LitElement {
     const drawn = this.chart.series[0]?.mark === "boxes" ? this.boxes() : this.lines();
     drawn.setAttribute("role", "img");
     drawn.setAttribute("aria-label", this.chart.title || `${this.chart.y.title} by ${this.chart.x.title}`);
+    dropCovered(drawn.querySelectorAll("g[aria-label=text] text"));
     drawn.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));
     return drawn;
   }
@@ -153,17 +154,18 @@ class Chart extends LitElement {
     const { x, y } = this.chart, points = this.visible.flatMap((series) => this.points(series));
     const longest = y.kind === "category" ? Math.max(...y.categories.map((name) => name.length)) : 0;
     const slanted = x.kind === "category" && x.categories.join("").length * 9 > this.width;
-    const names = Math.min(longest * 6.6 + 16, this.width * .45);
+    const names = Math.min(longest * 6.6 + 16, this.width * .45), across = scaleOf(x, "x", points, this.width);
     return Plot.plot({
       width: this.width,
       height: this.chart.height ?? (y.kind === "category" ? 80 + 26 * y.categories.length : slanted ? 460 : 380),
-      marginLeft: y.kind === "category" ? names : 60, marginRight: 24, marginTop: 24,
+      marginLeft: y.kind === "category" ? names : 60, marginRight: 24, marginTop: 32,
       marginBottom: slanted ? 130 : 46,
       style: { background: "none", fontSize: "12px" },
-      x: { ...scaleOf(x, "x", points, this.width), ...(slanted ? { tickRotate: -50 } : {}) },
+      x: { ...across, ...(slanted ? { tickRotate: -50 } : {}), ...(x.kind === "log" ? { axis: null } : {}) },
       y: { ...scaleOf(y, "y", points, 480), ...(y.kind === "category" ? { label: null, tickFormat: (name) => shortened(name, names) } : {}) },
       r: { type: "identity" }, symbol: { type: "identity" },
       marks: [
+        ...(x.kind === "log" ? [logAxis(across, x)] : []),
         ...this.visible.flatMap((series) => this.marks(series)),
         Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (point) => this.tip(point), fill: "var(--card)" })),
       ],
@@ -220,6 +222,21 @@ class Chart extends LitElement {
 function shortened(name, width) {
   const most = Math.max(6, Math.floor(width / 6.6) - 2);
   return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
+}
+
+/** The axis of a logarithmic scale; by itself Plot leaves some of the given ticks without a number. */
+function logAxis({ ticks, label }, axis) {
+  return Plot.axisX(ticks, { text: (value) => figure(value, axis), label, labelArrow: "none", fontSize: 12 });
+}
+
+/** Remove names of points that would cover another one; the tip shows them. */
+function dropCovered(names) {
+  const kept = [];
+  for (const name of names) {
+    const [x, y] = name.getAttribute("transform").match(/-?[\d.]+/g).map(Number), half = 3.3 * name.textContent.length;
+    if (kept.some((other) => Math.abs(other.x - x) < other.half + half && Math.abs(other.y - y) < 13)) name.remove();
+    else kept.push({ x, y, half });
+  }
 }
 
 /** The outline of a symbol of the legend. */

@@ -29,7 +29,7 @@ class Thresholds extends LitElement {
     dl div { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .6rem; }
     dt, .own { color: var(--quiet); font-size: .8125rem; } dd { margin: 0; } .now { font-weight: 700; font-size: 1.1rem; }
     .charts { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; margin-top: 1rem; } .charts > :first-child { grid-column: 1 / -1; }
-    .charts > * { min-width: 0; }
+    .charts > * { min-width: 0; margin-bottom: 1rem; }
     @media (max-width: 44rem) { .charts { grid-template-columns: 1fr; } }
     @media print { select, button, input { border: none; } }
   `;
