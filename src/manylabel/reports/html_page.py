@@ -229,6 +229,8 @@ def _cell(cell: Cell, column: Column, name: str) -> str:
         text = f"{100 * number:.0f} %".replace("-", "\N{MINUS SIGN}")
         inside = f'<span{side} style="width: {100 * min(abs(number), 1):.1f}%" role="img" aria-label="{text}"></span>'
         inside = f"<div>{inside}</div>" if name == "balance" else inside
+    if name == "name":
+        inside = inside.replace("/", "/<wbr>")  # where names such as streets/parking may be broken
     value = "" if number is None or isinstance(cell, int) else f' data-value="{number:.6g}"'
     return f'<td class="{name}"{value}>{inside}</td>'
 
