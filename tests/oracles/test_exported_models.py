@@ -385,7 +385,7 @@ def test_labels_of_one_value_per_document(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", exportable_methods())
 def test_every_method_that_is_listed_is_exported(method: str, tmp_path: Path, patient: None) -> None:
-    corpus = load("townhall").corpus.subset(range(40))
+    corpus = load("townhall").corpus.subset(range(30))
     case = fitted(method, method, {}, corpus, [*corpus.texts, *ODD], tmp_path)
     check_python(case)
 

@@ -91,9 +91,7 @@ def as_javascript(form: Form) -> str:
         "const MODEL = null;": f"const MODEL = {_literal(encoded({**form, 'text': text}))};",
         "const WORD_SIGNS = '';": f"const WORD_SIGNS = '{word_signs()}';",
         "const STEM = null;": _stemmer(text["stemmer"]),
-        "const ENTITIES = null;": f"const ENTITIES = {_literal(_entities())};"
-        if text["strip_markup"]
-        else "const ENTITIES = null;",
+        "const withoutMarkup = null;": _markup() if text["strip_markup"] else "const withoutMarkup = null;",
     }
     code = part("model.mjs")
     for placeholder, content in filled.items():
@@ -154,6 +152,10 @@ def _ranges_of(characters: str) -> list[list[int]]:
         found.append([ord(characters[at]), ord(characters[last])])
         at = last + 1
     return found
+
+
+def _markup() -> str:
+    return f"const ENTITIES = {_literal(_entities())};\n" + part("markup.mjs")
 
 
 def _entities() -> Form:

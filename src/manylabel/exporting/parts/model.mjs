@@ -10,7 +10,7 @@
 const MODEL = null;
 const WORD_SIGNS = '';
 const STEM = null;
-const ENTITIES = null;
+const withoutMarkup = null;
 
 const LIMIT = 700;
 
@@ -134,50 +134,6 @@ function characterRuns(text, shortest, longest, withinWords) {
   return found;
 }
 
-/* ---- markup and accents ---- */
-
-const ENDS = { '': /-->/g, script: /<\/script\s*>/giu, style: /<\/style\s*>/giu };
-
-function withoutMarkup(text) {
-  if (!text.includes('<') && !text.includes('&')) return text;
-  const beginning = /<!--|<(script|style)(?![\p{L}\p{N}_])/giu, kept = [], endless = new Set();
-  let done = 0, match;
-  while ((match = beginning.exec(text)) !== null) {
-    const kind = (match[1] ?? '').toLowerCase().replace('\u017f', 's'), search = ENDS[kind];
-    search.lastIndex = beginning.lastIndex;
-    const end = endless.has(kind) ? null : search.exec(text);
-    if (end === null) {
-      endless.add(kind);
-    } else {
-      kept.push(text.slice(done, match.index));
-      done = beginning.lastIndex = search.lastIndex;
-    }
-  }
-  kept.push(text.slice(done));
-  return unescaped(kept.join(' ').replace(/<[a-zA-Z/!?][^<>]*>/g, ' '));
-}
-
-function unescaped(text) {
-  return text
-    .replace(/&#[xX]?[0-9a-fA-F]{9,};?/g, '\ufffd')
-    .replace(/&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)/gu, (whole, name) => {
-      if (name[0] === '#') return reference(name.slice(1).replace(';', ''));
-      if (Object.hasOwn(ENTITIES.names, name)) return ENTITIES.names[name];
-      for (let n = name.length - 1; n > 1; n--) {
-        const begin = name.slice(0, n);
-        if (Object.hasOwn(ENTITIES.names, begin)) return ENTITIES.names[begin] + name.slice(n);
-      }
-      return whole;
-    });
-}
-
-function reference(digits) {
-  const sign = /^[xX]/.test(digits) ? parseInt(digits.slice(1), 16) : parseInt(digits, 10);
-  if (Object.hasOwn(ENTITIES.replaced, sign)) return ENTITIES.replaced[sign];
-  if ((sign >= 0xd800 && sign <= 0xdfff) || sign > 0x10ffff) return '\ufffd';
-  return inRanges(ENTITIES.invalid, sign) ? '' : String.fromCodePoint(sign);
-}
-
 function withoutAccents(text) {
   if (/^[\x00-\x7f]*$/.test(text)) return text;
   const decomposed = text.normalize('NFKD');
@@ -278,8 +234,10 @@ function blockScores(block, n_components, document) {
   return block.is_posterior ? posteriors(scores) : scores;
 }
 
+const greatest = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+
 function posteriors(joint) {
-  const highest = joint.reduce((a, b) => Math.max(a, b), -Infinity);
+  const highest = greatest(joint);
   const powers = joint.map((score) => (highest === -Infinity ? 0 : Math.exp(score - highest)));
   const total = powers.reduce((a, b) => a + b, 0);
   return powers.map((power) => power / (total === 0 ? 1 : total));
@@ -296,8 +254,8 @@ function rawScores(document) {
   form.blocks.forEach((block, m) => {
     const own = blockScores(block, components[m], document);
     for (let k = 0; k < n; k++) {
-      const score = opened(own[k], block.score_kind);
-      scores[k] += (Number.isNaN(score) ? 0 : Math.abs(score) === Infinity ? clip(score) : score) * combination.weights[m * n + k];
+      const score = opened(own[k], block.score_kind), weight = combination.weights[m * n + k];
+      scores[k] += (Math.abs(score) === Infinity ? clip(score) : score) * weight;
     }
   });
   return scores.map((score, k) => (Number.isNaN(combination.constant[k]) ? score : combination.constant[k]));
@@ -351,7 +309,7 @@ function bestSet(rule, raw) {
   const { sets } = rule, odds = curveLogOdds(rule.curves, onOpenScale(raw));
   const held = Array.from(rule.log_dependence, (_, t) => sets.columns.slice(sets.starts[t], sets.starts[t + 1]));
   const logs = held.map((set, t) => set.reduce((sum, column) => sum + odds[column], 0) + rule.log_dependence[t]);
-  const highest = Math.max(-Infinity, ...logs);
+  const highest = greatest(logs);
   if (highest === -Infinity) return [];
   let values = logs;
   const weights = logs.map((log) => Math.exp(log - highest));
@@ -400,7 +358,7 @@ function chosen(rule, raw) {
 /* The columns of the predicted labels, ascending. */
 function decide(document, raw) {
   const rule = form.decision;
-  const best = raw.indexOf(raw.reduce((a, b) => Math.max(a, b), -Infinity));
+  const best = raw.indexOf(greatest(raw));
   if (rule.rule === 'best-label') return [best];
   if (!rule.labels_empty && document.values.length === 0) return [];
   const found = chosen(rule, raw).filter((column) => raw[column] > floor);

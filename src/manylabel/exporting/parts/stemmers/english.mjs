@@ -1,17 +1,21 @@
 /* The English stemmer of Snowball 3 (Porter 2), https://snowballstem.org/algorithms/english/stemmer.html. */
 const STEM = (() => {
   const NOT_SHORT = 'aeiouywxY';
-  const KEPT = new Map(Object.entries({ andes: 'andes', atlas: 'atlas', bias: 'bias', cosmos: 'cosmos', early: 'earli', gently: 'gentl',
+  const KEPT = new Map(Object.entries({
+    andes: 'andes', atlas: 'atlas', bias: 'bias', cosmos: 'cosmos', early: 'earli', gently: 'gentl',
     howe: 'howe', idly: 'idl', news: 'news', only: 'onli', singly: 'singl', skies: 'sky', skis: 'ski', sky: 'sky',
     ugly: 'ugli' }));
   const LONG = ['arsen', 'commun', 'emerg', 'gener', 'inter', 'later', 'organ', 'past', 'univers'];
-  const STEP_2 = new Map(Object.entries({ anci: 'ance', enci: 'ence', ogi: 'og', li: '', bli: 'ble', abli: 'able', alli: 'al', fulli: 'ful',
+  const STEP_2 = new Map(Object.entries({
+    anci: 'ance', enci: 'ence', ogi: 'og', li: '', bli: 'ble', abli: 'able', alli: 'al', fulli: 'ful',
     lessli: 'less', ousli: 'ous', entli: 'ent', aliti: 'al', biliti: 'ble', iviti: 'ive', tional: 'tion',
     ational: 'ate', alism: 'al', ation: 'ate', ization: 'ize', izer: 'ize', ator: 'ate', iveness: 'ive',
     fulness: 'ful', ousness: 'ous', ogist: 'og' }));
-  const STEP_3 = new Map(Object.entries({ icate: 'ic', ative: '', alize: 'al', iciti: 'ic', ical: 'ic', tional: 'tion', ational: 'ate',
+  const STEP_3 = new Map(Object.entries({
+    icate: 'ic', ative: '', alize: 'al', iciti: 'ic', ical: 'ic', tional: 'tion', ational: 'ate',
     ful: '', ness: '' }));
-  const STEP_4 = new Map(Object.entries({ ic: '', ance: '', ence: '', able: '', ible: '', ate: '', ive: '', ize: '', iti: '', al: '',
+  const STEP_4 = new Map(Object.entries({
+    ic: '', ance: '', ence: '', able: '', ible: '', ate: '', ive: '', ize: '', iti: '', al: '',
     ism: '', ion: '', er: '', ous: '', ant: '', ent: '', ment: '', ement: '' }));
   const DOUBLES = ['bb', 'dd', 'ff', 'gg', 'mm', 'nn', 'pp', 'rr', 'tt'];
 

@@ -55,7 +55,7 @@ const STEM = (() => {
 
   return (given) => {
     const word = prepared(given), long = word.length >= 3;
-    const first = long ? regionFrom(word, 0, isVowel) : word.length, p2 = long ? regionFrom(word, first, isVowel) : word.length;
+    const first = long ? regionFrom(word, 0, isVowel) : word.length, p2 = regionFrom(word, first, isVowel);
     const p1 = long ? Math.max(first, 3) : word.length;
     return step3(step2(step1(word, p1), p1), p1, p2).replace(/[UYäöü]/g, (sign) => PLAIN[sign]);
   };
