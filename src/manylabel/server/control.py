@@ -107,7 +107,8 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     app = FastAPI(title="manylabel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     _add_errors(app)
     _add_operations(app, models, settings, metrics)
-    _add_models(app, models, metrics)
+    _add_models(app, models)
+    _add_reload(app, models, metrics)
     if settings.data is not None:
         store = JobStore(FilePath(settings.data))
         app.include_router(job_routes(store, settings.limits, lambda: not metrics.get("ready")))
@@ -168,7 +169,7 @@ def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: M
         return Service(title="manylabel", version=__version__)
 
 
-def _add_models(app: FastAPI, models: Models, metrics: Metrics) -> None:
+def _add_models(app: FastAPI, models: Models) -> None:
     @app.get("/v1/models", tags=["models"], summary="List the models")
     async def list_models(request: Request) -> ModelList:
         request.scope[ROUTE] = "control"
@@ -200,6 +201,8 @@ def _add_models(app: FastAPI, models: Models, metrics: Metrics) -> None:
         ]
         return LabelList(total=len(names), labels=listed)
 
+
+def _add_reload(app: FastAPI, models: Models, metrics: Metrics) -> None:
     @app.post("/v1/models/{model}/reload", tags=["models"], summary="Serve the file of a model as it is now")
     async def reload(request: Request, response: Response, model: ModelName) -> ModelSummary:
         request.scope[ROUTE] = "control"

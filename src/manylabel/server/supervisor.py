@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
 from manylabel.exceptions import ParameterError
-from manylabel.server.channel import Channel, Looked
+from manylabel.server.channel import Channel, Looked, Told
 from manylabel.server.jobs.schedule import Scheduler
 from manylabel.server.jobs.store import JobStore
 from manylabel.server.logs import Log
@@ -23,6 +22,8 @@ from manylabel.server.models import ModelFiles
 from manylabel.server.settings import UNUSABLE, Settings, check_exposure
 
 POLL = 0.05
+DEAF = 60.0
+"""Seconds after which a worker that does not read what it is told is ended."""
 WATCH = 1.0
 """Seconds between two looks at the model files."""
 BACKLOG = 2048
@@ -134,12 +135,11 @@ class Supervisor:
         asked, now = self.metrics.get("generation"), time.monotonic()
         if asked <= self.metrics.get("looked") and now - self._looked < WATCH:
             return
-        changed = self.files.look()
-        for channel in self._channels.values():
-            with contextlib.suppress(OSError):  # a worker that died is started again and told then
-                for found, file in changed:
-                    channel.send(found, file)
-                channel.send(Looked(asked))
+        told: list[tuple[Told, int | None]] = [*self.files.look()]
+        if asked > self.metrics.get("looked"):
+            told.append((Looked(asked), None))
+        for worker in self._channels:
+            self._tell(worker, told)
         self.metrics.set("looked", asked)
         self._looked = now
 
@@ -153,13 +153,21 @@ class Supervisor:
                 pass_fds=fds,
                 process_group=0,  # Ctrl-C reaches the supervisor only, which then stops the workers
             )
-        channel = self._channels[worker] = Channel(ours)
-        with contextlib.suppress(OSError):  # it died already, which is noticed soon
-            channel.send(self.settings)
-            for found, file in self.files.found.values():
-                channel.send(found, file)
-            channel.send(Looked(self.metrics.get("looked")))
+        ours.settimeout(DEAF)
+        self._channels[worker] = Channel(ours)
+        self._tell(
+            worker,
+            [(self.settings, None), *self.files.found.values(), (Looked(self.metrics.get("looked")), None)],
+        )
         self._due[worker] = time.monotonic()
+
+    def _tell(self, worker: int, messages: Sequence[tuple[Told, int | None]]) -> None:
+        """Send messages to a worker; end one that does not listen, so that it is started again and told then."""
+        try:
+            for message, file in messages:
+                self._channels[worker].send(message, file)
+        except OSError:
+            self.processes[worker].kill()
 
     def _died(self, worker: int, code: int) -> None:
         """Plan the next start of a worker: at once, or later and later where it dies again and again."""

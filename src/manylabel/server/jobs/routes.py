@@ -91,6 +91,7 @@ def job_routes(store: JobStore, limits: Limits, is_stopping: Callable[[], bool])
     """The routes of jobs and of data; events end when the server is stopping."""
     router = APIRouter(tags=["jobs"])
     _add_jobs(router, store, limits)
+    _add_changes(router, store)
     _add_events(router, store, is_stopping)
     _add_data(router, store, limits)
     return router
@@ -139,6 +140,8 @@ def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
         path = store.log_of(job)
         return PlainTextResponse(path.read_bytes()[-MOST_LOG:] if path.exists() else b"")
 
+
+def _add_changes(router: APIRouter, store: JobStore) -> None:
     @router.post("/v1/jobs/{job}/cancel", summary="Stop a job", operation_id="cancel_job")
     def cancel(request: Request, job: JobId) -> Job:
         request.scope[ROUTE] = "jobs"
