@@ -13,7 +13,7 @@ from manylabel.insight.suggest import choose_documents, document_values
 
 def test_uncertain_documents_of_rare_labels_are_worth_most() -> None:
     P = np.array([[0.5, 0.01], [0.01, 0.5], [0.99, 0.01]])
-    values = document_values(P, [99, 3])
+    values = document_values(P, [9999, 15])
     half, sure = np.log(2), -0.01 * np.log(0.01) - 0.99 * np.log(0.99)
     np.testing.assert_allclose(values, [half / 10 + sure / 2, sure / 10 + half / 2, sure / 10 + sure / 2])
 
