@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manylabel import __version__
 from manylabel.exceptions import ManylabelError
@@ -20,8 +21,10 @@ from manylabel.server.jobs.store import JobStore
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import Models
 from manylabel.server.operations import ROUTE
-from manylabel.server.problems import RequestError, method_not_allowed, problem_json
+from manylabel.server.problems import RequestError, body_too_large, method_not_allowed, problem_json
 from manylabel.server.settings import Settings
+from manylabel.server.store.files import CorpusFiles
+from manylabel.server.store.routes import corpus_routes
 from manylabel.tasks.serving import ServedModel
 
 RELOAD_SECONDS = 60
@@ -105,6 +108,7 @@ def summary(model: ServedModel) -> dict[str, Any]:
 def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastAPI:
     """The application that answers what the dialects do not."""
     app = FastAPI(title="manylabel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(LimitedBodies, limit=settings.limits.body)
     _add_errors(app)
     _add_operations(app, models, settings, metrics)
     _add_models(app, models)
@@ -112,7 +116,31 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     if settings.data is not None:
         store = JobStore(FilePath(settings.data))
         app.include_router(job_routes(store, settings.limits, lambda: not metrics.get("ready")))
+        app.include_router(corpus_routes(CorpusFiles(FilePath(settings.data))))
     return app
+
+
+class LimitedBodies:
+    """An ASGI application around another one that refuses bodies over a limit, but for uploads, which have their own."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self.app, self.limit = app, limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, and count the bytes of its body as they are read."""
+        size = 0
+
+        async def limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self.limit:
+                problem = body_too_large(self.limit)
+                raise HTTPException(problem.status, problem.detail, problem.headers)
+            return message
+
+        is_upload = scope["type"] == "http" and scope["path"].startswith("/v1/data/")
+        await self.app(scope, receive if is_upload else limited, send)
 
 
 def _add_errors(app: FastAPI) -> None:

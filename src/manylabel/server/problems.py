@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -17,8 +17,16 @@ PROBLEM_JSON = b"application/problem+json"
 class RequestError(Exception):
     """A request that cannot be answered: the status, what is wrong with it and what to do."""
 
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        members: Mapping[str, Any] | None = None,
+    ) -> None:
         self.status, self.detail, self.headers = status, detail, dict(headers or {})
+        self.members = dict(members or {})
+        """What the body holds besides, as RFC 9457 allows."""
         super().__init__(detail)
 
     @property
@@ -42,7 +50,8 @@ class ProblemBody(msgspec.Struct):
 
 def problem_json(problem: RequestError) -> tuple[bytes, bytes]:
     """The problem as RFC 9457 has it."""
-    return PROBLEM_JSON, msgspec.json.encode(ProblemBody("about:blank", problem.title, problem.status, problem.detail))
+    body = ProblemBody("about:blank", problem.title, problem.status, problem.detail)
+    return PROBLEM_JSON, msgspec.json.encode({**msgspec.structs.asdict(body), **problem.members})
 
 
 # ---- problems that several places raise ------------------------------------------------------------------------------

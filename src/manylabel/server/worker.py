@@ -48,6 +48,7 @@ ROUTES = (
     "jobs",
     "job-events",
     "data",
+    "corpora",
     *(one.name for one in OPERATIONS),
 )
 MEMORY = 1.0

@@ -16,6 +16,7 @@ from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
 from manylabel.server.settings import Limits
+from manylabel.server.store.files import CorpusFiles
 
 LOOK = 0.2
 """Seconds between two looks at a job whose events are sent."""
@@ -33,15 +34,36 @@ LINKS: dict[str, Any] = {
     for name in ("show_job", "job_log", "cancel_job", "resume_job")
 }
 """What can be asked of a job that was accepted."""
+Column = Annotated[str, Field(min_length=1, max_length=500)]
+Columns = Annotated[list[Column], Field(min_length=1, max_length=1_000)]
 States = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+
+
+class ReadOptions(BaseModel):
+    """How a job of the kind 'import' reads the data; what is not given is recognised."""
+
+    model_config = ConfigDict(extra="forbid")
+    text_column: Column | Columns | None = None
+    title_column: Column | None = None
+    label_column: Column | Columns | None = None
+    label_separator: Annotated[str, Field(min_length=1, max_length=20)] | None = None
+    id_column: Column | None = None
+    split_column: Column | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    header: bool | None = None
+    quoting: bool | None = None
+    encoding: Annotated[str, Field(max_length=50)] | None = None
+    sheet: Column | None = None
 
 
 class JobRequest(BaseModel):
     """A job: what to do, with which data, and which model to write or measure."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
-    kind: Literal["train", "compare", "evaluate", "audit"]
-    data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")]
+    kind: Literal["train", "compare", "evaluate", "audit", "import", "score"]
+    data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")] | None = None
+    corpus: Annotated[Name, Field(description="A corpus under review, instead of data.")] | None = None
+    options: ReadOptions | None = None
     model: Name | None = None
     method: Annotated[str, Field(max_length=100)] | None = None
     methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
@@ -105,15 +127,36 @@ def known(store: JobStore, identifier: str) -> dict[str, Any]:
     return found
 
 
+def check_request(store: JobStore, asked: JobRequest) -> None:
+    """Raise an error for a job that lacks what its kind needs, or names data or a corpus that are not there."""
+    if asked.kind == "train" and asked.model is None:
+        raise RequestError(422, "A job of the kind 'train' needs 'model', the name of the model to write.")
+    if asked.options is not None and asked.kind != "import":
+        raise RequestError(422, "Only a job of the kind 'import' takes 'options', which tell how to read the data.")
+    corpora = CorpusFiles(store.folder)
+    if asked.kind == "import":
+        if asked.data is None or asked.corpus is None:
+            raise RequestError(
+                422, "A job of the kind 'import' needs 'data', and 'corpus', the name of the new corpus."
+            )
+        corpora.check_free(asked.corpus)
+    elif asked.corpus is not None:
+        corpora.get(asked.corpus)
+    if asked.kind == "score" and asked.corpus is None:
+        raise RequestError(422, "A job of the kind 'score' needs 'corpus', the corpus whose documents are scored.")
+    if asked.kind != "import" and (asked.data is None) == (asked.corpus is None):
+        raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
+    if asked.data is not None:
+        store.data_path(asked.data)
+
+
 def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
     """Routes that read and write the store run in threads: a write waits for the disk."""
 
     @router.post("/v1/jobs", status_code=202, summary="Accept a job", responses={202: {"links": LINKS}})
     def add(request: Request, asked: JobRequest) -> Job:
         request.scope[ROUTE] = "jobs"
-        store.data_path(asked.data)
-        if asked.kind == "train" and asked.model is None:
-            raise RequestError(422, "A job of the kind 'train' needs 'model', the name of the model to write.")
+        check_request(store, asked)
         found = store.add(asked.kind, asked.model_dump(exclude_none=True), limits.queue)
         if found is None:
             raise RequestError(429, f"{limits.queue:,} jobs wait already. Try again later.", {"Retry-After": "60"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -18,6 +19,8 @@ from typing import Any
 from manylabel.exceptions import ManylabelError
 from manylabel.progress import remarks_to, reporting_to
 from manylabel.server.jobs.store import JobStore
+from manylabel.server.store.files import CorpusFiles
+from manylabel.server.store.filling import import_corpus, keep_suggestions, score_corpus, write_copy
 from manylabel.tasks.jobs import dumps, run_job
 
 PAUSE = 0.2
@@ -83,12 +86,9 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
     job = store.get(identifier)
     if job is None or job["state"] != "running":
         return 1
-    request = job["request"]
     try:
-        data = store.data_path(request["data"])
-        model = None if "model" not in request else store.model_path(request["model"])
         with reporting_to(Reporter(store, identifier)), remarks_to(_say):
-            result = work(job["kind"], data, model, request)
+            result = perform(store, job["kind"], job["request"], work)
         store.end(identifier, "done", result=dumps(result))
     except StoppedError:
         store.end(identifier, "cancelled", error="The job was told to stop.")
@@ -108,6 +108,26 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
         )
         return 1
     return 0
+
+
+def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    """The result of a job on uploaded data, or on the corrected copy of a corpus under review."""
+    model = None if "model" not in request else store.model_path(request["model"])
+    corpora = CorpusFiles(store.folder)
+    if kind == "import":
+        return import_corpus(corpora, request["corpus"], store.data_path(request["data"]), request.get("options", {}))
+    if "corpus" not in request:
+        return work(kind, store.data_path(request["data"]), model, request)
+    corpus = corpora.get(request["corpus"])
+    with tempfile.TemporaryDirectory(dir=corpus.folder) as folder:
+        data = write_copy(corpus, Path(folder), None)
+        if kind == "score":
+            return score_corpus(corpus, data, model, request)
+        result = work(kind, str(data), model, request)
+    if kind == "audit":
+        with corpus.writing() as database:
+            result["suggestions"] = keep_suggestions(database, result["doubted"], "audit")
+    return result
 
 
 def _say(text: str) -> None:

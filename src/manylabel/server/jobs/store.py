@@ -164,13 +164,13 @@ class JobStore:
 
     def model_path(self, name: str) -> Path:
         """The file of a model."""
-        return self.models / f"{_checked(name, 'model')}.manylabel"
+        return self.models / f"{checked_name(name, 'a model')}.manylabel"
 
     def data_path(self, name: str) -> str:
         """The file of uploaded data, or the name of the data set that comes with manylabel."""
         if name == BUILT_IN:
             return name
-        found = sorted(self.uploads.glob(f"{_checked(name, 'data')}.*"))
+        found = sorted(self.uploads.glob(f"{checked_name(name, 'data')}.*"))
         if not found:
             known = [BUILT_IN, *self.upload_names()]
             raise MissingDataError(
@@ -188,7 +188,7 @@ class JobStore:
         ending = dot + rest
         if not ENDING.fullmatch(ending):
             raise ParameterError(f"{file[:80]!r} is not the name of a file with an ending that shows its format.")
-        place = self.uploads / f"{_checked(name, 'data')}{ending.lower()}"
+        place = self.uploads / f"{checked_name(name, 'data')}{ending.lower()}"
         return name, self.uploads / f".{secrets.token_hex(8)}", place
 
     def keep_upload(self, written: Path, place: Path) -> None:
@@ -204,7 +204,8 @@ class JobStore:
             os.close(folder)
 
 
-def _checked(name: str, what: str) -> str:
+def checked_name(name: str, what: str) -> str:
+    """The name of something in the data directory; an error where it could lead out of it."""
     if not NAME.fullmatch(name):
         raise ParameterError(
             f"{name[:80]!r} cannot be the name of {what}: letters, digits, - and _ only, up to 64 of them."

@@ -1,0 +1,1 @@
+"""Corpora under review: documents, labels and decisions in one SQLite file each, with filters and thresholds."""

@@ -1,0 +1,344 @@
+"""The bodies of requests about corpora under review, and of their responses."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from manylabel.server.store.documents import Order
+from manylabel.server.store.filters import DocumentState, Filter, LabelName, Number
+from manylabel.server.store.thresholds import Wanted
+
+User = Annotated[str, Field(min_length=1, max_length=100, description="The name of the user who decides.")]
+Names = Annotated[list[LabelName], Field(max_length=5_000)]
+Whole = Annotated[int, Field(ge=0, lt=1 << 53)]
+
+
+class Asked(BaseModel):
+    """A request body: what is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Suggestion(BaseModel):
+    """What an audit suggests for a label of a document."""
+
+    action: Literal["add", "remove"]
+    probability: float
+    source: str
+
+
+class DocumentLabel(BaseModel):
+    """A label of a document: whether it is true, predicted, suggested or rejected, and who decided it when."""
+
+    label: str
+    state: Literal["imported", "accepted", "rejected", "suggested"] | None
+    is_true: bool
+    is_predicted: bool
+    score: float | None
+    by: str | None
+    at: float | None
+    suggestion: Suggestion | None
+
+
+class Document(BaseModel):
+    """A document under review; `fields` is given where one document is asked for."""
+
+    number: int
+    id: str
+    split: str
+    revision: int
+    state: DocumentState
+    reviewed_by: str | None
+    reviewed_at: float | None
+    false_positives: int
+    false_negatives: int
+    beginning: str
+    fields: dict[str, str] | None
+    labels: list[DocumentLabel]
+
+
+class CorpusSummary(BaseModel):
+    """How many documents a corpus has, by split and state, and what its scores are."""
+
+    name: str
+    format: str
+    scores: str | None
+    splits: dict[str, int]
+    states: dict[DocumentState, int]
+    documents: int
+    labels: int
+    event: int
+
+
+class CorpusList(BaseModel):
+    """The names of all corpora under review."""
+
+    corpora: list[str]
+
+
+class SearchRequest(Asked):
+    """Which documents, in which order, and which page of them."""
+
+    filter: Filter = Filter()
+    order: Order = "id"
+    label: LabelName | None = None
+    descending: bool = False
+    cursor: Annotated[str, Field(max_length=200)] | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    count: bool = True
+
+
+class DocumentPage(BaseModel):
+    """One page of documents, how many there are in all, and the cursor of the next page."""
+
+    total: int | None
+    documents: list[Document]
+    next: str | None
+
+
+class Decision(Asked):
+    """What a user decides about one document, and the revision of it that was seen."""
+
+    document: Whole
+    revision: Whole
+    accept: Names = []
+    reject: Names = []
+    clear: Names = []
+    state: DocumentState | None = None
+
+
+class DecideRequest(Asked):
+    """Decisions that are all kept or none."""
+
+    by: User
+    decisions: Annotated[list[Decision], Field(min_length=1, max_length=500)]
+
+
+class Decided(BaseModel):
+    """The event that keeps the decisions, and the new revision of each document."""
+
+    event: int
+    revisions: list[int]
+
+
+class BulkAction(Asked):
+    """One thing to do with all documents of a filter: a label to accept, reject or clear, or a state to give."""
+
+    do: Literal["accept", "reject", "clear"] | None = None
+    label: LabelName | None = None
+    state: DocumentState | None = None
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> BulkAction:
+        if (self.do is None) != (self.label is None) or (self.do is None) == (self.state is None):
+            raise ValueError("give 'do' with 'label', or 'state' alone")
+        return self
+
+
+class PreviewRequest(Asked):
+    """A filter and what is to be done with its documents."""
+
+    filter: Filter
+    action: BulkAction
+
+
+class Preview(BaseModel):
+    """How many documents the filter finds, how many would change, and some of them."""
+
+    documents: int
+    changes: int
+    sample: list[Document]
+    revision: str
+
+
+class BulkRequest(PreviewRequest):
+    """The same as in the preview, and the revision that it gave."""
+
+    by: User
+    revision: Annotated[str, Field(max_length=64)]
+
+
+class BulkDone(BaseModel):
+    """The event and how many documents it changed."""
+
+    event: int
+    changes: int
+
+
+class UndoRequest(Asked):
+    """Whose decision to take back: the latest one, or that of an event."""
+
+    by: User
+    event: Whole | None = None
+
+
+class Undone(BaseModel):
+    """The event of the undo and the one that it took back."""
+
+    event: int
+    undone: int
+
+
+class Change(BaseModel):
+    """What an event changed; without a label, whether the document is reviewed."""
+
+    document: int
+    id: str
+    label: str | None
+    was: str | None
+    now: str | None
+
+
+class Event(BaseModel):
+    """Who did what, when; `undone` is the event that took it back."""
+
+    number: int
+    at: float
+    by: str
+    kind: str
+    detail: dict[str, Any]
+    undone: int | None
+    changes: int
+    first: list[Change]
+
+
+class EventList(BaseModel):
+    """Events, the newest first."""
+
+    events: list[Event]
+
+
+class LabelRow(BaseModel):
+    """A label, how many documents have it, and its threshold."""
+
+    label: str
+    documents: int
+    threshold: float | None
+
+
+class LabelRows(BaseModel):
+    """Labels that hold what was typed."""
+
+    total: int
+    labels: list[LabelRow]
+
+
+class LabelRequest(Asked):
+    """A change of the labels of a corpus; `label` is the name that the user saw."""
+
+    by: User
+    do: Literal["add", "rename", "merge", "retire"]
+    label: LabelName
+    to: LabelName | None = None
+    """The new name, or the label to merge into."""
+
+
+class Done(BaseModel):
+    """The event that keeps a change."""
+
+    event: int
+
+
+class StudyRequest(Asked):
+    """Thresholds to try: one for all labels in question, or a precision or recall that each should reach."""
+
+    label: LabelName | None = None
+    threshold: Number | None = None
+    precision: Annotated[float, Field(gt=0, le=1)] | None = None
+    recall: Annotated[float, Field(gt=0, le=1)] | None = None
+    documents: Annotated[int, Field(ge=0, le=1_000)] = 50
+
+    @model_validator(mode="after")
+    def _is_one_target(self) -> StudyRequest:
+        if sum(value is not None for value in (self.threshold, self.precision, self.recall)) > 1:
+            raise ValueError("give one of 'threshold', 'precision' and 'recall'")
+        return self
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The threshold or target that was asked for."""
+        if self.threshold is not None:
+            return Wanted("threshold", self.threshold)
+        if self.precision is not None:
+            return Wanted("precision", self.precision)
+        return None if self.recall is None else Wanted("recall", self.recall)
+
+
+class Figures(BaseModel):
+    """Counts and metrics; None where one is undefined."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class ThresholdFigures(Figures):
+    """The figures of a label at a threshold."""
+
+    threshold: float | None
+
+
+class StudiedLabel(BaseModel):
+    """A label at the threshold tried and at the saved one, and how many documents enter and leave."""
+
+    label: str
+    exact_from: float | None
+    reached: bool
+    now: ThresholdFigures
+    saved: ThresholdFigures
+    enter: int
+    leave: int
+
+
+class StudiedAll(BaseModel):
+    """The figures of all labels in question together (micro averages)."""
+
+    now: Figures
+    saved: Figures
+    enter: int
+    leave: int
+
+
+class MovedDocument(BaseModel):
+    """A document that enters or leaves the documents predicted to have a label."""
+
+    number: int
+    id: str
+    label: str
+    score: float
+    is_true: bool
+
+
+class Study(BaseModel):
+    """What thresholds lead to, against the saved ones."""
+
+    revision: int
+    labels: list[StudiedLabel]
+    all: StudiedAll
+    enter: list[MovedDocument]
+    leave: list[MovedDocument]
+
+
+class Curve(BaseModel):
+    """The figures of a label by threshold, the highest first."""
+
+    points: list[ThresholdFigures]
+
+
+class SaveThresholds(Asked):
+    """Thresholds to keep, and the revision of the study they were chosen in."""
+
+    by: User
+    revision: Whole
+    thresholds: Annotated[dict[LabelName, Number], Field(min_length=1, max_length=100_000)]
+
+
+class Formats(BaseModel):
+    """The formats that a corpus can be written in."""
+
+    formats: list[str]

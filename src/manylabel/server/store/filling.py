@@ -1,0 +1,271 @@
+"""What goes into a corpus under review and comes out: import, scores, suggestions, corrected copies, decisions."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.progress import stage
+from manylabel.server.jobs.store import BUILT_IN
+from manylabel.server.store.decisions import measure_margins, new_event, recount
+from manylabel.server.store.files import CorpusFile, CorpusFiles, about, original_source
+from manylabel.server.store.thresholds import DOCUMENTS, SCORES
+from manylabel.tasks.corpora import Source
+from manylabel.tasks.reviewing import (
+    PlainCorpus,
+    ReviewScores,
+    is_counts,
+    read_plain,
+    score_for_review,
+    write_corrected,
+    written_formats,
+)
+
+BEGINNING = 300
+"""Characters of a document that lists show."""
+BATCH = 1_000
+SERVER = "manylabel"
+"""The user that imports and scores."""
+
+
+def import_corpus(files: CorpusFiles, name: str, data: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a corpus of uploaded data, which are copied beside it; return how much it holds."""
+    with files.new(name) as folder:
+        is_built_in = data == BUILT_IN
+        kept = data if is_built_in else "original" + "".join(Path(data).suffixes)
+        if not is_built_in:
+            shutil.copyfile(data, folder / kept)
+        plain = read_plain(Source(data if is_built_in else str(folder / kept), options=dict(options)))
+        made = CorpusFile(folder)
+        made.create(
+            {
+                "name": name,
+                "data": kept,
+                "is_built_in": is_built_in,
+                "options": dict(options),
+                "format": plain.format,
+                "is_counts": is_counts(plain.format),
+            }
+        )
+        with made.writing() as database:
+            fill(database, plain)
+    return {
+        "corpus": name,
+        "documents": len(plain.ids),
+        "labels": len(plain.label_names),
+        "fields": list(plain.fields),
+        "format": plain.format,
+        "skipped": plain.skipped[:100],
+    }
+
+
+def fill(database: sqlite3.Connection, plain: PlainCorpus) -> None:
+    """Put documents and their labels into an empty corpus."""
+    event = new_event(database, SERVER, "import", {"documents": len(plain.ids)})
+    database.executemany(
+        "INSERT INTO labels (number, name, state, imported_name) VALUES (?1, ?2, 'active', ?2)",
+        enumerate(plain.label_names, start=1),
+    )
+    number_of = {label: number for number, label in enumerate(plain.label_names, start=1)}
+    names = list(plain.fields)
+    with stage("Indexing documents", len(plain.ids)) as advance:
+        for start in range(0, len(plain.ids), BATCH):
+            rows = range(start, min(start + BATCH, len(plain.ids)))
+            database.executemany(
+                "INSERT INTO documents (number, id, split, event, true_labels) VALUES (?, ?, ?, ?, ?)",
+                [(row + 1, plain.ids[row], plain.splits[row], event, len(plain.labels[row])) for row in rows],
+            )
+            texts = [[_storable(plain.fields[name][row]) for name in names] for row in rows]
+            database.executemany(
+                "INSERT INTO texts VALUES (?, ?, ?)",
+                [
+                    (row + 1, " · ".join(filter(None, one))[:BEGINNING], json.dumps(dict(zip(names, one, strict=True))))
+                    for row, one in zip(rows, texts, strict=True)
+                ],
+            )
+            database.executemany(
+                "INSERT INTO search (rowid, text) VALUES (?, ?)",
+                [(row + 1, "\n".join(one)) for row, one in zip(rows, texts, strict=True)],
+            )
+            database.executemany(
+                "INSERT INTO assignments VALUES (?, ?, 'imported', ?)",
+                [(number_of[label], row + 1, event) for row in rows for label in plain.labels[row]],
+            )
+            advance(len(rows))
+    database.execute("ANALYZE")
+
+
+def _storable(text: str) -> str:
+    """A text without lone surrogates, which have no UTF-8."""
+    return text.encode("utf-8", "replace").decode()
+
+
+# ---- scores and suggestions ------------------------------------------------------------------------------------------
+
+
+def keep_scores(database: sqlite3.Connection, found: ReviewScores) -> int:
+    """Replace the scores and thresholds of a corpus; return the event. Labels that it does not have are left out."""
+    known = {row["name"]: row["number"] for row in database.execute("SELECT * FROM labels WHERE state = 'active'")}
+    numbers = np.array([known.get(label, 0) for label in found.labels], dtype=np.int64)
+    event = new_event(database, SERVER, "scores", {"how": found.how})
+    for table in ("scores", "columns"):
+        database.execute(f"DELETE FROM {table}")
+    database.execute("UPDATE labels SET threshold = NULL, exact_from = NULL")
+    database.executemany(
+        "UPDATE labels SET threshold = ?, exact_from = ? WHERE number = ?",
+        [
+            (_finite(threshold), _finite(exact), number)
+            for threshold, exact, number in zip(found.thresholds, found.exact_from, numbers.tolist(), strict=True)
+        ],
+    )
+    labels = numbers[found.columns]
+    order = np.lexsort((labels, found.rows))
+    order = order[labels[order] > 0]
+    database.executemany(
+        "INSERT INTO scores VALUES (?, ?, ?)",
+        zip((found.rows[order] + 1).tolist(), labels[order].tolist(), found.values[order].tolist(), strict=True),
+    )
+    database.executemany("INSERT INTO columns VALUES (?, ?, ?)", _columns(found, labels))
+    database.execute("UPDATE documents SET measured = 0")
+    measured = json.dumps((found.measured + 1).tolist())
+    database.execute("UPDATE documents SET measured = 1 WHERE number IN (SELECT value FROM json_each(?))", (measured,))
+    recount(database, "SELECT number FROM documents")
+    measure_margins(database)
+    database.execute("INSERT OR REPLACE INTO about VALUES ('scores', ?)", (json.dumps(found.how),))
+    database.execute("ANALYZE")
+    return event
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _columns(found: ReviewScores, labels: Any) -> Iterator[tuple[int, bytes, bytes]]:
+    """By label, its documents and scores as arrays, the highest score first."""
+    order = np.lexsort((found.rows, -found.values, labels))
+    order = order[labels[order] > 0]
+    bounds = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    for start, stop in zip(bounds, [*bounds[1:], len(order)], strict=True):
+        places = order[start:stop]
+        documents = (found.rows[places] + 1).astype(DOCUMENTS)
+        yield int(labels[places[0]]), documents.tobytes(), found.values[places].astype(SCORES).tobytes()
+
+
+def keep_suggestions(database: sqlite3.Connection, doubted: Sequence[Mapping[str, Any]], source: str) -> int:
+    """Replace the suggestions of an audit; decided labels get none. Return their number."""
+    database.execute("DELETE FROM suggestions WHERE source = ?", (source,))
+    database.executemany(
+        """INSERT OR REPLACE INTO suggestions SELECT d.number, l.number, ?3, ?4, ?5 FROM documents AS d
+        JOIN labels AS l ON l.name = ?2 AND l.state = 'active' WHERE d.id = ?1 AND NOT EXISTS (SELECT 1 FROM
+        assignments AS a WHERE a.label = l.number AND a.document = d.number AND a.state <> 'imported')""",
+        [(one["document"], one["label"], one["action"], one["probability"], source) for one in doubted],
+    )
+    return int(database.execute("SELECT COUNT(*) FROM suggestions WHERE source = ?", (source,)).fetchone()[0])
+
+
+# ---- what comes out --------------------------------------------------------------------------------------------------
+
+
+def true_labels(database: sqlite3.Connection) -> tuple[list[list[str]], list[str]]:
+    """The true labels of every document, in the order of the data, and the names of all labels."""
+    names = {row["number"]: row["name"] for row in database.execute("SELECT * FROM labels WHERE state = 'active'")}
+    sets: list[list[str]] = [[] for _ in range(database.execute("SELECT COUNT(*) FROM documents").fetchone()[0])]
+    for row in database.execute("SELECT label, document FROM assignments WHERE state <> 'rejected'"):
+        if row["label"] in names:
+            sets[row["document"] - 1].append(names[row["label"]])
+    return [sorted(one) for one in sets], list(names.values())
+
+
+def write_copy(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
+    """Write the corrected corpus into an empty folder, documents in the same order; return the path to read it from.
+
+    Without a format, JSON lines, which hold every text and label unchanged; counts stay in their own format.
+    """
+    with corpus.reading() as database:
+        known = about(database)
+        sets, names = true_labels(database)
+    formats = written_formats(known["is_counts"])
+    chosen = format or (known["format"] if known["is_counts"] else "jsonl")
+    if chosen not in formats:
+        raise UnknownNameError("format to write", chosen, formats)
+    target = folder / f"{known['name']}{formats[chosen]}"
+    write_corrected(original_source(corpus, known), sets, names, target, chosen)
+    return target
+
+
+def export(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
+    """The corrected corpus as one file in an empty folder: a zip archive where a format needs several."""
+    files = folder / "files"
+    files.mkdir()
+    target = write_copy(corpus, files, format)
+    if target.is_file() and len(list(files.iterdir())) == 1:
+        return target
+    return Path(shutil.make_archive(str(folder / target.stem), "zip", files))
+
+
+def decision_records(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    """How the labels differ from the imported ones, as the decisions that ``manylabel audit --apply`` reads."""
+    before, after = _imported(database), _current(database)
+    ids = {row["number"]: row["id"] for row in database.execute("SELECT number, id FROM documents")}
+    for pair in sorted(before.keys() ^ after.keys()):
+        by, at = _last_event(database, *(after.get(pair) or before[pair]))
+        when = datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+        action = "add" if pair in after else "remove"
+        yield {"document": ids[pair[0]], "label": pair[1], "action": action, "by": by, "when": when, "model": "review"}
+
+
+def _imported(database: sqlite3.Connection) -> dict[tuple[int, str], tuple[int, int]]:
+    """The documents and names of labels as they were imported, with document and number of the label."""
+    rows = database.execute(
+        """SELECT a.document, a.label, l.imported_name AS name FROM assignments AS a JOIN labels AS l ON
+            l.number = a.label WHERE a.state = 'imported' AND l.imported_name IS NOT NULL AND NOT EXISTS
+            (SELECT 1 FROM changes AS c WHERE c.document = a.document AND c.label = a.label)
+        UNION SELECT c.document, c.label, l.imported_name FROM changes AS c JOIN labels AS l ON l.number = c.label
+        WHERE c.was = 'imported' AND c.event = (SELECT MIN(event) FROM changes AS f WHERE f.document = c.document
+            AND f.label = c.label)"""
+    )
+    return {(row["document"], row["name"]): (row["document"], row["label"]) for row in rows}
+
+
+def _current(database: sqlite3.Connection) -> dict[tuple[int, str], tuple[int, int]]:
+    rows = database.execute(
+        """SELECT a.document, a.label, l.name FROM assignments AS a JOIN labels AS l ON l.number = a.label
+        WHERE a.state <> 'rejected' AND l.state = 'active'"""
+    )
+    return {(row["document"], row["name"]): (row["document"], row["label"]) for row in rows}
+
+
+def _last_event(database: sqlite3.Connection, document: int, label: int) -> tuple[str, float]:
+    """Who changed a label of a document last, and when; or who changed the label itself."""
+    row = database.execute(
+        """SELECT by, at FROM events WHERE number = COALESCE(
+            (SELECT MAX(event) FROM changes WHERE document = ?1 AND label = ?2),
+            (SELECT MAX(event) FROM label_changes WHERE label = ?2))""",
+        (document, label),
+    ).fetchone()
+    return row["by"], row["at"]
+
+
+# ---- jobs ------------------------------------------------------------------------------------------------------------
+
+
+def score_corpus(corpus: CorpusFile, data: Path, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Score the documents of a snapshot and keep the scores; return how many there are."""
+    source = Source(str(data), keep_blank=True)
+    seed, threads = int(request.get("seed") or 0), request.get("threads")
+    found = score_for_review(source, model, method=request.get("method"), seed=seed, n_jobs=threads)
+    with corpus.writing() as database:
+        total = database.execute("SELECT COUNT(*) FROM documents").fetchone()[0]
+        if len(found.rows) and int(found.rows.max()) >= total:
+            raise ParameterError("The scores are of other documents than those of the corpus.")
+        keep_scores(database, found)
+    return {"corpus": corpus.folder.name, "scores": len(found.values), "how": found.how}

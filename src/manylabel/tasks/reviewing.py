@@ -1,0 +1,235 @@
+"""Corpora under review: documents as plain data, copies with corrected labels, and scores to review them by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from manylabel.catalog import DEFAULT_METHOD
+from manylabel.classifier import TextClassifier
+from manylabel.data import Corpus
+from manylabel.data.formats import FORMATS
+from manylabel.data.reading import write
+from manylabel.estimator import Floats, Ints
+from manylabel.evaluation.training_documents import count_seen
+from manylabel.exceptions import DataError
+from manylabel.modelfile import open_model
+from manylabel.progress import stage
+from manylabel.recipe import Recipe
+from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source
+from manylabel.tasks.models import fit_corpus, stored_facts
+from manylabel.wording import counted
+
+MOST_TERMS = 200
+"""Terms that stand for a document which came as counts."""
+MOST_SCORES = 20
+"""Scores kept per document, besides those of its true and predicted labels."""
+LEAST_PROBABILITY = 0.01
+"""Probabilities below this are not kept."""
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCorpus:
+    """Documents and labels without the objects of `manylabel.data`."""
+
+    name: str
+    ids: list[str]
+    fields: dict[str, list[str]]
+    labels: list[list[str]]
+    label_names: list[str]
+    splits: list[str]
+    """The split of each document; empty strings where the data have none."""
+    format: str
+    skipped: list[str]
+    """The lines that were skipped in reading."""
+
+
+def read_plain(source: Source) -> PlainCorpus:
+    """The documents of a source as plain data; counts become a text of the most frequent terms."""
+    loaded = load_source(source)
+    corpus = loaded.corpus
+    fields = {"text": _terms_as_texts(corpus)} if corpus.counts is not None else corpus.fields
+    return PlainCorpus(
+        corpus.name or Path(source.data).name,
+        list(corpus.ids),
+        {name: list(values) for name, values in fields.items()},
+        [list(dict.fromkeys(names)) for names in corpus.labels or [[]] * len(corpus)],
+        list(corpus.label_names),
+        list(corpus.split_names or [""] * len(corpus)),
+        loaded.format,
+        [str(problem) for problem in loaded.skipped],
+    )
+
+
+def _terms_as_texts(corpus: Corpus) -> list[str]:
+    counts, terms = corpus.counts, corpus.terms
+    assert counts is not None
+    texts = []
+    for start, stop in zip(counts.indptr, counts.indptr[1:], strict=False):
+        order = np.argsort(-counts.data[start:stop], kind="stable")[:MOST_TERMS]
+        columns = counts.indices[start:stop][order].tolist()
+        texts.append(" ".join(f"t{column}" if terms is None else terms[column] for column in columns))
+    return texts
+
+
+def write_corrected(
+    source: Source, labels: Sequence[Sequence[str]], label_names: Sequence[str], target: Path, format: str
+) -> None:
+    """Write the documents of a source with other label sets, one per document in their order."""
+    corpus = load_source(source).corpus
+    if len(corpus) != len(labels):
+        raise DataError(
+            f"There are {len(labels):,} label sets for {counted(len(corpus), 'document')}: the file was changed.",
+            path=corpus.source,
+        )
+    write(replace(corpus, labels=[list(one) for one in labels], label_names=list(label_names)), target, format=format)
+
+
+def written_formats(counts: bool) -> dict[str, str]:
+    """The formats that a corpus of texts, or of counts, can be written in, each with the ending of its files."""
+    kind = "counts" if counts else "text"
+    return {row.name: next(iter(row.suffixes), "") for row in FORMATS if row.writes and row.kind == kind}
+
+
+def is_counts(format: str) -> bool:
+    """Whether documents of a format come as counts."""
+    return any(row.name == format and row.kind == "counts" for row in FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewScores:
+    """Scores of documents by models that were not trained on them: the highest ones of each document."""
+
+    labels: list[str]
+    thresholds: list[float]
+    exact_from: list[float]
+    """By label, the highest score that was not kept: counts at higher thresholds are exact."""
+    measured: Ints
+    """The rows of the documents by which quality is measured."""
+    rows: Ints
+    columns: Ints
+    values: Floats
+    how: str
+
+
+def score_for_review(
+    source: Source, model: Path | None, *, method: str | None = None, seed: int = 0, n_jobs: int | None = None
+) -> ReviewScores:
+    """Scores of the documents of a source, by a model or out-of-fold by a method.
+
+    A model scores all documents; quality is measured on the test split where there is one. Out-of-fold scores are those
+    of the labelled documents; the method trained on all of these scores the others. The thresholds are those of the
+    model, or of the method trained on all; where its rule has none, those with the best F1 of each label.
+    """
+    corpus = load_source(source).corpus
+    if model is not None:
+        return _score_by_model(corpus, model)
+    labelled = np.flatnonzero([bool(names) for names in corpus.label_sets])
+    if len(labelled) < FOLDS:
+        raise DataError(
+            f"{counted(len(labelled), 'document has', 'documents have')} labels; out-of-fold scores need {FOLDS}.",
+            path=corpus.source,
+            remedy="Label more documents first.",
+        )
+    recipe, known = Recipe.of(method or DEFAULT_METHOD), corpus.subset(labelled)
+    folds, how = folds_of(known, FOLDS, seed)
+    with stage("Training on folds", len(folds) + 1) as advance:
+        whole = fit_corpus(known, recipe, seed=seed, n_jobs=n_jobs)
+        kept = _KeptScores(whole, corpus, labelled)
+        kept.add(whole, np.setdiff1d(np.arange(len(corpus)), labelled))
+        advance(1)
+        for train, test in folds:
+            kept.add(fit_corpus(known.subset(train), recipe, seed=seed, n_jobs=n_jobs), labelled[test])
+            advance(1)
+    return kept.finish(f"out-of-fold scores of the method {recipe.method}, {how}")
+
+
+def _score_by_model(corpus: Corpus, path: Path) -> ReviewScores:
+    classifier = TextClassifier.load(path)
+    if not set(classifier.labels_) & set(corpus.label_names):
+        raise DataError(
+            f"The model knows none of the labels of the data. It has, for example, {classifier.labels_[0]!r}.",
+            path=corpus.source,
+            remedy="Give a model of these labels.",
+        )
+    names = corpus.split_names or ()
+    measured = np.flatnonzero([name == "test" for name in names]) if "test" in names else np.arange(len(corpus))
+    hashes = stored_facts(open_model(path)).get("training_hashes")
+    seen = None if hashes is None else count_seen(documents_of(corpus.subset(measured)), hashes).seen
+    warning = f"; the model was trained on {counted(seen, 'document')} of them" if seen else ""
+    kept = _KeptScores(classifier, corpus, measured)
+    kept.add(classifier, np.arange(len(corpus)))
+    return kept.finish(f"scores of the model {path.stem}, measured on {counted(len(measured), 'document')}{warning}")
+
+
+class _KeptScores:
+    """Collects the scores of documents, in batches, and keeps those worth showing."""
+
+    def __init__(self, model: TextClassifier, corpus: Corpus, measured: Ints) -> None:
+        self.corpus, self.measured, self.labels = corpus, measured, model.labels_
+        self.column_of = {label: column for column, label in enumerate(self.labels)}
+        self.learned = model.decided_.thresholds()
+        self.least = LEAST_PROBABILITY if model.scores_are_probabilities else -np.inf
+        self.dropped = np.full(len(self.labels), -np.inf)
+        self.pieces: list[tuple[Ints, Ints, Floats]] = []
+
+    def add(self, model: TextClassifier, rows: Ints) -> None:
+        """Score the documents of some rows."""
+        if not len(rows):
+            return
+        columns = np.array([self.column_of[label] for label in model.labels_ if label in self.column_of], dtype=np.intp)
+        own = np.array([label in self.column_of for label in model.labels_])
+        done = 0
+        for _, scores in model.iter_decisions(documents_of(self.corpus.subset(rows))):
+            shown = np.asarray(model.decided_.shown(scores()), dtype=np.float64)[:, own]
+            self._keep(rows[done : done + len(shown)], columns, shown)
+            done += len(shown)
+
+    def _keep(self, rows: Ints, columns: Ints, shown: Floats) -> None:
+        kept = shown >= self.least
+        if shown.shape[1] > MOST_SCORES:
+            kept &= shown >= np.partition(shown, -MOST_SCORES, axis=1)[:, -MOST_SCORES, np.newaxis]
+        if self.learned is not None:
+            kept |= shown >= self.learned[columns]
+        place_of = {int(column): place for place, column in enumerate(columns)}
+        for row, number in enumerate(rows.tolist()):
+            for label in self.corpus.label_sets[number]:
+                place = place_of.get(self.column_of.get(label, -1))
+                if place is not None:
+                    kept[row, place] = True
+        self.dropped[columns] = np.maximum(
+            self.dropped[columns], np.where(kept, -np.inf, shown).max(axis=0, initial=-np.inf)
+        )
+        found, places = np.nonzero(kept)
+        self.pieces.append((rows[found], columns[places], shown[found, places]))
+
+    def finish(self, how: str) -> ReviewScores:
+        """All scores that were kept, and the thresholds."""
+        rows, columns, values = (np.concatenate([piece[place] for piece in self.pieces]) for place in range(3))
+        thresholds = self.learned
+        if thresholds is None:
+            thresholds = self._best_thresholds(rows, columns, values)
+            how += "; thresholds with the best F1 on these scores"
+        return ReviewScores(
+            list(self.labels), thresholds.tolist(), self.dropped.tolist(), self.measured, rows, columns, values, how
+        )
+
+    def _best_thresholds(self, rows: Ints, columns: Ints, values: Floats) -> Floats:
+        """By label, the threshold with the best F1 over the measured documents."""
+        sets = [frozenset(names) for names in self.corpus.label_sets]
+        found = np.full(len(self.labels), np.inf)
+        measured = np.zeros(len(self.corpus), dtype=bool)
+        measured[self.measured] = True
+        for column, label in enumerate(self.labels):
+            places = np.flatnonzero((columns == column) & measured[rows])
+            places = places[np.argsort(-values[places], kind="stable")]
+            hits = np.cumsum([label in sets[row] for row in rows[places].tolist()])
+            if len(hits) and hits[-1]:
+                total = sum(label in sets[row] for row in self.measured.tolist())
+                f1 = 2 * hits / (np.arange(1, len(hits) + 1) + total)
+                found[column] = values[places[int(np.argmax(f1))]]
+        return found

@@ -1,0 +1,569 @@
+"""Corpora under review: filters, decisions, undo, labels, thresholds, export, and what others may do meanwhile."""
+
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel.data import read
+from manylabel.exceptions import ManylabelError, ParameterError, UnknownNameError
+from manylabel.server.problems import RequestError
+from manylabel.server.store import decisions, documents, filling, labels, thresholds
+from manylabel.server.store.files import CorpusFile, CorpusFiles
+from manylabel.server.store.filters import Filter, search_terms
+from manylabel.tasks.corpora import Source
+from manylabel.tasks.corrections import apply_decisions
+from manylabel.tasks.reviewing import ReviewScores
+
+ROWS = [
+    ("a", "The bus was late at the café", "buses", "train"),
+    ("b", "A hole in the road", "roads", "train"),
+    ("c", "The bus fell into a hole", "buses;roads", "test"),
+    ("d", "The lamp is dark", "lamps", "test"),
+    ("e", "Nothing to see here", "", "test"),
+    ("f", "Road and bus and lamp", "roads", "test"),
+]
+BUSES, ROADS, LAMPS = range(3)
+SCORES = [  # row, column, score
+    (0, BUSES, 0.9), (1, ROADS, 0.8), (2, BUSES, 0.7), (2, ROADS, 0.4), (3, LAMPS, 0.2), (4, BUSES, 0.6),
+    (5, ROADS, 0.5), (5, BUSES, 0.55), (5, LAMPS, 0.1),
+]  # fmt: skip
+
+
+def write_data(path: Path) -> Path:
+    path.write_text("id,text,labels,split\n" + "".join(f"{','.join(row)}\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def scores_of(rows: list[tuple[int, int, float]], **changed: object) -> ReviewScores:
+    row, column, value = (np.array(values) for values in zip(*rows, strict=True))
+    made = {"labels": ["buses", "roads", "lamps"], "thresholds": [0.5, 0.5, 0.5], "exact_from": [0.05] * 3}
+    made |= {"measured": np.arange(6), "rows": row, "columns": column, "values": value, "how": "by hand"}
+    return ReviewScores(**{**made, **changed})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> CorpusFile:
+    """A corpus with scores; tests that change it take a copy (`corpus`)."""
+    folder = tmp_path_factory.mktemp("data")
+    files = CorpusFiles(folder)
+    filling.import_corpus(files, "letters", str(write_data(folder / "letters.csv")), {})
+    corpus = files.get("letters")
+    with corpus.writing() as database:
+        filling.keep_scores(database, scores_of(SCORES))
+    return corpus
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> CorpusFiles:
+    return CorpusFiles(tmp_path)
+
+
+@pytest.fixture
+def corpus(made: CorpusFile, files: CorpusFiles, tmp_path: Path) -> CorpusFile:
+    shutil.copytree(made.folder, files.folder / "letters")
+    write_data(tmp_path / "letters.csv")
+    return files.get("letters")
+
+
+def ids(
+    corpus: CorpusFile, order: str = "id", label: str | None = None, descending: bool = False, **asked: object
+) -> str:
+    with corpus.reading() as database:
+        wanted = Filter(**asked)
+        found, _ = documents.page(database, wanted, order, label, descending=descending)
+        assert documents.count(database, wanted) == len(found)
+        return "".join(one["id"] for one in found)
+
+
+def decision(document: int, revision: int = 1, **given: object) -> dict[str, object]:
+    return {"document": document, "revision": revision, "accept": [], "reject": [], "clear": [], "state": None, **given}
+
+
+def decide(corpus: CorpusFile, by: str, *given: dict[str, object]) -> tuple[int, list[int]]:
+    with corpus.writing() as database:
+        return decisions.decide(database, by, given)
+
+
+def undo(corpus: CorpusFile, by: str, event: int | None = None) -> tuple[int, int]:
+    with corpus.writing() as database:
+        return decisions.undo(database, by, event)
+
+
+def shown(corpus: CorpusFile, number: int) -> dict[str, object]:
+    with corpus.reading() as database:
+        return documents.documents(database, [number], whole=True)[0]
+
+
+def states(corpus: CorpusFile, number: int) -> dict[str, object]:
+    return {one["label"]: one["state"] for one in shown(corpus, number)["labels"]}
+
+
+def relation(label: str, relation: str | None = None, **range_: float) -> dict[str, object]:
+    return {"labels": [{"label": label, "relation": relation, **range_}]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, "abcdef"),
+        ({"split": "train"}, "ab"),
+        ({"text": "bus"}, "acf"),
+        ({"text": "CAFE"}, "a"),
+        ({"text": '"a hole"'}, "bc"),
+        ({"text": "hol*"}, "bc"),
+        ({"text": "bus -late"}, "cf"),
+        ({"text": "-bus"}, "bde"),
+        ({"text": "bus", "split": "test"}, "cf"),
+        ({"any_label": "no true label"}, "e"),
+        ({"any_label": "disagreement"}, "cdef"),
+        ({"any_label": "false positive"}, "ef"),
+        ({"any_label": "false negative"}, "cd"),
+        ({"state": "not reviewed"}, "abcdef"),
+        ({"state": "reviewed"}, ""),
+        (relation("buses", "true"), "ac"),
+        (relation("buses", "not true"), "bdef"),
+        (relation("buses", "predicted"), "acef"),
+        (relation("buses", "not predicted"), "bd"),
+        (relation("buses", "false positive"), "ef"),
+        (relation("roads", "false negative"), "c"),
+        (relation("roads", "disagreement"), "c"),
+        (relation("buses", "suggested"), "ef"),
+        (relation("buses", "imported"), "ac"),
+        (relation("buses", "rejected"), ""),
+        (relation("buses", least=0.58, most=0.8), "ce"),
+        ({**relation("buses", "predicted"), "text": "bus", "split": "test"}, "cf"),
+    ],
+)
+def test_filters(made: CorpusFile, asked: dict[str, object], found: str) -> None:
+    assert ids(made, **asked) == found
+
+
+@pytest.mark.parametrize(
+    ("order", "label", "descending", "found"),
+    [
+        ("id", None, True, "fedcba"),
+        ("score", "buses", True, "acefbd"),  # documents without a score come last, as the lowest ones
+        ("uncertainty", "roads", False, "fcbade"),
+        ("uncertainty", None, False, "fcedba"),
+        ("disagreement", None, True, "cdefab"),
+    ],
+)
+def test_orders_and_pages(made: CorpusFile, order: str, label: str | None, descending: bool, found: str) -> None:
+    assert ids(made, order, label, descending) == found
+    pages, cursor = "", None
+    with made.reading() as database:
+        while True:
+            page, cursor = documents.page(
+                database, Filter(), order, label, descending=descending, cursor=cursor, limit=2
+            )
+            pages += "".join(one["id"] for one in page)
+            if cursor is None:
+                break
+    assert pages == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"',
+        "AND",
+        "NEAR(a b)",
+        "text:bus",
+        "a^2 OR *",
+        "(",
+        "'; DROP TABLE texts; --",
+        "*",
+        "-",
+        "--",
+        '-"',
+        "{x}",
+        "a\0b",
+        "🚌",
+        "‮",
+        "a" * 900,
+    ],
+)
+def test_nothing_that_is_typed_is_syntax(made: CorpusFile, text: str) -> None:
+    ids(made, text=text)
+    assert ids(made) == "abcdef"
+
+
+def test_signs_alone_find_nothing(made: CorpusFile) -> None:
+    assert ids(made, text="?!") == ""
+    assert search_terms('say "') == ('"say"', "")
+
+
+def test_wrong_filters_are_explained(made: CorpusFile) -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'buses'"):
+        ids(made, **relation("busses", "true"))
+    with made.reading() as database:
+        with pytest.raises(ParameterError, match="needs 'label'"):
+            documents.page(database, Filter(), "score")
+        for cursor in ("x", "W10=", "ΩΩ", "WyJhIiwgMV0=", "bnVsbA=="):
+            with pytest.raises(ParameterError, match="cursor"):
+                documents.page(database, Filter(), cursor=cursor)
+
+
+def test_a_decision_is_kept_with_who_and_when(corpus: CorpusFile) -> None:
+    event, revisions = decide(corpus, "Ana", decision(6, accept=["buses"], reject=["lamps"], state="reviewed"))
+    assert revisions == [2]
+    document = shown(corpus, 6)
+    assert (document["state"], document["reviewed_by"], document["revision"]) == ("reviewed", "Ana", 2)
+    assert states(corpus, 6) == {"roads": "imported", "buses": "accepted", "lamps": "rejected"}
+    assert {one["by"] for one in document["labels"] if one["state"] == "accepted"} == {"Ana"}
+    assert ids(corpus, any_label="false positive") == "e"
+    assert ids(corpus, reviewed_by="Ana") == "f"
+    with corpus.reading() as database:
+        latest = labels.events(database, "Ana", None, 5)[0]
+    assert (latest["number"], latest["kind"], latest["changes"]) == (event, "decision", 3)
+
+
+def test_no_label_applies_differs_from_not_reviewed(corpus: CorpusFile) -> None:
+    decide(corpus, "Ana", decision(5, state="no label applies", reject=["buses"]))
+    assert (ids(corpus, state="no label applies"), ids(corpus, any_label="no true label")) == ("e", "e")
+    assert shown(corpus, 4)["state"] == "not reviewed"
+    with pytest.raises(ParameterError, match="Reject its labels"):
+        decide(corpus, "Ana", decision(4, state="no label applies"))
+    decide(corpus, "Ana", decision(4, state="no label applies", reject=["lamps"]))
+    assert ids(corpus, state="no label applies") == "de"
+    with pytest.raises(ParameterError, match="'no label applies'"):
+        decide(corpus, "Ana", decision(5, revision=2, state="reviewed"))
+
+
+def test_two_users_never_overwrite_each_other(corpus: CorpusFile) -> None:
+    decide(corpus, "Ana", decision(6, accept=["buses"]), decision(1, state="reviewed"))
+    with pytest.raises(RequestError) as refused:
+        decide(corpus, "Ben", decision(2, accept=["lamps"]), decision(6, reject=["buses"]))
+    assert refused.value.status == 409
+    assert "changed by Ana" in refused.value.detail
+    [conflict] = refused.value.members["conflicts"]
+    assert conflict["document"]["revision"] == 2
+    assert [(one["by"], one["label"], one["was"], one["now"]) for one in conflict["changes"]] == [
+        ("Ana", "buses", None, "accepted")
+    ]
+    assert "lamps" not in states(corpus, 2)  # all decisions or none
+    assert decide(corpus, "Ben", decision(6, revision=2, reject=["buses"]))[1] == [3]
+
+
+def test_writers_in_threads_get_one_winner_each(corpus: CorpusFile) -> None:
+    outcomes: list[str] = []
+
+    def review(by: str) -> None:
+        for number in range(1, 7):
+            try:
+                decide(
+                    corpus,
+                    by,
+                    decision(number, accept=["lamps"] if by == "Ana" else [], reject=["lamps"] if by == "Ben" else []),
+                )
+                outcomes.append(f"{number} {by}")
+            except RequestError:
+                outcomes.append("conflict")
+
+    threads = [threading.Thread(target=review, args=(by,)) for by in ("Ana", "Ben")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("conflict") == 6
+    for won in set(outcomes) - {"conflict"}:
+        number, by = won.split()
+        assert states(corpus, int(number))["lamps"] == ("accepted" if by == "Ana" else "rejected")
+
+
+def test_undo_restores_who_decided_before(corpus: CorpusFile) -> None:
+    decide(corpus, "Ana", decision(6, accept=["buses"], state="reviewed"))
+    decide(corpus, "Ben", decision(6, revision=2, reject=["buses"], clear=["roads"], state="not reviewed"))
+    undo(corpus, "Ben")
+    document = shown(corpus, 6)
+    assert (document["state"], document["reviewed_by"]) == ("reviewed", "Ana")
+    assert {one["label"]: one["by"] for one in document["labels"] if one["is_true"]} == {
+        "buses": "Ana",
+        "roads": "manylabel",
+    }
+    with pytest.raises(RequestError, match="nothing that could be undone"):
+        undo(corpus, "Ben")
+
+
+def test_more_than_ten_decisions_are_undone_one_by_one(corpus: CorpusFile) -> None:
+    before = [states(corpus, number) for number in range(1, 7)]
+    for turn in range(12):
+        number = turn % 6 + 1
+        decide(
+            corpus,
+            "Ana",
+            decision(number, shown(corpus, number)["revision"], **{("accept", "reject")[turn // 6]: ["lamps"]}),
+        )
+    for _ in range(12):
+        undo(corpus, "Ana")
+    assert [states(corpus, number) for number in range(1, 7)] == before
+
+
+def test_undo_of_what_others_changed_is_a_conflict(corpus: CorpusFile) -> None:
+    event, _ = decide(corpus, "Ana", decision(6, accept=["buses"]))
+    with pytest.raises(RequestError, match="Users undo their own") as refused:
+        undo(corpus, "Ben", event)
+    assert refused.value.status == 403
+    decide(corpus, "Ben", decision(6, revision=2, reject=["buses"]))
+    with pytest.raises(RequestError, match="Nothing was undone") as refused:
+        undo(corpus, "Ana")
+    assert refused.value.status == 409
+    undo(corpus, "Ben")
+    undo(corpus, "Ana", event)
+    with pytest.raises(RequestError, match="undone already"):
+        undo(corpus, "Ana", event)
+
+
+def test_bulk_applies_what_the_preview_showed(corpus: CorpusFile) -> None:
+    wanted = Filter(**relation("buses", "suggested"))
+    action = {"do": "accept", "label": "buses", "state": None}
+    with corpus.reading() as database:
+        preview = decisions.preview(database, wanted, action)
+    assert (preview["documents"], preview["changes"], [one["id"] for one in preview["sample"]]) == (2, 2, ["e", "f"])
+    decide(corpus, "Ben", decision(1, state="reviewed"))  # not in the filter, so no conflict
+    with corpus.writing() as database:
+        _, changes = decisions.apply_to_all(database, "Ana", wanted, action, preview["revision"])
+    assert (changes, ids(corpus, **relation("buses", "true"))) == (2, "acef")
+    with corpus.writing() as database, pytest.raises(RequestError, match="0 documents now"):
+        decisions.apply_to_all(database, "Ana", wanted, action, preview["revision"])
+    undo(corpus, "Ana")
+    assert ids(corpus, **relation("buses", "true")) == "ac"
+
+
+def test_bulk_states_never_make_no_label_apply(corpus: CorpusFile) -> None:
+    with corpus.writing() as database:
+        for state in ("reviewed", "no label applies"):
+            action = {"do": None, "label": None, "state": state}
+            revision = decisions.preview(database, Filter(), action)["revision"]
+            decisions.apply_to_all(database, "Ana", Filter(), action, revision)
+            found = documents.page(database, Filter(state=state))[0]
+            assert "".join(one["id"] for one in found) == ("abcdf" if state == "reviewed" else "e")
+
+
+def test_labels_are_added_renamed_merged_and_retired_and_all_undone(corpus: CorpusFile) -> None:
+    before = [states(corpus, number) for number in range(1, 7)]
+    with corpus.writing() as database:
+        labels.add(database, "Ana", "trams")
+        labels.rename(database, "Ana", "buses", "buses & trams")
+        labels.merge(database, "Ana", "trams", "buses & trams")
+        labels.merge(database, "Ana", "roads", "buses & trams")
+        labels.retire(database, "Ana", "lamps")
+    assert ids(corpus, **relation("buses & trams", "true")) == "abcf"
+    assert ids(corpus, any_label="no true label") == "de"
+    with corpus.writing() as database:
+        with pytest.raises(RequestError, match="renamed to 'buses & trams' by 'Ana'"):
+            labels.rename(database, "Ben", "buses", "x")
+        with pytest.raises(RequestError, match="merged into 'buses & trams'"):
+            labels.retire(database, "Ben", "roads")
+        with pytest.raises(UnknownNameError):
+            labels.retire(database, "Ben", "nothing like it")
+    for _ in range(5):
+        undo(corpus, "Ana")
+    assert [states(corpus, number) for number in range(1, 7)] == before
+    with corpus.reading() as database:
+        assert documents.labels(database, "", 0, 10)[0] == 3
+
+
+def test_a_name_is_taken_once(corpus: CorpusFile) -> None:
+    for name in ("", " x", "a\nb"):
+        with corpus.writing() as database, pytest.raises(ParameterError, match="cannot be a label"):
+            labels.add(database, "Ana", name)
+    for work in (lambda one: labels.add(one, "Ana", "roads"), lambda one: labels.rename(one, "Ana", "buses", "roads")):
+        with pytest.raises(RequestError, match="already"), corpus.writing() as database:
+            work(database)
+
+
+def test_labels_are_found_as_they_are_typed(corpus: CorpusFile) -> None:
+    with corpus.writing() as database:
+        for name in ("École", "école b", "préécole"):
+            labels.add(database, "Ana", name)
+    with corpus.reading() as database:
+        total, found = documents.labels(database, "ecole", 0, 10)
+    assert (total, [one["label"] for one in found]) == (3, ["École", "école b", "préécole"])
+
+
+def test_thresholds_move_documents(made: CorpusFile) -> None:
+    with made.reading() as database:
+        found = thresholds.study(database, "buses", thresholds.Wanted("threshold", 0.58), 10)
+        [one] = found["labels"]
+        # scores 0.9 true, 0.7 true, 0.6 false, 0.55 false
+        assert (one["saved"]["precision"], one["now"]["precision"], one["now"]["recall"]) == (0.5, 2 / 3, 1.0)
+        assert (one["leave"], one["enter"], [moved["id"] for moved in found["leave"]]) == (1, 0, ["f"])
+        reached = thresholds.study(database, "buses", thresholds.Wanted("precision", 0.9), 10)["labels"][0]
+        assert (reached["now"]["threshold"], reached["now"]["recall"], reached["leave"]) == (0.7, 1.0, 2)
+        recall = thresholds.study(database, "roads", thresholds.Wanted("recall", 1.0), 10)
+        assert (recall["labels"][0]["now"]["threshold"], [moved["id"] for moved in recall["enter"]]) == (0.4, ["c"])
+        whole = thresholds.study(database, None, thresholds.Wanted("threshold", 0.15), 10)
+        assert (whole["all"]["enter"], whole["all"]["now"]["true_positives"], whole["all"]["now"]["recall"]) == (
+            2,
+            6,
+            1.0,
+        )
+        assert len(thresholds.curve(database, "buses", 10)) == 4
+
+
+def test_saved_thresholds_change_predictions_and_can_be_undone(corpus: CorpusFile) -> None:
+    with corpus.writing() as database:
+        revision = thresholds.study(database, None, None, 0)["revision"]
+        thresholds.save(database, "Ana", {"buses": 0.65, "lamps": 0.15}, revision)
+    assert (ids(corpus, any_label="disagreement"), ids(corpus, **relation("buses", "predicted"))) == ("c", "ac")
+    assert ids(corpus, "uncertainty")[0] == "c" or ids(corpus, "uncertainty")[0] == "f"
+    with corpus.writing() as database, pytest.raises(RequestError, match="'Ana' changed labels or thresholds"):
+        thresholds.save(database, "Ben", {"buses": 0.1}, revision)
+    undo(corpus, "Ana")
+    assert ids(corpus, any_label="disagreement") == "cdef"
+
+
+def test_only_exact_thresholds_are_offered_for_a_target(corpus: CorpusFile) -> None:
+    with corpus.writing() as database:
+        filling.keep_scores(database, scores_of(SCORES, exact_from=[0.75, 0.0, 0.0], measured=np.arange(5)))
+        found = thresholds.study(database, "buses", thresholds.Wanted("recall", 1.0), 0)["labels"][0]
+        assert (found["reached"], found["now"]["threshold"]) == (False, 0.5)
+        assert found["saved"]["false_positives"] == 1  # the sixth document is not measured
+
+
+def test_suggestions_of_an_audit_wait_for_a_decision(corpus: CorpusFile) -> None:
+    doubted = [
+        {"document": "d", "label": "lamps", "action": "remove", "probability": 0.9},
+        {"document": "b", "label": "buses", "action": "add", "probability": 0.8},
+        {"document": "b", "label": "unknown", "action": "add", "probability": 0.8},
+    ]
+    with corpus.writing() as database:
+        assert filling.keep_suggestions(database, doubted, "audit") == 2
+    assert (ids(corpus, any_label="suggested"), states(corpus, 2)["buses"]) == ("bd", "suggested")
+    assert ids(corpus, **relation("lamps", "suggested for removal")) == "d"
+    decide(corpus, "Ana", decision(2, reject=["buses"]))
+    assert ids(corpus, any_label="suggested") == "d"
+    with corpus.writing() as database:
+        assert filling.keep_suggestions(database, doubted, "audit") == 1
+
+
+def test_the_corrected_corpus_and_the_decisions_agree(corpus: CorpusFile, tmp_path: Path) -> None:
+    decide(corpus, "Ana", decision(6, accept=["buses"]), decision(3, reject=["roads"]), decision(4, clear=["lamps"]))
+    decide(corpus, "Ana", decision(1, accept=["lamps"]))
+    decide(corpus, "Ana", decision(1, revision=2, clear=["lamps"]))
+    with corpus.writing() as database:
+        labels.rename(database, "Ben", "roads", "streets")
+    with corpus.reading() as database:
+        records = list(filling.decision_records(database))
+    assert {(one["document"], one["label"], one["action"], one["by"]) for one in records} == {
+        ("f", "buses", "add", "Ana"), ("c", "roads", "remove", "Ana"), ("d", "lamps", "remove", "Ana"),
+        ("b", "roads", "remove", "Ben"), ("b", "streets", "add", "Ben"), ("f", "roads", "remove", "Ben"),
+        ("f", "streets", "add", "Ben"),
+    }  # fmt: skip
+    (tmp_path / "decisions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    original, corrected = tmp_path / "letters.csv", tmp_path / "corrected.csv"
+    applied = apply_decisions(Source(str(original)), tmp_path / "decisions.jsonl", corrected, tmp_path / "record.jsonl")
+    assert (applied.added, applied.removed) == (3, 4)
+    (tmp_path / "out").mkdir()
+    exported = read(filling.export(corpus, tmp_path / "out", "csv")).corpus
+    assert list(exported.label_sets) == [["buses"], ["streets"], ["buses"], [], [], ["buses", "streets"]]
+    assert [sorted(one) for one in read(corrected).corpus.label_sets] == list(exported.label_sets)
+    assert (list(exported.ids), list(exported.split_names)) == ([row[0] for row in ROWS], [row[3] for row in ROWS])
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "directory", "fasttext", "libmultilabel"])
+def test_every_format_of_texts_is_exported(made: CorpusFile, tmp_path: Path, format: str) -> None:
+    (tmp_path / "out").mkdir()
+    written = filling.export(made, tmp_path / "out", format)
+    assert written.suffix == ".zip" if format == "directory" else len(read(written, format=format).corpus) >= 5
+
+
+def test_counts_are_imported_and_exported(files: CorpusFiles, tmp_path: Path) -> None:
+    data = tmp_path / "counts.svm"
+    data.write_text("0,1 1:2 3:1\n1 2:1\n0 3:4\n")
+    filling.import_corpus(files, "counts", str(data), {})
+    made = files.get("counts")
+    assert shown(made, 1)["fields"]["text"].split() == ["t0", "t2"]
+    (tmp_path / "out").mkdir()
+    decide(made, "Ana", decision(2, accept=["0"]))
+    written = filling.export(made, tmp_path / "out", "libsvm")
+    assert written.name == "counts.zip"  # labels and terms have files of their own
+    again = read(tmp_path / "out" / "files" / "counts.svm").corpus
+    assert list(again.label_sets) == [["0", "1"], ["0", "1"], ["0"]]
+    assert again.counts is not None
+    assert again.counts.toarray().tolist() == read(data).corpus.counts.toarray().tolist()
+    with pytest.raises(UnknownNameError, match="format to write"):
+        filling.write_copy(made, tmp_path / "out", "csv")
+
+
+def test_confirmed_decisions_survive_kill_9(corpus: CorpusFile) -> None:
+    code = """
+import sys
+from pathlib import Path
+from manylabel.server.store import decisions
+from manylabel.server.store.files import CorpusFile
+corpus = CorpusFile(Path(sys.argv[1]))
+revision = 1
+while True:
+    one = {"document": 1, "revision": revision, "clear": [], "state": None}
+    kind = {"accept": ["lamps"], "reject": []} if revision % 2 else {"accept": [], "reject": ["lamps"]}
+    with corpus.writing() as database:
+        _, [revision] = decisions.decide(database, "Ana", [one | kind])
+    print(revision, flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code, str(corpus.folder)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= 20:
+            break
+    process.send_signal(signal.SIGKILL)
+    confirmed = int(([line, *process.stdout.read().split()])[-1])
+    process.wait()
+    process.stdout.close()
+    assert shown(corpus, 1)["revision"] in (confirmed, confirmed + 1)  # one may have been written but not confirmed
+    assert states(corpus, 1)["lamps"] == ("rejected" if shown(corpus, 1)["revision"] % 2 else "accepted")
+
+
+def test_hostile_content_is_content(files: CorpusFiles, tmp_path: Path) -> None:
+    names = ['"; DROP TABLE labels; --', "a/b\\c", "<script>alert(1)</script>", "‮عربي", "🚌", "%_*", "x" * 1_000]
+    rows = [{"id": f"../{name}", "text": f"{name} text", "labels": [name]} for name in names]
+    rows.append({"id": "long", "text": "word " * 400_000, "labels": [f"label {number}" for number in range(5_000)]})
+    data = tmp_path / "hostile.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert filling.import_corpus(files, "hostile", str(data), {})["labels"] == 5_007
+    made = files.get("hostile")
+    for number, name in enumerate(names, start=1):
+        assert list(states(made, number)) == [name]
+        assert shown(made, number)["id"] == f"../{name}"
+        decide(made, name[:100], decision(number, reject=[name], state="no label applies"))
+        with made.reading() as database:
+            assert documents.count(database, Filter(**relation(name, "rejected"))) == 1
+            assert name in [one["label"] for one in documents.labels(database, name, 0, 10)[1]]
+    long = shown(made, len(rows))
+    assert (len(long["fields"]["text"]), len(long["labels"]), len(long["beginning"])) == (2_000_000, 5_000, 300)
+    (tmp_path / "out").mkdir()
+    assert read(filling.export(made, tmp_path / "out", "jsonl")).corpus.ids[0] == f"../{names[0]}"
+
+
+def test_a_failed_import_leaves_nothing(files: CorpusFiles, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("")
+    with pytest.raises(ManylabelError):
+        filling.import_corpus(files, "bad", str(tmp_path / "bad.csv"), {})
+    assert (files.names(), list(files.folder.iterdir())) == ([], [])
+
+
+def test_names_never_lead_out_of_the_directory(corpus: CorpusFile, files: CorpusFiles) -> None:
+    for name in ("..", "../letters", "/etc", "a/b", "", ".letters", "x" * 65):
+        with pytest.raises(ManylabelError):
+            files.get(name)
+        with pytest.raises(ManylabelError):
+            files.check_free(name)
+    with pytest.raises(ParameterError, match="already"):
+        files.check_free("letters")
+
+
+def test_a_file_of_another_version_is_refused(corpus: CorpusFile) -> None:
+    with sqlite3.connect(corpus.path) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(ParameterError, match="another version"):
+        shown(corpus, 1)
