@@ -121,7 +121,7 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
 
 
 class LimitedBodies:
-    """An ASGI application around another one that refuses bodies over a limit, but for uploads, which have their own."""
+    """An ASGI application around another one that refuses bodies over a limit; uploads have a limit of their own."""
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self.app, self.limit = app, limit
