@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def undo(corpus: CorpusFile, by: str, event: int | None = None) -> tuple[int, in
         return decisions.undo(database, by, event)
 
 
-def shown(corpus: CorpusFile, number: int) -> dict[str, object]:
+def shown(corpus: CorpusFile, number: int) -> dict[str, Any]:
     with corpus.reading() as database:
         return documents.documents(database, [number], whole=True)[0]
 
@@ -420,6 +421,11 @@ def test_saved_thresholds_change_predictions_and_can_be_undone(corpus: CorpusFil
         thresholds.save(database, "Ben", {"buses": 0.1}, revision)
     undo(corpus, "Ana")
     assert ids(corpus, any_label="disagreement") == "cdef"
+    with corpus.writing() as database:
+        revision = thresholds.study(database, None, None, 0)["revision"]
+        filling.keep_scores(database, scores_of(SCORES))
+        with pytest.raises(RequestError, match="'manylabel' changed labels or thresholds"):
+            thresholds.save(database, "Ben", {"buses": 0.1}, revision)
 
 
 def test_only_exact_thresholds_are_offered_for_a_target(corpus: CorpusFile) -> None:

@@ -140,7 +140,8 @@ def keep_scores(database: sqlite3.Connection, found: ReviewScores) -> int:
     database.execute("UPDATE documents SET measured = 1 WHERE number IN (SELECT value FROM json_each(?))", (measured,))
     recount(database, "SELECT number FROM documents")
     measure_margins(database)
-    database.execute("INSERT OR REPLACE INTO about VALUES ('scores', ?)", (json.dumps(found.how),))
+    facts = (("scores", json.dumps(found.how)), ("scores_event", json.dumps(event)))
+    database.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", facts)
     database.execute("ANALYZE")
     return event
 

@@ -205,8 +205,11 @@ def _named(database: sqlite3.Connection, listed: Sequence[dict[str, Any]]) -> li
 
 
 def _revision(database: sqlite3.Connection) -> int:
-    """The latest event that changed a label: its name, state or threshold."""
-    row = database.execute("SELECT COALESCE(MAX(event), 0) FROM label_changes").fetchone()
+    """The latest event that changed a label (its name, state or threshold) or all scores."""
+    row = database.execute(
+        """SELECT max((SELECT COALESCE(MAX(event), 0) FROM label_changes),
+            COALESCE((SELECT value FROM about WHERE key = 'scores_event'), 0) + 0)"""
+    ).fetchone()
     return int(row[0])
 
 
