@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import threading
+import zipfile
 
 import pytest
 
@@ -109,3 +110,19 @@ def test_the_limit_of_cells_is_never_changed_while_reading(tmp_path):
         thread.join()
     assert not failures
     assert seen == {before}
+
+
+def test_a_row_of_excel_with_an_impossible_number(tmp_path):
+    """Without a bound all rows up to that number would be made up, one by one."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["text", "labels"], ["late bus", "a"], ["full bin", "b"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part.replace(b'<row r="3"', b'<row r="2147483648"'))
+    with pytest.raises(DataError, match="row with a number above 1,048,576"):
+        read(tmp_path / "b.xlsx")

@@ -21,6 +21,8 @@ from manylabel.exceptions import DataError, MissingExtraError
 from manylabel.progress import remark
 
 _SAVE_AGAIN = "Save it again, or as .csv."
+MOST_ROWS = 1 << 20
+"""The rows that a sheet of Excel can have. openpyxl makes up all rows between two numbers."""
 
 
 def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **columns: Any) -> Corpus:
@@ -87,6 +89,9 @@ def _rows(path: Path, problems: Problems, sheet: Any) -> Iterator[tuple[int, lis
     sheet.reset_dimensions()  # what a file claims about its size is not to be relied upon
     cells, begun = 0, False
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > MOST_ROWS:
+            what = f"The sheet has a row with a number above {MOST_ROWS:,}, which Excel does not know."
+            raise DataError(what, path=path, remedy=_SAVE_AGAIN)
         cells += max(len(row), 1)
         problems.limits.check("sheet_cells", cells, "cells or more in the sheet", path, line=number)
         filled = [index for index, value in enumerate(row) if _is_filled(value)]
