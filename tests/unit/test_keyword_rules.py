@@ -1,13 +1,15 @@
 """Keyword rules: the meaning of queries, the error messages, and the rules in a pipeline."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from forging import forge
 from manylabel import TextClassifier
-from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.exceptions import DataError, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.keyword_queries import And, Not, Or, Phrase, Prefix, Query, Word, parse_query
 from manylabel.features.keyword_rules import UnknownRuleLabelWarning, parse_rules, rules_text, suggest_keywords
 from manylabel.features.keywords import KeywordMatcher
@@ -209,6 +211,22 @@ def test_rules_before_a_method_are_kept_in_the_model_file(method: str, tmp_path:
     loaded = TextClassifier.load(tmp_path / "model")
     assert loaded.predict(texts) == predicted
     assert loaded.recipe.features["rules"] == str(path)
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"), [({"tokens": "q+"}, "is not a word as texts are split"), ({"rules": "a: b\nc: d\n"}, "other rules")]
+)
+def test_forged_rules_are_refused(setting: dict[str, str], problem: str, tmp_path: Path) -> None:
+    """No word of the rules is left, or a label has none."""
+    path = tmp_path / "model"
+    TextClassifier("nb", features={"rules": {"roads": "tramway* OR tram"}}).fit(TEXTS, LABELS).save(path)
+
+    def change(header: dict[str, Any], arrays: Any) -> None:
+        matcher = header["tree"]["state"]["features_"]["state"]["keywords_"]
+        matcher["params"] |= setting
+
+    with pytest.raises(ModelFileError, match=problem):
+        TextClassifier.load(forge(path, tmp_path / "forged", change))
 
 
 def test_a_required_rule_holds_labels_back() -> None:

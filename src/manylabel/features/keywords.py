@@ -21,7 +21,7 @@ from manylabel.features.terms import Analysis, Terms, stem
 from manylabel.features.texts import TOKENS
 from manylabel.kernels.threads import available_threads
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
-from manylabel.stored import Maybe, Names, Stored, wholes
+from manylabel.stored import Maybe, Names, Sizes, Stored, wholes
 
 _ENDING = "zz"
 """Letters appended to a prefix, so that a tokeniser that drops short words keeps it."""
@@ -67,6 +67,14 @@ class KeywordMatcher(Estimator):
         "labels_": wholes(None),
         "terms_": Maybe(Names(None)),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise an error unless there is a label for each rule, and the rules contain words of texts."""
+        sizes, queries = super().check_learned(state), self.queries()
+        if len(queries) != len(state["labels_"]):
+            raise ValueError("KeywordMatcher has labels for other rules than its own")
+        self._check_words(queries)
+        return sizes
 
     def __init__(
         self,
