@@ -214,7 +214,8 @@ def test_rules_before_a_method_are_kept_in_the_model_file(method: str, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("setting", "problem"), [({"tokens": "q+"}, "is not a word as texts are split"), ({"rules": "a: b\nc: d\n"}, "other rules")]
+    ("setting", "problem"),
+    [({"tokens": "q+"}, "is not a word as texts are split"), ({"rules": "a: b\nc: d\n"}, "other rules")],
 )
 def test_forged_rules_are_refused(setting: dict[str, str], problem: str, tmp_path: Path) -> None:
     """No word of the rules is left, or a label has none."""
