@@ -102,6 +102,11 @@ def reals(*sizes: Size) -> Array:
     return Array(("f8",), sizes)
 
 
+def finite_reals(*sizes: Size) -> Array:
+    """An array of finite double-precision numbers."""
+    return Array(("f8",), sizes, low=-(1 << 62))
+
+
 def amounts(*sizes: Size) -> Array:
     """An array of finite double-precision numbers of at least 0."""
     return Array(("f8",), sizes, low=0)

@@ -326,3 +326,15 @@ def test_a_later_format_is_refused_with_both_numbers(tmp_path: Path) -> None:
     save_file({"x": np.zeros(1)}, str(tmp_path / "later"), metadata={"manylabel": "\n" + json.dumps({"format": 99})})
     with pytest.raises(ModelFileError, match="format 99 and this version reads 3"):
         open_model(tmp_path / "later")
+
+
+def test_weights_of_bins_beyond_all_bounds_are_refused(letters, tmp_path: Path) -> None:
+    path = tmp_path / "m.manylabel"
+    TextClassifier("mnb-vw").fit(letters.texts, letters.label_sets).save(path)
+
+    def change(header: dict[str, Any], arrays: Arrays) -> None:
+        name = next(name for name in arrays if name.endswith("bin_weights_"))
+        arrays[name] = np.full_like(arrays[name], np.inf)
+
+    with pytest.raises(ModelFileError, match="beyond all bounds"):
+        load(forge(path, tmp_path / "forged", change))

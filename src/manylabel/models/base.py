@@ -26,7 +26,7 @@ from manylabel.models.score_kinds import (
     probabilities,
 )
 from manylabel.models.smoothing import counts_of_counts, label_log_odds
-from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, reals, total
+from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, finite_reals, total
 
 WORKING_MEMORY = 256 * 2**20
 """Bytes a batch of dense scores may take when a whole corpus is predicted."""
@@ -136,7 +136,7 @@ class MultiLabelModel(Estimator):
         "n_labels_": total("labels"),
         "classes_": Values("labels"),
         "label_form_": Word(("sparse", "dense", "single")),
-        "bin_weights_": Sometimes(Maybe(reals(3, None))),  # the rows of plain_bin_weights
+        "bin_weights_": Sometimes(Maybe(finite_reals(3, None))),  # the rows of plain_bin_weights
     }
 
     def learn(self, X: Csr, Y: Csr) -> None:
