@@ -103,7 +103,7 @@ def reals(*sizes: Size) -> Array:
 
 
 def finite_reals(*sizes: Size) -> Array:
-    """An array of finite double-precision numbers."""
+    """An array of finite double-precision numbers of at least −2⁶²."""
     return Array(("f8",), sizes, low=-(1 << 62))
 
 
