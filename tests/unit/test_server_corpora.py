@@ -119,6 +119,18 @@ def test_labels_are_changed_by_name(server: InProcess) -> None:
     assert ask(server, "/labels").json()["total"] == 3
 
 
+def test_confusions_open_their_documents(server: InProcess) -> None:
+    found = ask(server, "/confusions?limit=1&typed=s").json()
+    assert set(found) == {"documents", "total", "pairs"}
+    for pair in found["pairs"]:
+        conditions = [
+            {"label": pair["missed"], "relation": "false negative"},
+            {"label": pair["wrong"], "relation": "false positive"},
+        ]
+        assert ask(server, "/search", {"filter": {"labels": conditions}}).json()["total"] == pair["documents"]
+    assert ask(server, "/confusions?label=bus").status == 422
+
+
 def test_thresholds_are_studied_and_saved(server: InProcess) -> None:
     study = ask(server, "/thresholds/study", {"precision": 0.9}).json()
     assert {one["label"] for one in study["labels"]} == {"buses", "roads", "lamps"}
@@ -217,4 +229,4 @@ def test_names_in_addresses_never_lead_out_of_the_directory(server: InProcess) -
 
 def test_every_address_is_described(server: InProcess) -> None:
     paths = server.ask("GET", "/v1/openapi.json").json()["paths"]
-    assert len([path for path in paths if path.startswith("/v1/corpora")]) == 15
+    assert len([path for path in paths if path.startswith("/v1/corpora")]) == 16

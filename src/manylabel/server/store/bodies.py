@@ -1,4 +1,4 @@
-"""The bodies of requests about corpora under review, and of their responses."""
+"""The bodies of requests about documents and decisions of corpora under review, and of their responses."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from manylabel.server.store.documents import Order
-from manylabel.server.store.filters import DocumentState, Filter, LabelName, Number
-from manylabel.server.store.thresholds import Wanted
+from manylabel.server.store.filters import DocumentState, Filter, LabelName
 
 User = Annotated[str, Field(min_length=1, max_length=100, description="The name of the user who decides.")]
 Names = Annotated[list[LabelName], Field(max_length=5_000)]
@@ -210,132 +209,10 @@ class EventList(BaseModel):
     events: list[Event]
 
 
-class LabelRow(BaseModel):
-    """A label, how many documents have it, and its threshold."""
-
-    label: str
-    documents: int
-    threshold: float | None
-
-
-class LabelRows(BaseModel):
-    """Labels that hold what was typed."""
-
-    total: int
-    labels: list[LabelRow]
-
-
-class LabelRequest(Asked):
-    """A change of the labels of a corpus; `label` is the name that the user saw."""
-
-    by: User
-    do: Literal["add", "rename", "merge", "retire"]
-    label: LabelName
-    to: LabelName | None = None
-    """The new name, or the label to merge into."""
-
-
 class Done(BaseModel):
     """The event that keeps a change."""
 
     event: int
-
-
-class StudyRequest(Asked):
-    """Thresholds to try: one for all labels in question, or a precision or recall that each should reach."""
-
-    label: LabelName | None = None
-    threshold: Number | None = None
-    precision: Annotated[float, Field(gt=0, le=1)] | None = None
-    recall: Annotated[float, Field(gt=0, le=1)] | None = None
-    documents: Annotated[int, Field(ge=0, le=1_000)] = 50
-
-    @model_validator(mode="after")
-    def _is_one_target(self) -> StudyRequest:
-        if sum(value is not None for value in (self.threshold, self.precision, self.recall)) > 1:
-            raise ValueError("give one of 'threshold', 'precision' and 'recall'")
-        return self
-
-    @property
-    def wanted(self) -> Wanted | None:
-        """The threshold or target that was asked for."""
-        if self.threshold is not None:
-            return Wanted("threshold", self.threshold)
-        if self.precision is not None:
-            return Wanted("precision", self.precision)
-        return None if self.recall is None else Wanted("recall", self.recall)
-
-
-class Figures(BaseModel):
-    """Counts and metrics; None where one is undefined."""
-
-    true_positives: int
-    false_positives: int
-    false_negatives: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-
-
-class ThresholdFigures(Figures):
-    """The figures of a label at a threshold."""
-
-    threshold: float | None
-
-
-class StudiedLabel(BaseModel):
-    """A label at the threshold tried and at the saved one, and how many documents enter and leave."""
-
-    label: str
-    exact_from: float | None
-    reached: bool
-    now: ThresholdFigures
-    saved: ThresholdFigures
-    enter: int
-    leave: int
-
-
-class StudiedAll(BaseModel):
-    """The figures of all labels in question together (micro averages)."""
-
-    now: Figures
-    saved: Figures
-    enter: int
-    leave: int
-
-
-class MovedDocument(BaseModel):
-    """A document that enters or leaves the documents predicted to have a label."""
-
-    number: int
-    id: str
-    label: str
-    score: float
-    is_true: bool
-
-
-class Study(BaseModel):
-    """What thresholds lead to, against the saved ones."""
-
-    revision: int
-    labels: list[StudiedLabel]
-    all: StudiedAll
-    enter: list[MovedDocument]
-    leave: list[MovedDocument]
-
-
-class Curve(BaseModel):
-    """The figures of a label by threshold, the highest first."""
-
-    points: list[ThresholdFigures]
-
-
-class SaveThresholds(Asked):
-    """Thresholds to keep, and the revision of the study they were chosen in."""
-
-    by: User
-    revision: Whole
-    thresholds: Annotated[dict[LabelName, Number], Field(min_length=1, max_length=100_000)]
 
 
 class Formats(BaseModel):

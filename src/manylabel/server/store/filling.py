@@ -155,7 +155,7 @@ def _columns(found: ReviewScores, labels: Any) -> Iterator[tuple[int, bytes, byt
     order = np.lexsort((found.rows, -found.values, labels))
     order = order[labels[order] > 0]
     bounds = np.flatnonzero(np.diff(labels[order], prepend=-1))
-    for start, stop in zip(bounds, [*bounds[1:], len(order)], strict=True):
+    for start, stop in zip(bounds, [*bounds[1:], len(order)], strict=False):  # no label is known: no bound either
         places = order[start:stop]
         documents = (found.rows[places] + 1).astype(DOCUMENTS)
         yield int(labels[places[0]]), documents.tobytes(), found.values[places].astype(SCORES).tobytes()

@@ -10,9 +10,9 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
@@ -20,71 +20,29 @@ from starlette.background import BackgroundTask
 
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
-from manylabel.server.store import decisions, documents, filling, labels, thresholds
+from manylabel.server.store import decisions, documents, filling, labels
+from manylabel.server.store.access import CorpusName, CorpusRoutes
 from manylabel.server.store.bodies import (
     BulkDone,
     BulkRequest,
     CorpusList,
     CorpusSummary,
-    Curve,
     Decided,
     DecideRequest,
     Document,
     DocumentPage,
-    Done,
     Event,
     EventList,
     Formats,
-    LabelRequest,
-    LabelRow,
-    LabelRows,
     Preview,
     PreviewRequest,
-    SaveThresholds,
     SearchRequest,
-    Study,
-    StudyRequest,
-    ThresholdFigures,
     Undone,
     UndoRequest,
 )
-from manylabel.server.store.files import CorpusFile, CorpusFiles, about
+from manylabel.server.store.files import CorpusFiles, about
+from manylabel.server.store.label_routes import add_label_routes
 from manylabel.tasks.reviewing import written_formats
-
-Given = TypeVar("Given")
-CorpusName = Annotated[str, Path(description="The name of a corpus.", max_length=64)]
-
-
-class CorpusRoutes:
-    """What the routes of corpora have in common: a corpus by name, within one transaction."""
-
-    def __init__(self, files: CorpusFiles) -> None:
-        self.files = files
-
-    def get(self, request: Request, name: str) -> CorpusFile:
-        """The corpus that an address names; 404 where there is none."""
-        request.scope[ROUTE] = "corpora"
-        if name not in self.files.names():
-            known = ", ".join(self.files.names()) or "none"
-            raise RequestError(404, f"There is no corpus {name!r}. Known: {known}. Import one: POST /v1/jobs.")
-        return self.files.get(name)
-
-    def read(self, request: Request, name: str, work: Callable[[sqlite3.Connection], Given]) -> Given:
-        """What `work` finds in a corpus."""
-        with self.get(request, name).reading() as database:
-            return work(database)
-
-    def write(self, request: Request, name: str, work: Callable[[sqlite3.Connection], Given]) -> Given:
-        """What `work` returns after what it did is on the disk."""
-        try:
-            with self.get(request, name).writing() as database:
-                return work(database)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                raise
-            raise RequestError(
-                429, "A longer change of this corpus is under way. Nothing was saved. Try again.", {"Retry-After": "5"}
-            ) from None
 
 
 def corpus_routes(files: CorpusFiles) -> APIRouter:
@@ -92,8 +50,7 @@ def corpus_routes(files: CorpusFiles) -> APIRouter:
     router, corpora = APIRouter(tags=["corpora"]), CorpusRoutes(files)
     _add_lists(router, corpora)
     _add_decisions(router, corpora)
-    _add_labels(router, corpora)
-    _add_thresholds(router, corpora)
+    add_label_routes(router, corpora)
     _add_exports(router, corpora)
     return router
 
@@ -163,56 +120,6 @@ def _add_decisions(router: APIRouter, corpora: CorpusRoutes) -> None:
     ) -> EventList:
         found = corpora.read(request, corpus, lambda one: labels.events(one, by, before, limit))
         return EventList(events=[Event(**{**one, "detail": json.loads(one["detail"])}) for one in found])
-
-
-def _add_labels(router: APIRouter, corpora: CorpusRoutes) -> None:
-    @router.get("/v1/corpora/{corpus}/labels", summary="List labels, those that hold what was typed")
-    def listed(
-        request: Request,
-        corpus: CorpusName,
-        typed: Annotated[str, Query(max_length=200)] = "",
-        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
-        limit: Annotated[int, Query(ge=1, le=10_000)] = 50,
-    ) -> LabelRows:
-        total, found = corpora.read(request, corpus, lambda one: documents.labels(one, typed, offset, limit))
-        return LabelRows(total=total, labels=[LabelRow(**one) for one in found])
-
-    @router.post("/v1/corpora/{corpus}/labels", summary="Add, rename, merge or retire a label")
-    def change(request: Request, corpus: CorpusName, asked: LabelRequest) -> Done:
-        if (asked.to is None) == (asked.do in ("rename", "merge")):
-            raise RequestError(422, "'to' is given where a label is renamed or merged, and only there.")
-        work = {"rename": labels.rename, "merge": labels.merge}
-        if asked.to is not None:
-            target = asked.to
-            event = corpora.write(request, corpus, lambda one: work[asked.do](one, asked.by, asked.label, target))
-        else:
-            single = labels.add if asked.do == "add" else labels.retire
-            event = corpora.write(request, corpus, lambda one: single(one, asked.by, asked.label))
-        return Done(event=event)
-
-
-def _add_thresholds(router: APIRouter, corpora: CorpusRoutes) -> None:
-    @router.post("/v1/corpora/{corpus}/thresholds/study", summary="What other thresholds would lead to")
-    def study(request: Request, corpus: CorpusName, asked: Annotated[StudyRequest, Body()]) -> Study:
-        work = thresholds.study
-        return Study(**corpora.read(request, corpus, lambda one: work(one, asked.label, asked.wanted, asked.documents)))
-
-    @router.get("/v1/corpora/{corpus}/thresholds/curve", summary="The figures of a label by threshold")
-    def curve(
-        request: Request,
-        corpus: CorpusName,
-        label: Annotated[str, Query(min_length=1, max_length=2_000)],
-        points: Annotated[int, Query(ge=2, le=1_000)] = 100,
-    ) -> Curve:
-        found = corpora.read(request, corpus, lambda one: thresholds.curve(one, label, points))
-        return Curve(points=[ThresholdFigures(**one) for one in found])
-
-    @router.put("/v1/corpora/{corpus}/thresholds", summary="Save thresholds of labels")
-    def save(request: Request, corpus: CorpusName, asked: SaveThresholds) -> Done:
-        work = thresholds.save
-        return Done(
-            event=corpora.write(request, corpus, lambda one: work(one, asked.by, asked.thresholds, asked.revision))
-        )
 
 
 def _add_exports(router: APIRouter, corpora: CorpusRoutes) -> None:

@@ -43,8 +43,13 @@ class Column:
     scores: Floats
     is_true: npt.NDArray[np.bool_]
     is_measured: npt.NDArray[np.bool_]
-    true_documents: int
-    """Measured documents that have the label, scored or not."""
+    true: Ints
+    """The measured documents that have the label, scored or not."""
+
+    @property
+    def true_documents(self) -> int:
+        """How many measured documents have the label."""
+        return len(self.true)
 
     def place(self, threshold: float | None) -> int:
         """How many scores reach a threshold."""
@@ -97,7 +102,7 @@ def metrics(right: int, wrong: int, missed: int) -> dict[str, Any]:
 
 
 def columns(database: sqlite3.Connection, label: int | None = None) -> Iterator[Column]:
-    """The columns of one label, or of all that have scores."""
+    """The columns of one label, or of all that have scores or a threshold."""
     most = database.execute("SELECT COALESCE(MAX(number), 0) FROM documents").fetchone()[0]
     measured = np.zeros(most + 1, dtype=bool)
     measured[_numbers(database, "SELECT group_concat(number) FROM documents WHERE measured = 1")] = True
@@ -105,13 +110,13 @@ def columns(database: sqlite3.Connection, label: int | None = None) -> Iterator[
     rows = database.execute(
         """SELECT l.number, l.name, l.threshold, l.exact_from, c.documents, c.scores,
             (SELECT group_concat(document) FROM assignments WHERE label = l.number AND state <> 'rejected') AS true
-        FROM columns AS c JOIN labels AS l ON l.number = c.label
-        WHERE l.state = 'active' AND (?1 IS NULL OR l.number = ?1) ORDER BY l.number""",
+        FROM labels AS l LEFT JOIN columns AS c ON c.label = l.number WHERE l.state = 'active'
+        AND (c.label IS NOT NULL OR l.threshold IS NOT NULL) AND (?1 IS NULL OR l.number = ?1) ORDER BY l.number""",
         (label,),
     )
     for row in rows:
         true = _parsed(row["true"])
-        documents = np.frombuffer(row["documents"], dtype=DOCUMENTS).astype(np.int64)
+        documents = np.frombuffer(row["documents"] or b"", dtype=DOCUMENTS).astype(np.int64)
         flags[true] = True
         is_true = flags[documents]
         flags[true] = False
@@ -120,10 +125,10 @@ def columns(database: sqlite3.Connection, label: int | None = None) -> Iterator[
             row["threshold"],
             row["exact_from"],
             documents,
-            np.frombuffer(row["scores"], dtype=SCORES),
+            np.frombuffer(row["scores"] or b"", dtype=SCORES),
             is_true,
             measured[documents],
-            int(np.count_nonzero(measured[true])),
+            true[measured[true]],
         )
 
 

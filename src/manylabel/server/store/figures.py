@@ -1,0 +1,59 @@
+"""Figures of labels against the true labels as reviewed so far: confusions, over the measured documents."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manylabel.server.store.documents import folded
+from manylabel.server.store.filters import label_number
+from manylabel.server.store.thresholds import Column, Ints, columns
+
+
+def confusions(database: sqlite3.Connection, typed: str, label: str | None, limit: int) -> dict[str, Any]:
+    """Pairs of a label that documents miss and another that is wrongly predicted, the most frequent first.
+
+    `typed` keeps the pairs in which a name holds what was typed, `label` those of one label.
+    """
+    if label is not None:
+        label_number(database, label)  # an error that offers the nearest name
+    found = [column for column in columns(database) if column.saved is not None]
+    names = [column.label for column in found]
+    most = database.execute("SELECT COALESCE(MAX(number), 0) FROM documents").fetchone()[0]
+    missed = _by_document([_missed(column) for column in found], most)
+    wrong = _by_document([_wrong(column) for column in found], most)
+    table = (missed.T @ wrong).tocoo()
+    wanted = folded(typed)
+    has_typed = np.array([wanted in folded(name) for name in names], dtype=bool)
+    is_label = np.array([label in (None, name) for name in names], dtype=bool)
+    kept = (has_typed[table.row] | has_typed[table.col]) & (is_label[table.row] | is_label[table.col])
+    order = np.lexsort((table.col, table.row, -table.data, ~kept))[: np.count_nonzero(kept)]
+    pairs = zip(*(part[order[:limit]].tolist() for part in (table.row, table.col, table.data)), strict=True)
+    both = "SELECT COUNT(*) FROM documents WHERE false_positives > 0 AND false_negatives > 0"
+    return {
+        "documents": database.execute(both).fetchone()[0],
+        "total": len(order),
+        "pairs": [{"missed": names[a], "wrong": names[b], "documents": n} for a, b, n in pairs],
+    }
+
+
+def _missed(column: Column) -> Ints:
+    """The measured documents that have a label which is not predicted."""
+    return np.setdiff1d(column.true, column.documents[: column.place(column.saved)], assume_unique=True)
+
+
+def _wrong(column: Column) -> Ints:
+    """The measured documents for which a label is predicted that they do not have."""
+    place = column.place(column.saved)
+    return column.documents[:place][column.is_measured[:place] & ~column.is_true[:place]]
+
+
+def _by_document(lists: Sequence[Ints], most: int) -> Any:
+    """Documents × labels: 1 for the documents that each label lists."""
+    indptr = np.cumsum([0, *map(len, lists)])
+    indices = np.concatenate([np.zeros(0, dtype=np.int64), *lists])
+    return sparse.csc_array((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=(most + 1, len(lists)))

@@ -1,0 +1,90 @@
+"""The addresses of labels, thresholds, mistakes and keyword rules of corpora, for the control plane."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query, Request
+
+from manylabel.server.problems import RequestError
+from manylabel.server.store import documents, figures, labels, thresholds
+from manylabel.server.store.access import CorpusName, CorpusRoutes
+from manylabel.server.store.bodies import Done
+from manylabel.server.store.label_bodies import (
+    Confusions,
+    Curve,
+    LabelRequest,
+    LabelRow,
+    LabelRows,
+    SaveThresholds,
+    Study,
+    StudyRequest,
+    ThresholdFigures,
+)
+
+
+def add_label_routes(router: APIRouter, corpora: CorpusRoutes) -> None:
+    """Add the routes of labels, thresholds and mistakes to those of corpora."""
+    _add_labels(router, corpora)
+    _add_thresholds(router, corpora)
+
+
+def _add_labels(router: APIRouter, corpora: CorpusRoutes) -> None:
+    @router.get("/v1/corpora/{corpus}/labels", summary="List labels, those that hold what was typed")
+    def listed(
+        request: Request,
+        corpus: CorpusName,
+        typed: Annotated[str, Query(max_length=200)] = "",
+        offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 50,
+    ) -> LabelRows:
+        total, found = corpora.read(request, corpus, lambda one: documents.labels(one, typed, offset, limit))
+        return LabelRows(total=total, labels=[LabelRow(**one) for one in found])
+
+    @router.post("/v1/corpora/{corpus}/labels", summary="Add, rename, merge or retire a label")
+    def change(request: Request, corpus: CorpusName, asked: LabelRequest) -> Done:
+        if (asked.to is None) == (asked.do in ("rename", "merge")):
+            raise RequestError(422, "'to' is given where a label is renamed or merged, and only there.")
+        work = {"rename": labels.rename, "merge": labels.merge}
+        if asked.to is not None:
+            target = asked.to
+            event = corpora.write(request, corpus, lambda one: work[asked.do](one, asked.by, asked.label, target))
+        else:
+            single = labels.add if asked.do == "add" else labels.retire
+            event = corpora.write(request, corpus, lambda one: single(one, asked.by, asked.label))
+        return Done(event=event)
+
+    @router.get("/v1/corpora/{corpus}/confusions", summary="Pairs of labels where one is missed and another is wrong")
+    def confusions(
+        request: Request,
+        corpus: CorpusName,
+        typed: Annotated[str, Query(max_length=200)] = "",
+        label: Annotated[str | None, Query(min_length=1, max_length=2_000)] = None,
+        limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+    ) -> Confusions:
+        work = figures.confusions
+        return Confusions(**corpora.read(request, corpus, lambda one: work(one, typed, label, limit)))
+
+
+def _add_thresholds(router: APIRouter, corpora: CorpusRoutes) -> None:
+    @router.post("/v1/corpora/{corpus}/thresholds/study", summary="What other thresholds would lead to")
+    def study(request: Request, corpus: CorpusName, asked: Annotated[StudyRequest, Body()]) -> Study:
+        work = thresholds.study
+        return Study(**corpora.read(request, corpus, lambda one: work(one, asked.label, asked.wanted, asked.documents)))
+
+    @router.get("/v1/corpora/{corpus}/thresholds/curve", summary="The figures of a label by threshold")
+    def curve(
+        request: Request,
+        corpus: CorpusName,
+        label: Annotated[str, Query(min_length=1, max_length=2_000)],
+        points: Annotated[int, Query(ge=2, le=1_000)] = 100,
+    ) -> Curve:
+        found = corpora.read(request, corpus, lambda one: thresholds.curve(one, label, points))
+        return Curve(points=[ThresholdFigures(**one) for one in found])
+
+    @router.put("/v1/corpora/{corpus}/thresholds", summary="Save thresholds of labels")
+    def save(request: Request, corpus: CorpusName, asked: SaveThresholds) -> Done:
+        work = thresholds.save
+        return Done(
+            event=corpora.write(request, corpus, lambda one: work(one, asked.by, asked.thresholds, asked.revision))
+        )
