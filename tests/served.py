@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from manylabel import TextClassifier
+from manylabel.server.jobs import run as job_process
+from manylabel.server.jobs.store import JobStore
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import ModelFiles, Models
@@ -113,6 +115,25 @@ class InProcess:
 def in_process(models: Mapping[str, Path], limits: Mapping[str, int] | None = None, **settings: Any) -> InProcess:
     """The application with some limits."""
     return InProcess(models, limits=Limits(**(limits or {})), **settings)
+
+
+def ended_job(server: InProcess, request: Mapping[str, object]) -> dict[str, Any]:
+    """A job that was accepted and run in this process."""
+    accepted = server.ask("POST", "/v1/jobs", request)
+    assert accepted.status == 202, accepted.json()
+    store = JobStore(Path(str(server.settings.data)))
+    store.take()
+    job_process.run(store, accepted.json()["id"])
+    ended = store.get(accepted.json()["id"])
+    assert ended is not None
+    return ended
+
+
+def run_job(server: InProcess, request: Mapping[str, object]) -> dict[str, Any]:
+    """The result of a job that succeeds."""
+    ended = ended_job(server, request)
+    assert ended["state"] == "done", ended["error"]
+    return dict(ended["result"])
 
 
 @dataclass

@@ -2,14 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from manylabel.data import read
-from manylabel.server.jobs import run as job_process
 from manylabel.server.jobs.store import JobStore
-from served import Answered, InProcess, in_process
+from served import Answered, InProcess, in_process, run_job
 
 LETTERS = "key;body;topics;split\n" + "".join(
     f"{number};{text};{label};{'test' if number % 3 == 0 else 'train'}\n"
@@ -23,18 +21,6 @@ IMPORT = {
     "corpus": "letters",
     "options": {"text_column": "body", "label_column": "topics", "label_separator": ",", "id_column": "key"},
 }
-
-
-def run_job(server: InProcess, request: dict[str, object]) -> dict[str, Any]:
-    accepted = server.ask("POST", "/v1/jobs", request)
-    assert accepted.status == 202, accepted.json()
-    store = JobStore(Path(str(server.settings.data)))
-    store.take()
-    job_process.run(store, accepted.json()["id"])
-    done = store.get(accepted.json()["id"])
-    assert done is not None
-    assert done["state"] == "done", done["error"]
-    return dict(done["result"])
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +186,7 @@ def test_wrong_requests_are_explained(server: InProcess, path: str, body: object
     ("request_body", "words"),
     [
         (IMPORT, "already"),
-        ({"kind": "import", "data": "letters"}, "needs 'data', and 'corpus'"),
+        ({"kind": "import", "data": "letters"}, "needs 'corpus', the name of the new"),
         ({**IMPORT, "corpus": "../x"}, "pattern"),
         ({**IMPORT, "corpus": "new", "options": {"label_names_file": "/etc/passwd"}}, "label_names_file"),
         ({"kind": "score", "data": "letters"}, "needs 'corpus'"),

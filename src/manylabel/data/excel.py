@@ -13,7 +13,7 @@ from typing import Any
 from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.layout import listed
-from manylabel.data.limits import Limits
+from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems, read_by_others
 from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import read_bytes
@@ -56,6 +56,15 @@ def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **co
         raise DataError("The sheet has column names but no documents.", path=path, remedy="Give at least one document.")
     values = {name: _column([row[index] for _, row in body]) for index, name in enumerate(names)}
     return corpus_of_table(Table(values, [line for line, _ in body], path, problems), options)
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The names of the sheets of a workbook, in their order."""
+    from openpyxl import load_workbook
+
+    with read_by_others("The Excel file", path, _SAVE_AGAIN), warnings.catch_warnings(action="ignore"):
+        book = load_workbook(io.BytesIO(_checked_bytes(path, LIMITS)), read_only=True, keep_links=False)
+        return [sheet.title for sheet in book.worksheets]
 
 
 def _checked_bytes(path: Path, limits: Limits) -> bytes:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:  # importing the data room takes longer than printing a page
     from manylabel.reports.records import SelectionRecord, Term
 
 
+NO_LABELS, NO_LABEL_USED = "The documents carry no labels.", "No document has a label."
+
+
 def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
     """The whole page; `show_labels` of the most frequent and as many of the rarest labels are listed."""
     split = f", {facts.split} split" if facts.split not in (None, "all") else ""
@@ -34,10 +37,29 @@ def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
         Note(_word_sentence(facts.words)),
     ]
     if facts.near_duplicates.pairs:
-        blocks.append(Note(_duplicate_sentence(facts.near_duplicates)))
+        hint = "keep them together with --split-by duplicates."
+        blocks.append(Note(f"{_duplicate_text(facts.near_duplicates)}; {hint}"))
     if facts.labels is None:
-        return [*blocks, Note("The documents carry no labels.", "warning")]
+        return [*blocks, Note(NO_LABELS, "warning")]
     return [*blocks, *_label_blocks(facts.labels, show_labels)]
+
+
+def warning_sentences(facts: DataFacts) -> list[str]:
+    """What may go wrong with some data, in sentences that name no command."""
+    found = []
+    if facts.words.empty_documents:
+        found.append(f"{counted(facts.words.empty_documents, 'document has', 'documents have')} no words.")
+    if facts.near_duplicates.pairs:
+        found.append(f"{_duplicate_text(facts.near_duplicates)}.")
+    if facts.labels is None:
+        return [*found, NO_LABELS]
+    if not facts.labels.used:
+        return [*found, NO_LABEL_USED]
+    if unused := facts.labels.names - facts.labels.used:
+        found.append(f"{counted(unused, 'label name is', 'label names are')} on no document.")
+    if facts.labels.labels_with_at_most[10]:
+        found.append(_rare_text(facts.labels))
+    return found
 
 
 def _reading_table(choices: Sequence[ReadingChoice]) -> Table:
@@ -92,16 +114,23 @@ def _word_sentence(words: WordFacts) -> str:
     return text
 
 
-def _duplicate_sentence(found: DuplicateFacts) -> str:
+def _duplicate_text(found: DuplicateFacts) -> str:
+    pairs, documents = counted(found.pairs, "pair"), counted(found.documents, "document")
+    return f"Near-duplicates: {pairs} among {documents} with nearly all words in common"
+
+
+def _rare_text(labels: LabelFacts) -> str:
+    few = labels.labels_with_at_most[10]
+    them = "it, and its" if few == 1 else "them, and their"
     return (
-        f"Near-duplicates: {counted(found.pairs, 'pair')} among {counted(found.documents, 'document')} with nearly all "
-        "words in common; keep them together with --split-by duplicates."
+        f"{counted(few, 'label has', 'labels have')} 10 documents or fewer: little can be learned about {them} metrics "
+        "depend mostly on chance."
     )
 
 
 def _label_blocks(labels: LabelFacts, show_labels: int) -> list[Block]:
     if not labels.used:
-        return [Heading("Labels"), Note("No document has a label.", "warning")]
+        return [Heading("Labels"), Note(NO_LABEL_USED, "warning")]
     listed = labels.by_frequency
     blocks: list[Block] = [Heading(counted(labels.used, "label")), *(Note(text) for text in _label_sentences(labels))]
     if len(listed) <= 2 * show_labels:
@@ -197,14 +226,8 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
         Table([Column("metric"), Column("value", "number"), Column("meaning")], shown),
     ]
     if few[10]:
-        blocks.append(
-            Note(
-                f"{counted(few[10], 'label has', 'labels have')} 10 documents or fewer: little can be learned about "
-                f"{'it, and its' if few[10] == 1 else 'them, and their'} metrics depend mostly on chance. Compare: "
-                "manylabel evaluate DATA --method svm --method svm-smote --method svm-balanced",
-                "quiet",
-            )
-        )
+        hint = "manylabel evaluate DATA --method svm --method svm-smote --method svm-balanced"
+        blocks.append(Note(f"{_rare_text(labels)} Compare: {hint}", "quiet"))
     return blocks
 
 

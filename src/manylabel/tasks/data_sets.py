@@ -22,6 +22,7 @@ from manylabel.data.description import (
 )
 from manylabel.data.known import fetch as download
 from manylabel.data.problems import Problem
+from manylabel.data.reading import Reading
 from manylabel.data.spellings import label_spellings
 from manylabel.estimator import Floats
 from manylabel.features import Vectorizer
@@ -48,10 +49,15 @@ class Described:
 def describe(source: Source, *, split: str | None = None) -> Described:
     """The numbers of documents, words and labels of a source, or of one split of it."""
     reading = load_source(source)
+    return Described(facts_of(reading, source.data, split), list(reading.skipped))
+
+
+def facts_of(reading: Reading, data: str, split: str | None = None) -> DataFacts:
+    """What ``describe`` reports of documents that were read from `data`, or of one split of them."""
     corpus = reading.corpus if split in (None, "all") else reading.corpus.split(str(split))
     sizes = sizes_of(corpus)
-    facts = DataFacts(
-        data=corpus.name or source.data,
+    return DataFacts(
+        data=corpus.name or data,
         format=reading.format,
         split=split,
         documents=len(corpus),
@@ -62,7 +68,6 @@ def describe(source: Source, *, split: str | None = None) -> Described:
         labels=None if corpus.labels is None else label_facts(corpus),
         reading=explain_choices(reading.corpus, reading.format),
     )
-    return Described(facts, list(reading.skipped))
 
 
 def word_facts(corpus: Corpus) -> WordFacts:

@@ -1,8 +1,9 @@
-"""Training, comparison, evaluation and audit as jobs: a request of plain data in, a record of plain data out."""
+"""Training, comparison, evaluation, audit and previews as jobs: plain data in, a record of plain data out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,17 @@ from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
 from manylabel.tasks.models import train
+from manylabel.tasks.previewing import preview
 
-KINDS = ("train", "compare", "evaluate", "audit")
+KINDS = ("train", "compare", "evaluate", "audit", "preview")
 
 
 def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
     """The result of a job; `data` and `model` are the files that the request names.
 
     ``train`` writes the model, ``compare`` that of the winner where one is named, ``evaluate`` measures the model, or
-    a method on the test split where none is named, ``audit`` judges the labels of the data. None of them keeps partial
-    results: a job that is run again starts over.
+    a method on the test split where none is named, ``audit`` judges the labels of the data, ``preview`` tells how they
+    are read. None of them keeps partial results: a job that is run again starts over.
     """
     source, seed, n_jobs = Source(data), int(request.get("seed") or 0), request.get("threads")
     metric, method = request.get("metric"), request.get("method")
@@ -54,4 +56,6 @@ def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]
         return {"split": evaluated.split, "results": [result.as_dict() for result in evaluated.results]}
     if kind == "audit":
         return audit(source, seed=seed, n_jobs=n_jobs).as_dict()
+    if kind == "preview":
+        return preview(replace(source, options=request.get("options") or {}))
     raise UnknownNameError("kind of job", kind, KINDS)

@@ -52,7 +52,7 @@ def read_plain(source: Source) -> PlainCorpus:
     """The documents of a source as plain data; counts become a text of the most frequent terms."""
     loaded = load_source(source)
     corpus = loaded.corpus
-    fields = {"text": _terms_as_texts(corpus)} if corpus.counts is not None else corpus.fields
+    fields = {"text": terms_as_texts(corpus)} if corpus.counts is not None else corpus.fields
     return PlainCorpus(
         corpus.name or Path(source.data).name,
         list(corpus.ids),
@@ -65,7 +65,8 @@ def read_plain(source: Source) -> PlainCorpus:
     )
 
 
-def _terms_as_texts(corpus: Corpus) -> list[str]:
+def terms_as_texts(corpus: Corpus) -> list[str]:
+    """For each document that came as counts, its most frequent terms as a text."""
     counts, terms = corpus.counts, corpus.terms
     assert counts is not None
     texts = []

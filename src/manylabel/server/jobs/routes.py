@@ -6,107 +6,26 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from manylabel.server.jobs.bodies import DataList, Job, JobList, JobRequest, States, Uploaded, check_request
 from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
 from manylabel.server.settings import Limits
-from manylabel.server.store.files import CorpusFiles
 
 LOOK = 0.2
 """Seconds between two looks at a job whose events are sent."""
 MOST_LOG = 1 << 20
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a job.")]
-Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
-EXAMPLES: list[JsonValue] = [
-    {"kind": "train", "data": "townhall", "model": "letters", "method": "nb-binary"},
-    {"kind": "evaluate", "data": "townhall", "model": "letters"},
-    {"kind": "compare", "data": "townhall", "methods": ["nb-binary", "rocchio"], "budget": 30},
-    {"kind": "audit", "data": "townhall"},
-]
 LINKS: dict[str, Any] = {
     name: {"operationId": name, "parameters": {"job": "$response.body#/id"}}
     for name in ("show_job", "job_log", "cancel_job", "resume_job")
 }
 """What can be asked of a job that was accepted."""
-Column = Annotated[str, Field(min_length=1, max_length=500)]
-Columns = Annotated[list[Column], Field(min_length=1, max_length=1_000)]
-States = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
-
-
-class ReadOptions(BaseModel):
-    """How a job of the kind 'import' reads the data; what is not given is recognised."""
-
-    model_config = ConfigDict(extra="forbid")
-    text_column: Column | Columns | None = None
-    title_column: Column | None = None
-    label_column: Column | Columns | None = None
-    label_separator: Annotated[str, Field(min_length=1, max_length=20)] | None = None
-    id_column: Column | None = None
-    split_column: Column | None = None
-    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    header: bool | None = None
-    quoting: bool | None = None
-    encoding: Annotated[str, Field(max_length=50)] | None = None
-    sheet: Column | None = None
-
-
-class JobRequest(BaseModel):
-    """A job: what to do, with which data, and which model to write or measure."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
-    kind: Literal["train", "compare", "evaluate", "audit", "import", "score"]
-    data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")] | None = None
-    corpus: Annotated[Name, Field(description="A corpus under review, instead of data.")] | None = None
-    options: ReadOptions | None = None
-    model: Name | None = None
-    method: Annotated[str, Field(max_length=100)] | None = None
-    methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
-    metric: Annotated[str, Field(max_length=100)] | None = None
-    budget: Annotated[float, Field(gt=0, le=1e9)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
-    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
-
-
-class Job(BaseModel):
-    """A job and how far it is; times are seconds since 1970."""
-
-    id: str
-    kind: str
-    state: States
-    created: float
-    started: float | None
-    ended: float | None
-    attempt: int
-    remark: str | None
-    error: str | None
-    request: dict[str, Any]
-    progress: dict[str, Any] | None
-    result: dict[str, Any] | None
-
-
-class JobList(BaseModel):
-    """Jobs, the newest first."""
-
-    jobs: list[Job]
-
-
-class DataList(BaseModel):
-    """The names of uploaded data."""
-
-    data: list[str]
-
-
-class Uploaded(BaseModel):
-    """Data that were uploaded."""
-
-    data: str
-    bytes: int
 
 
 def job_routes(store: JobStore, limits: Limits, is_stopping: Callable[[], bool]) -> APIRouter:
@@ -125,29 +44,6 @@ def known(store: JobStore, identifier: str) -> dict[str, Any]:
     if found is None:
         raise RequestError(404, f"There is no job {identifier!r}. /v1/jobs lists all.")
     return found
-
-
-def check_request(store: JobStore, asked: JobRequest) -> None:
-    """Raise an error for a job that lacks what its kind needs, or names data or a corpus that are not there."""
-    if asked.kind == "train" and asked.model is None:
-        raise RequestError(422, "A job of the kind 'train' needs 'model', the name of the model to write.")
-    if asked.options is not None and asked.kind != "import":
-        raise RequestError(422, "Only a job of the kind 'import' takes 'options', which tell how to read the data.")
-    corpora = CorpusFiles(store.folder)
-    if asked.kind == "import":
-        if asked.data is None or asked.corpus is None:
-            raise RequestError(
-                422, "A job of the kind 'import' needs 'data', and 'corpus', the name of the new corpus."
-            )
-        corpora.check_free(asked.corpus)
-    elif asked.corpus is not None:
-        corpora.get(asked.corpus)
-    if asked.kind == "score" and asked.corpus is None:
-        raise RequestError(422, "A job of the kind 'score' needs 'corpus', the corpus whose documents are scored.")
-    if asked.kind != "import" and (asked.data is None) == (asked.corpus is None):
-        raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
-    if asked.data is not None:
-        store.data_path(asked.data)
 
 
 def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:

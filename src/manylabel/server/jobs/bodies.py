@@ -1,0 +1,128 @@
+"""The bodies of requests about jobs and uploaded data, what each kind of job needs, and the bodies of responses."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from manylabel.server.jobs.store import JobStore
+from manylabel.server.problems import RequestError
+from manylabel.server.store.files import CorpusFiles
+
+Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+EXAMPLES: list[JsonValue] = [
+    {"kind": "train", "data": "townhall", "model": "letters", "method": "nb-binary"},
+    {"kind": "evaluate", "data": "townhall", "model": "letters"},
+    {"kind": "compare", "data": "townhall", "methods": ["nb-binary", "rocchio"], "budget": 30},
+    {"kind": "audit", "data": "townhall"},
+]
+Column = Annotated[str, Field(min_length=1, max_length=500)]
+Columns = Annotated[list[Column], Field(min_length=1, max_length=1_000)]
+States = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
+
+
+class ReadOptions(BaseModel):
+    """How jobs of the kinds 'preview' and 'import' read the data; what is not given is recognised."""
+
+    model_config = ConfigDict(extra="forbid")
+    format: Annotated[str, Field(min_length=1, max_length=50)] | None = None
+    text_column: Column | Columns | None = None
+    title_column: Column | None = None
+    label_column: Column | Columns | None = None
+    label_separator: Annotated[str, Field(min_length=1, max_length=20)] | None = None
+    id_column: Column | None = None
+    split_column: Column | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    header: bool | None = None
+    quoting: bool | None = None
+    encoding: Annotated[str, Field(max_length=50)] | None = None
+    sheet: Column | None = None
+    merge_labels: bool | None = None
+    """Whether labels that differ only in case, blanks or Unicode form become one."""
+    on_error: Literal["raise", "skip"] | None = None
+    """Whether bad lines are left out."""
+
+
+class JobRequest(BaseModel):
+    """A job: what to do, with which data, and which model to write or measure."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
+    kind: Literal["train", "compare", "evaluate", "audit", "preview", "import", "score"]
+    data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")] | None = None
+    corpus: Annotated[Name, Field(description="A corpus under review, instead of data.")] | None = None
+    options: ReadOptions | None = None
+    model: Name | None = None
+    method: Annotated[str, Field(max_length=100)] | None = None
+    methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
+    metric: Annotated[str, Field(max_length=100)] | None = None
+    budget: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+
+
+class Job(BaseModel):
+    """A job and how far it is; times are seconds since 1970."""
+
+    id: str
+    kind: str
+    state: States
+    created: float
+    started: float | None
+    ended: float | None
+    attempt: int
+    remark: str | None
+    error: str | None
+    request: dict[str, Any]
+    progress: dict[str, Any] | None
+    result: dict[str, Any] | None
+
+
+class JobList(BaseModel):
+    """Jobs, the newest first."""
+
+    jobs: list[Job]
+
+
+class DataList(BaseModel):
+    """The names of uploaded data."""
+
+    data: list[str]
+
+
+class Uploaded(BaseModel):
+    """Data that were uploaded."""
+
+    data: str
+    bytes: int
+
+
+NEEDED: dict[str, dict[str, str]] = {
+    "train": {"model": "the name of the model to write"},
+    "preview": {"data": "the name of uploaded data"},
+    "import": {"data": "the name of uploaded data", "corpus": "the name of the new corpus"},
+    "score": {"corpus": "the corpus whose documents are scored"},
+}
+"""By kind of job, what it needs besides data or a corpus, and what that is."""
+TAKE_OPTIONS = ("preview", "import")
+
+
+def check_request(store: JobStore, asked: JobRequest) -> None:
+    """Raise an error for a job that lacks what its kind needs, or names data or a corpus that are not there."""
+    needed = NEEDED.get(asked.kind, {})
+    given = asked.model_dump(exclude_none=True)
+    if missing := {name: what for name, what in needed.items() if name not in given}:
+        listed = " and ".join(f"{name!r}, {what}" for name, what in missing.items())
+        raise RequestError(422, f"A job of the kind {asked.kind!r} needs {listed}.")
+    if asked.options is not None and asked.kind not in TAKE_OPTIONS:
+        kinds = " and ".join(map(repr, TAKE_OPTIONS))
+        raise RequestError(422, f"Only a job of the kinds {kinds} takes 'options', which tell how to read the data.")
+    if (asked.data is None) == (asked.corpus is None) and asked.kind != "import":
+        raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
+    corpora = CorpusFiles(store.folder)
+    if asked.corpus is not None and asked.kind == "import":
+        corpora.check_free(asked.corpus)
+    elif asked.corpus is not None:
+        corpora.get(asked.corpus)
+    if asked.data is not None:
+        store.data_path(asked.data)
