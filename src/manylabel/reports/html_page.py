@@ -16,7 +16,7 @@ from manylabel.evaluation.threshold_curves import ThresholdCurve
 from manylabel.notebook import MARK_STYLE, marked_html
 from manylabel.reports.charts import Chart
 from manylabel.reports.page import DRAWN, Block, Cell, Column, Heading, Items, Marked, Note, Table, cell_text
-from manylabel.web import FOLDER
+from manylabel.web import FOLDER, MODULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,6 @@ class Thresholds:
 
 HtmlBlock = Block | Chart | Drawing | Shaded | Thresholds
 
-MODULES = {
-    "lit": "vendor/lit-element.js",
-    "lit-html": "vendor/lit-html.js",
-    "@lit/reactive-element": "vendor/reactive-element.js",
-    "css-tag": "vendor/css-tag.js",
-}
-"""The names by which scripts import the modules of others."""
 COMPONENTS = {
     "table.js": ("<ml-table>",),
     "chart.js": ("<ml-chart>", "<ml-thresholds>"),

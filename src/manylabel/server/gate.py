@@ -15,12 +15,13 @@ from manylabel.server import problems
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.operations import DOCUMENTS, HEADERS, ROUTE, header_list
+from manylabel.server.pages import PAGE_ADDRESSES
 from manylabel.server.problems import RequestError, problem_json
 from manylabel.server.settings import Settings
 
 OPEN = frozenset({"/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready"})
 """Addresses that need no token and are never too busy: those by which a machine asks whether the server lives."""
-SECURITY_HEADERS = header_list(
+SECURITY_HEADERS = header_list(  # where a response has no others
     {
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "no-store",
@@ -60,11 +61,13 @@ class Gate:
             nonlocal answered
             if message["type"] == "http.response.start":
                 answered = message["status"]
-                message = {**message, "headers": [*message.get("headers", ()), *SECURITY_HEADERS]}
+                own = list(message.get("headers", ()))
+                given = {name for name, _ in own}
+                message = {**message, "headers": own + [one for one in SECURITY_HEADERS if one[0] not in given]}
             await send(message)
 
         try:
-            if scope["path"] not in OPEN:
+            if scope["path"] not in OPEN and scope["path"] not in PAGE_ADDRESSES:
                 self.check(scope["method"], headers)
             await self._pass(scope, receive, sending)
         except RequestError as problem:

@@ -29,6 +29,7 @@ from manylabel.server.metrics import Metrics, memory_of_this_process
 from manylabel.server.models import Models
 from manylabel.server.openapi import openapi_document
 from manylabel.server.operations import Endpoint, Operation
+from manylabel.server.pages import page_routes
 from manylabel.server.settings import UNUSABLE, Limits, Settings
 from manylabel.server.shortcut import Shortcut
 
@@ -49,6 +50,7 @@ ROUTES = (
     "job-events",
     "data",
     "corpora",
+    "page",
     *(one.name for one in OPERATIONS),
 )
 MEMORY = 1.0
@@ -64,7 +66,7 @@ def application(models: Models, settings: Settings, metrics: Metrics, log: Log) 
     openapi_route(
         control, openapi_document(control, OPERATIONS, list(settings.models) if settings.data is None else [])
     )
-    routes = [Route(one.path, Endpoint(one, models, settings.limits)) for one in OPERATIONS]
+    routes = [Route(one.path, Endpoint(one, models, settings.limits)) for one in OPERATIONS] + page_routes()
     return Gate(Router(routes, redirect_slashes=False, default=control), settings, metrics, log)
 
 

@@ -1,0 +1,114 @@
+// <ml-documents>: the documents of a filter, loaded page by page as one scrolls; only the rows in sight are in the page.
+import { LitElement, html, nothing } from "lit";
+import { Problem, corpusPath, post } from "./api.js";
+import { counted, score } from "./view.js";
+
+const ROW = 84;
+/* pixels; rows have one height, so that their places are known */
+const PAGE = 100;
+const SPARE = 6;
+
+class Documents extends LitElement {
+  static properties = {
+    corpus: { attribute: false }, filter: { attribute: false }, order: { attribute: false }, label: { attribute: false }, descending: { attribute: false },
+    chosen: { attribute: false }, addressOf: { attribute: false }, found: { state: true }, total: { state: true }, top: { state: true }, loading: { state: true },
+  };
+
+  constructor() {
+    super();
+    Object.assign(this, { filter: {}, order: "id", label: null, descending: false, chosen: null, addressOf: null });
+    this.clear();
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  clear() {
+    Object.assign(this, { found: [], total: null, next: null, top: 0, loading: false });
+  }
+
+  /** What is asked for, as one text: a list is loaded anew when it changes. */
+  get asked() {
+    return JSON.stringify([this.corpus, this.filter, this.order, this.label, this.descending]);
+  }
+
+  updated() {
+    if (this.corpus && this.asked !== this.loadedFor) this.reload();
+  }
+
+  /** Load the list anew. */
+  async reload() {
+    this.loadedFor = this.asked;
+    this.stop?.abort();
+    this.stop = new AbortController();
+    const began = performance.now();
+    await this.fetchPage(null, this.stop.signal);
+    this.dataset.milliseconds = String(Math.round(performance.now() - began));
+  }
+
+  async fetchPage(cursor, signal) {
+    this.loading = true;
+    const { filter, order, label, descending } = this;
+    try {
+      const page = await post(corpusPath(this.corpus, "search"), { filter, order, label, descending, cursor, limit: PAGE, count: cursor === null }, signal);
+      if (cursor === null) Object.assign(this, { found: page.documents, total: page.total, top: 0 });
+      else this.found = [...this.found, ...page.documents];
+      this.next = page.next;
+      this.dispatchEvent(new CustomEvent("found", { detail: { documents: this.found, total: this.total } }));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error instanceof Problem)) throw error;
+      this.dispatchEvent(new CustomEvent("ml-problem", { detail: error, bubbles: true, composed: true }));
+    }
+    this.loading = false;
+  }
+
+  onScroll(event) {
+    const { scrollTop, clientHeight } = event.target;
+    this.top = Math.floor(scrollTop / ROW);
+    this.visible = Math.ceil(clientHeight / ROW);
+    if (this.next && !this.loading && this.top + this.visible > this.found.length - SPARE) this.fetchPage(this.next, this.stop.signal);
+  }
+
+  /** The document after (1) or before (-1) the chosen one; undefined at the ends. */
+  neighbour(step) {
+    const place = this.found.findIndex(({ number }) => number === this.chosen);
+    return place < 0 ? this.found[0] : this.found[place + step];
+  }
+
+  /** Bring a row into sight. */
+  show(number) {
+    const place = this.found.findIndex((one) => one.number === number), box = this.querySelector(".list");
+    if (place < 0 || !box) return;
+    if (place * ROW < box.scrollTop) box.scrollTop = place * ROW;
+    else if ((place + 1) * ROW > box.scrollTop + box.clientHeight) box.scrollTop = (place + 1) * ROW - box.clientHeight;
+  }
+
+  row(document, place) {
+    const shown = document.labels.filter(({ is_true: isTrue, is_predicted: isPredicted, state }) => isTrue || isPredicted || state === "suggested").slice(0, 6);
+    const position = { top: `${place * ROW}px` };
+    return html`<li class="row" style="top:${position.top};height:${ROW}px" aria-setsize=${this.total ?? -1} aria-posinset=${place + 1}>
+      <a href=${this.addressOf?.(document) ?? nothing} aria-current=${document.number === this.chosen ? "true" : nothing}>
+        <span class="row-head"><span class="row-id" dir="auto">${document.id}</span><span class="quiet">${document.state}</span></span>
+        <span class="row-text" dir="auto">${document.beginning}</span>
+        <span class="row-labels">${shown.map((one) => labelChip(one))}</span></a></li>`;
+  }
+
+  render() {
+    const first = Math.max(0, this.top - SPARE), last = Math.min(this.found.length, this.top + (this.visible ?? 12) + SPARE);
+    return html`<p class="quiet count" role="status">${this.total === null ? "Loading …" : counted(this.total, "document")}${this.loading && this.total !== null ? " · loading …" : ""}</p>
+      ${this.total === 0 ? html`<slot></slot>` : html`<div class="list" tabindex="0" role="region" aria-label="Documents" @scroll=${this.onScroll}>
+        <ul style="height:${this.found.length * ROW}px">${this.found.slice(first, last).map((one, place) => this.row(one, first + place))}</ul></div>`}`;
+  }
+}
+
+/** A label of a document: the sign before its name tells what it is, without colour. */
+export function labelChip({ label, is_true: isTrue, is_predicted: isPredicted, state, score: value }) {
+  const kind = isTrue && isPredicted ? "agreed" : isTrue ? "missed" : state === "rejected" ? "rejected" : "predicted";
+  const [sign, words] = { agreed: ["✓", "true and predicted"], missed: ["●", "true"], rejected: ["✕", "rejected"], predicted: ["○", "predicted"] }[kind];
+  const title = `${label}: ${words}${value === null ? "" : `, score ${score(value)}`}`;
+  return html`<span class="label ${kind}" title=${title} dir="auto"><span aria-hidden="true">${sign}</span><span class="unseen">${words}: </span> ${label}</span>`;
+}
+
+customElements.define("ml-documents", Documents);

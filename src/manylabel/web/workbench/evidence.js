@@ -1,0 +1,23 @@
+// Explanations of the server as marks in texts.
+import { inUtf16 } from "./marked-text.js";
+
+/** The marks of a label's explanation in one field of the document. */
+export function marksOf(explained, field, text) {
+  const marks = explained.terms.flatMap(({ contribution, occurrences }) =>
+    occurrences.flatMap((pieces) => pieces.filter((piece) => piece.field === field).map(({ start, end }) => ({ start, end, weight: contribution }))));
+  return inUtf16(text, marks);
+}
+
+/** A sentence on the words without which the prediction would change; null where none were found. */
+export function whatIf(explained) {
+  if (!explained.what_if) return null;
+  const words = explained.what_if.words.map((word) => `“${word}”`).join(", ");
+  return `Without ${words} the label would ${explained.predicted ? "not be predicted" : "be predicted"}.`;
+}
+
+/** How to read the contributions of a label. */
+export function howToRead(explained) {
+  return explained.exact
+    ? `Contributions are exact: with the rest they add up to the ${explained.quantity}.`
+    : "The score is not a sum over terms: a contribution is what the score loses when the term is removed.";
+}

@@ -1,0 +1,87 @@
+// <ml-label-input>: type some letters of a label and choose it, among thousands. Fires "choose" with { label, isNew }.
+import { LitElement, html, nothing } from "lit";
+import { corpusPath, get } from "./api.js";
+import { counted } from "./view.js";
+
+const MOST = 20;
+const PAUSE = 60;
+let made = 0;
+
+class LabelInput extends LitElement {
+  static properties = {
+    corpus: { attribute: false }, caption: {}, allowNew: { type: Boolean, attribute: "allow-new" }, options: { state: true }, active: { state: true }, typed: { state: true },
+  };
+
+  constructor() {
+    super();
+    made += 1;
+    Object.assign(this, { caption: "Label", allowNew: false, options: null, active: -1, typed: "", identifier: `label-input-${made}` });
+  }
+
+  createRenderRoot() {
+    return this;
+  }
+
+  focus() {
+    this.querySelector("input").focus();
+  }
+
+  onInput(event) {
+    this.typed = event.target.value;
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.find(), PAUSE);
+  }
+
+  async find() {
+    this.stop?.abort();
+    this.stop = new AbortController();
+    try {
+      const { labels, total } = await get(corpusPath(this.corpus, "labels"), { typed: this.typed.trim(), limit: MOST }, this.stop.signal);
+      const exact = labels.some(({ label }) => label === this.typed.trim());
+      this.options = labels.map(({ label, documents }) => ({ label, note: counted(documents, "document"), isNew: false }));
+      if (this.allowNew && this.typed.trim() && !exact) this.options.push({ label: this.typed.trim(), note: "add as a new label", isNew: true });
+      this.more = Math.max(0, total - labels.length);
+      this.active = this.options.length ? 0 : -1;
+    } catch (error) {
+      if (error.name !== "AbortError") this.dispatchEvent(new CustomEvent("ml-problem", { detail: error, bubbles: true, composed: true }));
+    }
+  }
+
+  onKey(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && this.options === null) this.find();
+    else if (step && this.options.length) this.active = (this.active + step + this.options.length) % this.options.length;
+    else if (event.key === "Enter" && this.options?.[this.active]) this.choose(this.options[this.active]);
+    else if (event.key === "Escape") {
+      if (this.options === null) return;
+      this.options = null;
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  choose({ label, isNew }) {
+    this.options = null;
+    this.typed = "";
+    this.querySelector("input").value = "";
+    this.dispatchEvent(new CustomEvent("choose", { detail: { label, isNew } }));
+  }
+
+  render() {
+    const open = this.options !== null, list = `${this.identifier}-list`;
+    return html`<div class="label-input">
+      <label for=${this.identifier}>${this.caption}</label>
+      <input id=${this.identifier} type="text" role="combobox" autocomplete="off" spellcheck="false" placeholder="type to find a label"
+        aria-expanded=${String(open)} aria-controls=${list} aria-autocomplete="list"
+        aria-activedescendant=${open && this.active >= 0 ? `${list}-${this.active}` : nothing}
+        @input=${this.onInput} @keydown=${this.onKey} @focus=${() => this.options ?? this.find()} @blur=${() => setTimeout(() => { this.options = null; }, 150)}>
+      <ul id=${list} role="listbox" aria-label=${this.caption} ?hidden=${!open}>
+        ${(this.options ?? []).map((option, place) => html`<li id=${`${list}-${place}`} role="option" aria-selected=${String(place === this.active)}
+          @mousedown=${(event) => { event.preventDefault(); this.choose(option); }}><span dir="auto">${option.label}</span> <span class="quiet">${option.note}</span></li>`)}
+        ${open && !this.options.length ? html`<li role="option" aria-selected="false" aria-disabled="true" class="quiet">No label holds “${this.typed}”.</li>` : nothing}
+      </ul>
+      ${open && this.more ? html`<p class="quiet more">and ${counted(this.more, "other")}: type more letters</p>` : nothing}</div>`;
+  }
+}
+
+customElements.define("ml-label-input", LabelInput);

@@ -1,0 +1,67 @@
+// What all views have in common. They are drawn into the page itself, so that one style sheet holds for all of them.
+import { LitElement } from "lit";
+import { Problem } from "./api.js";
+import { offer } from "./shortcuts.js";
+
+/**
+ * A view of the workbench. The shell sets `corpus` (its name, or null), `summary` (what the server tells of it), `parameters`
+ * (URLSearchParams of the address; a view reads its state from them and changes it with `set` or `go` of route.js), `user` and
+ * `models`, and calls `opened` whenever corpus or parameters changed.
+ */
+export class View extends LitElement {
+  static properties = {
+    corpus: { attribute: false }, summary: { attribute: false }, parameters: { attribute: false }, user: { attribute: false },
+    models: { attribute: false }, problem: { state: true },
+  };
+
+  createRenderRoot() {
+    return this;
+  }
+
+  /** The shortcuts of this view: [{ keys, text, run, enabled }]. */
+  get shortcuts() {
+    return [];
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.takeBack = offer(this.localName, this.shortcuts);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.takeBack();
+  }
+
+  updated(changed) {
+    if (changed.has("corpus") || changed.has("parameters")) this.opened();
+  }
+
+  /** The address changed: load what it asks for. */
+  opened() {}
+
+  /** Do something; what the server refuses is shown above the view. Returns undefined then. */
+  async attempt(work) {
+    try {
+      const result = await work();
+      this.tell("ml-problem", null);
+      return result;
+    } catch (error) {
+      if (error.name === "AbortError") return undefined;
+      if (!(error instanceof Problem)) throw error;
+      this.tell("ml-problem", error);
+      return undefined;
+    }
+  }
+
+  /** Tell the shell: "ml-problem" (an error or null), "ml-changed" (the corpus changed), "ml-say" (words for all, also read aloud). */
+  tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
+}
+
+export const percent = (value, digits = 1) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
+export const count = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en"));
+export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+export const score = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toString());
+export const day = (seconds) => (seconds ? new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");

@@ -1,0 +1,84 @@
+"""What browser tests share: a page with its complaints, and a running server of the workbench."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+SECONDS = 120
+
+
+@dataclass
+class Visit:
+    """A page, and what went wrong in it."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda one: self.complaints.append(one.text) if one.type == "error" else None)
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+
+@dataclass
+class Served:
+    """A running server and its data directory."""
+
+    url: str
+    folder: Path
+    process: subprocess.Popen[str]
+
+    def ask(self, path: str, body: Any = None, method: str | None = None) -> Any:
+        """The answer of the server to a request."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            self.url + path, data, {"Content-Type": "application/json"}, method=method or ("POST" if data else "GET")
+        )
+        with urllib.request.urlopen(request, timeout=SECONDS) as response:
+            return json.load(response)
+
+    def run(self, **job: Any) -> dict[str, Any]:
+        """The result of a job."""
+        identifier = self.ask("/v1/jobs", job)["id"]
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            found: dict[str, Any] = self.ask(f"/v1/jobs/{identifier}")
+            if found["state"] == "done":
+                return dict(found["result"])
+            assert found["state"] in ("queued", "running"), found
+            time.sleep(0.1)
+        raise AssertionError("the job took too long")
+
+
+def start_server(folder: Path, *arguments: str) -> Served:
+    """A server on a free port of this computer."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "manylabel", "serve", "--data", str(folder), "--port", "0", *arguments],
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if found := re.search(r"on (http://\S+?),", line):
+            return Served(found[1], folder, process)
+    raise AssertionError("the server did not start")
+
+
+def stop_server(served: Served) -> None:
+    """Stop a server and wait until it is gone."""
+    served.process.terminate()
+    assert served.process.wait(SECONDS) == 0
+    assert served.process.stderr is not None
+    served.process.stderr.close()
