@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.server.store import decisions, documents, thresholds
+from manylabel.server.store import bulk, decisions, documents, thresholds
 from manylabel.server.store.files import CorpusFile
 from manylabel.server.store.filling import fill, keep_scores
 from manylabel.server.store.filters import Filter
@@ -77,7 +77,7 @@ def queries() -> dict[str, Callable[[Any], object]]:
     both = Filter.model_validate(
         {"text": "word3", "split": "test", "labels": [{"label": "label 0", "relation": "false positive"}]}
     )
-    bulk = {"do": "accept", "label": "label 0", "state": None}
+    action = {"do": "accept", "label": "label 0", "state": None, "most": None}
     return {
         "all documents": listed(Filter()),
         "split": listed(Filter(split="test")),
@@ -95,7 +95,7 @@ def queries() -> dict[str, Callable[[Any], object]]:
         "search, rare words": listed(Filter(text="word700 word3")),
         "search, beginning of a word": listed(Filter(text="word1*")),
         "search, split and false positives": listed(both),
-        "bulk preview, frequent label": lambda one: decisions.preview(one, label("suggested"), bulk),
+        "bulk preview, frequent label": lambda one: bulk.preview(one, label("suggested"), action),
         "labels as they are typed": lambda one: documents.labels(one, "label 9", 0, 50),
         "threshold of a frequent label": studied("label 0", "threshold", 0.55),
         "precision 0.9 of a frequent label": studied("label 0", "precision", 0.9),

@@ -152,6 +152,8 @@ def test_the_corpus_is_exported_and_trained_on(server: InProcess, tmp_path: Path
     audited = run_job(server, {"kind": "audit", "corpus": "letters"})
     waiting = ask(server, "/search", {"filter": {"any_label": "suggested"}}).json()["total"]
     assert waiting <= audited["suggestions"] <= len(audited["doubted"])  # decided labels get none
+    taken = ask(server, "/bulk/preview", {"filter": {}, "action": {"do": "take suggestions", "most": 2}}).json()
+    assert len(taken["suggestions"]) == taken["changes"] == min(2, audited["suggestions"])
     folder = Path(str(server.settings.data), "corpora", "letters")
     assert {path.name for path in folder.iterdir()} <= {
         "original.csv", "corpus.sqlite", "corpus.sqlite-wal", "corpus.sqlite-shm",
@@ -172,6 +174,7 @@ def test_the_corpus_is_exported_and_trained_on(server: InProcess, tmp_path: Path
         ("/decisions", {"by": "x", "decisions": [{"document": 77, "revision": 1}]}, 404, "77"),
         ("/decisions", {"by": "x", "decisions": [{"document": 2, "revision": 1, "accept": ["nope"]}]}, 422, "Known"),
         ("/bulk/preview", {"filter": {}, "action": {"do": "accept"}}, 422, "'do' with 'label'"),
+        ("/bulk/preview", {"filter": {}, "action": {"do": "accept", "label": "roads", "most": 3}}, 422, "'most' is"),
         ("/thresholds/study", {"threshold": 0.1, "recall": 0.5}, 422, "one of"),
         ("/undo", {"by": "nobody"}, 404, "nothing that could be undone"),
     ],

@@ -15,7 +15,7 @@ import pytest
 from manylabel.data import read
 from manylabel.exceptions import ManylabelError, ParameterError, UnknownNameError
 from manylabel.server.problems import RequestError
-from manylabel.server.store import decisions, documents, filling, labels, thresholds
+from manylabel.server.store import bulk, documents, filling, labels, thresholds
 from manylabel.server.store.files import CorpusFile, CorpusFiles
 from manylabel.server.store.filters import Filter, search_terms
 from manylabel.tasks.corpora import Source
@@ -268,16 +268,16 @@ def test_undo_of_what_others_changed_is_a_conflict(corpus: CorpusFile) -> None:
 
 def test_bulk_applies_what_the_preview_showed(corpus: CorpusFile) -> None:
     wanted = Filter(**relation("buses", "suggested"))
-    action = {"do": "accept", "label": "buses", "state": None}
+    action = {"do": "accept", "label": "buses", "state": None, "most": None}
     with corpus.reading() as database:
-        preview = decisions.preview(database, wanted, action)
+        preview = bulk.preview(database, wanted, action)
     assert (preview["documents"], preview["changes"], [one["id"] for one in preview["sample"]]) == (2, 2, ["e", "f"])
     decide(corpus, "Ben", decision(1, state="reviewed"))  # not in the filter, so no conflict
     with corpus.writing() as database:
-        _, changes = decisions.apply_to_all(database, "Ana", wanted, action, preview["revision"])
+        _, changes = bulk.apply_to_all(database, "Ana", wanted, action, preview["revision"])
     assert (changes, ids(corpus, **relation("buses", "true"))) == (2, "acef")
     with corpus.writing() as database, pytest.raises(RequestError, match="0 documents now"):
-        decisions.apply_to_all(database, "Ana", wanted, action, preview["revision"])
+        bulk.apply_to_all(database, "Ana", wanted, action, preview["revision"])
     undo(corpus, "Ana")
     assert ids(corpus, **relation("buses", "true")) == "ac"
 
@@ -285,9 +285,9 @@ def test_bulk_applies_what_the_preview_showed(corpus: CorpusFile) -> None:
 def test_bulk_states_never_make_no_label_apply(corpus: CorpusFile) -> None:
     with corpus.writing() as database:
         for state in ("reviewed", "no label applies"):
-            action = {"do": None, "label": None, "state": state}
-            revision = decisions.preview(database, Filter(), action)["revision"]
-            decisions.apply_to_all(database, "Ana", Filter(), action, revision)
+            action = {"do": None, "label": None, "state": state, "most": None}
+            revision = bulk.preview(database, Filter(), action)["revision"]
+            bulk.apply_to_all(database, "Ana", Filter(), action, revision)
             found = documents.page(database, Filter(state=state))[0]
             assert "".join(one["id"] for one in found) == ("abcdf" if state == "reviewed" else "e")
 

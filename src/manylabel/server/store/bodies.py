@@ -123,16 +123,24 @@ class Decided(BaseModel):
 
 
 class BulkAction(Asked):
-    """One thing to do with all documents of a filter: a label to accept, reject or clear, or a state to give."""
+    """One thing to do with all documents of a filter: a label to accept, reject or clear, or a state to give.
 
-    do: Literal["accept", "reject", "clear"] | None = None
+    ``take suggestions`` accepts labels that an audit suggests to add and rejects those that it suggests to remove, of
+    `label` or of any, the `most` probable ones.
+    """
+
+    do: Literal["accept", "reject", "clear", "take suggestions"] | None = None
     label: LabelName | None = None
+    most: Annotated[int, Field(ge=1, lt=1 << 53)] | None = None
     state: DocumentState | None = None
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> BulkAction:
-        if (self.do is None) != (self.label is None) or (self.do is None) == (self.state is None):
+        takes = self.do == "take suggestions"
+        if (self.do is None) == (self.state is None) or (not takes and (self.do is None) != (self.label is None)):
             raise ValueError("give 'do' with 'label', or 'state' alone")
+        if self.most is not None and not takes:
+            raise ValueError("'most' is a number of suggestions to take")
         return self
 
 
@@ -143,12 +151,23 @@ class PreviewRequest(Asked):
     action: BulkAction
 
 
+class SuggestedChange(BaseModel):
+    """A suggestion that would be taken."""
+
+    number: int
+    id: str
+    label: str
+    action: Literal["add", "remove"]
+    probability: float
+
+
 class Preview(BaseModel):
-    """How many documents the filter finds, how many would change, and some of them."""
+    """How many documents the filter finds, how many changes there would be, and some of the documents."""
 
     documents: int
     changes: int
     sample: list[Document]
+    suggestions: list[SuggestedChange]
     revision: str
 
 

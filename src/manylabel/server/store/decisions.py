@@ -1,4 +1,4 @@
-"""Decisions about labels of documents: one at a time, on a whole filter, and taken back.
+"""Decisions about labels of documents, and how they are taken back.
 
 Every change is written with what was there before. A decision names the revision of the document that the user saw; one
 about an older revision is refused, together with what others decided since.
@@ -6,18 +6,16 @@ about an older revision is refused, together with what others decided since.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import time
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from manylabel.exceptions import ParameterError
 from manylabel.server.problems import RequestError
-from manylabel.server.store.documents import documents, page
-from manylabel.server.store.filters import Filter, condition_of, label_number
+from manylabel.server.store.documents import documents
+from manylabel.server.store.filters import label_number
 from manylabel.wording import counted
 
 REVIEWED, NOT_REVIEWED = "reviewed", "not reviewed"
@@ -82,11 +80,6 @@ def carry_out(database: sqlite3.Connection, event: int) -> int:
     )
     database.execute(
         "UPDATE documents SET revision = revision + 1 WHERE number IN (SELECT document FROM changes WHERE event = ?)",
-        (event,),
-    )
-    database.execute(
-        """DELETE FROM suggestions WHERE (label, document) IN
-        (SELECT label, document FROM changes WHERE event = ? AND now IN ('accepted', 'rejected'))""",
         (event,),
     )
     recount(database, "SELECT document FROM changes WHERE event = ?", event)
@@ -211,66 +204,6 @@ def _since(database: sqlite3.Connection, number: int, revision: int) -> list[dic
         (number, revision),
     )
     return [dict(row) for row in rows]
-
-
-# ---- all documents of a filter ---------------------------------------------------------------------------------------
-
-
-def preview(database: sqlite3.Connection, wanted: Filter, action: Mapping[str, Any]) -> dict[str, Any]:
-    """How many documents of a filter an action would change, some of them, and the revision of all together."""
-    found, revision = _matched(database, wanted)
-    event_rows = _wanted_in_bulk(database, found, action)
-    shown, _ = page(database, wanted, limit=MOST_SHOWN)
-    return {"documents": len(found), "changes": len(event_rows), "sample": shown, "revision": revision}
-
-
-def apply_to_all(
-    database: sqlite3.Connection, by: str, wanted: Filter, action: Mapping[str, Any], revision: str
-) -> tuple[int, int]:
-    """Carry out an action on all documents of a filter; return the event and the number of changes.
-
-    `revision` is that of the preview: a `ConflictError` where the filter finds other documents, or changed ones.
-    """
-    found, now = _matched(database, wanted)
-    if now != revision:
-        raise ConflictError(
-            f"The filter finds other documents than in the preview, or some were changed since: "
-            f"{counted(len(found), 'document')} now. Nothing was saved. Ask for the preview again."
-        )
-    event = new_event(
-        database, by, "bulk", {"action": dict(action), "filter": wanted.model_dump(exclude_defaults=True)}
-    )
-    want(database, _wanted_in_bulk(database, found, action))
-    return event, carry_out(database, event)
-
-
-def _matched(database: sqlite3.Connection, wanted: Filter) -> tuple[list[int], str]:
-    """The documents of a filter, and a digest of their numbers and revisions."""
-    made = condition_of(database, wanted)
-    rows = database.execute(
-        f"SELECT d.number, d.revision FROM documents AS d WHERE {made.sql} ORDER BY d.number", made.parameters
-    ).fetchall()
-    numbers, revisions = [row[0] for row in rows], [row[1] for row in rows]
-    digest = hashlib.sha256(array("q", numbers).tobytes() + array("q", revisions).tobytes())
-    return numbers, digest.hexdigest()[:32]
-
-
-def _wanted_in_bulk(
-    database: sqlite3.Connection, found: Sequence[int], action: Mapping[str, Any]
-) -> list[tuple[int, int, str | None, int | None]]:
-    """The rows of `want` for an action on documents; those that are so already are left out."""
-    if action["state"] is not None:
-        now = NOT_REVIEWED if action["state"] == NOT_REVIEWED else REVIEWED
-        # A label must be there for 'reviewed', and none for 'no label applies', which is never a side effect.
-        fits = {NOT_REVIEWED: "reviewed = 1", REVIEWED: "reviewed = 0 AND true_labels > 0"}
-        condition = fits.get(action["state"], "reviewed = 0 AND true_labels = 0")
-        open_ = {row[0] for row in database.execute(f"SELECT number FROM documents WHERE {condition}")}
-        return [(number, DOCUMENT, now, None) for number in found if number in open_]
-    state = {"accept": "accepted", "reject": "rejected", "clear": None}[action["do"]]
-    label = label_number(database, action["label"])
-    rows = database.execute("SELECT document, state FROM assignments WHERE label = ?", (label,))
-    states = {row["document"]: row["state"] for row in rows}
-    return [(number, label, state, None) for number in found if states.get(number) != state]
 
 
 # ---- undo ------------------------------------------------------------------------------------------------------------

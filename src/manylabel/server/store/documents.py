@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from manylabel.exceptions import ParameterError
-from manylabel.server.store.filters import STATES, Filter, condition_of, label_number
+from manylabel.server.store.filters import OPEN_SUGGESTIONS, STATES, Filter, condition_of, label_number
 
-Order = Literal["id", "score", "uncertainty", "disagreement"]
+Order = Literal["id", "score", "uncertainty", "disagreement", "suggestion"]
 NO_SCORE = -1e308
 """Stands for a score that was too low to be kept."""
 NO_MARGIN = 1e308
@@ -39,7 +39,8 @@ def page(
 
     ``score`` orders by the score of `label`. ``uncertainty`` puts those first whose score, of `label` or of the label
     where it is least, is nearest to the threshold. ``disagreement`` orders by the number of labels on which true and
-    predicted labels differ. ``id`` is the order of the data.
+    predicted labels differ. ``suggestion`` orders by the probability of the most probable suggestion, of `label` or of
+    any. ``id`` is the order of the data.
     """
     joined, key, first = _key(database, order, label)
     made = condition_of(database, wanted)
@@ -66,6 +67,11 @@ def _key(database: sqlite3.Connection, order: Order, label: str | None) -> tuple
         return "", "d.number", []
     if order == "disagreement":
         return "", "d.false_positives + d.false_negatives", []
+    if order == "suggestion":
+        number = None if label is None else label_number(database, label)
+        joined = f"""LEFT JOIN (SELECT document, MAX(probability) AS probability FROM ({OPEN_SUGGESTIONS})
+            WHERE ?1 IS NULL OR label = ?1 GROUP BY document) AS g ON g.document = d.number"""
+        return joined, f"COALESCE(g.probability, {NO_SCORE})", [number]
     if label is None:
         if order == "score":
             raise ParameterError("The order 'score' needs 'label', the label whose scores are compared.")
@@ -141,6 +147,7 @@ def labels_of(database: sqlite3.Connection, numbers: Sequence[int]) -> dict[int,
         LEFT JOIN events AS e ON e.number = a.event
         LEFT JOIN scores AS s ON s.document = p.document AND s.label = p.label
         LEFT JOIN suggestions AS g ON g.label = p.label AND g.document = p.document
+            AND a.state IS IIF(g.action = 'add', NULL, 'imported')
         ORDER BY p.document, COALESCE(a.state, 'rejected') = 'rejected', s.score DESC, l.name""",
         (json.dumps(list(numbers)),),
     )

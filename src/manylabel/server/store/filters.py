@@ -69,12 +69,16 @@ STATES: dict[str, str] = {
     "no label applies": "d.reviewed = 1 AND d.true_labels = 0",
 }
 """A document without a label that was reviewed is one to which no label applies."""
+OPEN_SUGGESTIONS = """SELECT g.* FROM suggestions AS g JOIN labels AS l ON l.number = g.label AND l.state = 'active'
+    LEFT JOIN assignments AS a ON a.label = g.label AND a.document = g.document
+    WHERE a.state IS IIF(g.action = 'add', NULL, 'imported')"""
+"""What an audit suggests and nobody has decided; where a decision is taken back, its suggestion is open again."""
 _ANY: dict[str, str] = {
     "no true label": "d.true_labels = 0",
     "disagreement": "d.false_positives + d.false_negatives > 0",
     "false positive": "d.false_positives > 0",
     "false negative": "d.false_negatives > 0",
-    "suggested": "d.number IN (SELECT document FROM suggestions)",
+    "suggested": f"d.number IN (SELECT document FROM ({OPEN_SUGGESTIONS}))",
 }
 _TRUE = "d.number {} (SELECT document FROM assignments WHERE label = ? AND state <> 'rejected')"
 _PREDICTED = (
@@ -133,7 +137,9 @@ def _add_relation(made: Condition, label: int, relation: str) -> None:
     elif relation == "false negative":
         made.add(f"d.measured = 1 AND {is_true} AND {_PREDICTED.format('NOT IN')}", label, label, label)
     elif relation == "suggested for removal":
-        made.add("d.number IN (SELECT document FROM suggestions WHERE label = ? AND action = 'remove')", label)
+        made.add(
+            f"d.number IN (SELECT document FROM ({OPEN_SUGGESTIONS}) WHERE label = ? AND action = 'remove')", label
+        )
     else:  # suggested: predicted or proposed by an audit, and not decided
         proposed = "d.number IN (SELECT document FROM suggestions WHERE label = ? AND action = 'add')"
         undecided = "d.number NOT IN (SELECT document FROM assignments WHERE label = ?)"

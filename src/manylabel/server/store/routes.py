@@ -20,7 +20,7 @@ from starlette.background import BackgroundTask
 
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
-from manylabel.server.store import decisions, documents, filling, labels
+from manylabel.server.store import bulk, decisions, documents, filling, labels
 from manylabel.server.store.access import CorpusName, CorpusRoutes
 from manylabel.server.store.bodies import (
     BulkDone,
@@ -95,13 +95,13 @@ def _add_decisions(router: APIRouter, corpora: CorpusRoutes) -> None:
     @router.post("/v1/corpora/{corpus}/bulk/preview", summary="Preview an action on all documents of a filter")
     def preview(request: Request, corpus: CorpusName, asked: PreviewRequest) -> Preview:
         action = asked.action.model_dump()
-        return Preview(**corpora.read(request, corpus, lambda one: decisions.preview(one, asked.filter, action)))
+        return Preview(**corpora.read(request, corpus, lambda one: bulk.preview(one, asked.filter, action)))
 
     @router.post("/v1/corpora/{corpus}/bulk", summary="Carry out an action on all documents of a filter")
-    def bulk(request: Request, corpus: CorpusName, asked: BulkRequest) -> BulkDone:
+    def apply(request: Request, corpus: CorpusName, asked: BulkRequest) -> BulkDone:
         action = asked.action.model_dump()
         event, changes = corpora.write(
-            request, corpus, lambda one: decisions.apply_to_all(one, asked.by, asked.filter, action, asked.revision)
+            request, corpus, lambda one: bulk.apply_to_all(one, asked.by, asked.filter, action, asked.revision)
         )
         return BulkDone(event=event, changes=changes)
 
