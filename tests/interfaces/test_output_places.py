@@ -23,9 +23,8 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["train", "letters.csv", "--model", "./letters.csv"],
         ["predict", "letters.csv", "letters.csv", "--output", "letters.csv"],
         ["evaluate", "letters.csv", "--per-label", "letters.csv"],
-        ["compare", "letters.csv", "--report", "letters.csv"],
+        ["compare", "letters.csv", "--csv", "letters.csv"],
         ["tune", "letters.csv", "--model", "letters.csv"],
-        ["learning-curve", "letters.csv", "--report", "letters.csv"],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -36,6 +35,24 @@ def test_what_is_read_is_never_overwritten(
     assert "is an input and would be overwritten" in capsys.readouterr().err
     assert table.read_text() == TABLE
     assert list(table.parent.iterdir()) == [table]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "learning-curve", "labels"])
+def test_a_report_in_an_unknown_form_is_refused_first(
+    table: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command, "letters.csv", "--report", "page.pdf"]) == 2
+    assert "--report page.pdf: a report is HTML, Markdown, text or JSON." in capsys.readouterr().err
+    assert list(table.parent.iterdir()) == [table]
+
+
+def test_a_report_never_replaces_its_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "letters.txt"
+    data.write_text("".join(f"__label__{name} a letter about {name}\n" for name in ("roads", "parks") * 10))
+    before = data.read_bytes()
+    assert run(["learning-curve", str(data), "--report", str(data)]) == 2
+    assert "is an input and would be overwritten" in capsys.readouterr().err
+    assert data.read_bytes() == before
 
 
 def test_places_that_cannot_be_written_are_refused_first(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

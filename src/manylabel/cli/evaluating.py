@@ -56,6 +56,7 @@ def evaluate(
         Path | None,
         typer.Option(
             "--report",
+            callback=o.check_report_ending,
             help="Write the whole report to this file: one self-contained HTML page, or Markdown, text or JSON by its "
             "ending (.md, .txt, .json). How good, how sure and what to do next; all labels, curves, thresholds with a "
             "slider, calibration, confusions, worst mistakes.",

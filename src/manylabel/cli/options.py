@@ -243,10 +243,26 @@ Method = Annotated[
     str | None, typer.Option("--method", help="A method; `manylabel methods` lists them.", show_default=False)
 ]
 Folds = Annotated[int, typer.Option("--folds", help="The number of folds of the cross-validation.")]
+REPORT_ENDINGS = (".html", ".htm", ".md", ".markdown", ".txt", ".json")
+
+
+def check_report_ending(path: Path | None) -> Path | None:
+    """The file of a report; an error where the ending of its name asks for a form that reports do not have."""
+    from manylabel.exceptions import ParameterError
+
+    if path is not None and path.suffix.lower() not in REPORT_ENDINGS:
+        raise ParameterError(
+            f"--report {path}: a report is HTML, Markdown, text or JSON. Give a name that ends in one of "
+            f"{', '.join(REPORT_ENDINGS)}."
+        )
+    return path
+
+
 HtmlReport = Annotated[
     Path | None,
     typer.Option(
         "--report",
+        callback=check_report_ending,
         help="Write a report to this file: one self-contained HTML page, or Markdown, text or JSON by its ending.",
         show_default=False,
     ),
