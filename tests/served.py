@@ -121,7 +121,7 @@ def ended_job(server: InProcess, request: Mapping[str, object]) -> dict[str, Any
     """A job that was accepted and run in this process."""
     accepted = server.ask("POST", "/v1/jobs", request)
     assert accepted.status == 202, accepted.json()
-    store = JobStore(Path(str(server.settings.data)))
+    store = JobStore(Path(str(server.settings.data)), server.settings.models)
     store.take()
     job_process.run(store, accepted.json()["id"])
     ended = store.get(accepted.json()["id"])

@@ -1,11 +1,12 @@
-"""The jobs of the workbench: previews of data."""
+"""The jobs of the workbench: previews of data, thresholds written into models."""
 
 from pathlib import Path
 
 import pytest
 
+from manylabel import TextClassifier, load_corpus
 from manylabel.server.jobs.store import JobStore
-from served import InProcess, ended_job, in_process, run_job
+from served import InProcess, ended_job, in_process, run_job, small_model
 
 LETTERS = "key;body;topics;split\n" + "".join(
     f"{number};{text};{label};{'test' if number % 3 == 0 else 'train'}\n"
@@ -21,7 +22,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> InProcess:
     store = JobStore(tmp_path_factory.mktemp("server"))
     store.prepare()
     (store.uploads / "letters.csv").write_text(LETTERS)
-    return in_process({}, data=str(store.folder))
+    other = small_model(tmp_path_factory.mktemp("other") / "given.manylabel")
+    made = in_process({"given": other}, data=str(store.folder))
+    run_job(made, {"kind": "import", "data": "townhall", "corpus": "townhall"})
+    return made
 
 
 def test_a_preview_shows_what_was_guessed(server: InProcess) -> None:
@@ -79,3 +83,69 @@ def test_a_preview_needs_data(server: InProcess) -> None:
         422,
         "A job of the kind 'preview' needs 'data', the name of uploaded data.",
     )
+
+
+# ---- thresholds ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["svm", "svm-zero-tfidf", "nb-app"])
+def test_a_model_with_the_saved_thresholds_predicts_what_the_study_counts(server: InProcess, method: str) -> None:
+    """A rule with thresholds, one with a fallback, and one that decides label sets as a whole."""
+    run_job(server, {"kind": "train", "data": "townhall", "model": method, "method": method})
+    run_job(server, {"kind": "score", "corpus": "townhall", "model": method})
+    address = "/v1/corpora/townhall/thresholds"
+    study = server.ask("POST", f"{address}/study", {"precision": 0.9}).json()
+    chosen = {one["label"]: one["now"]["threshold"] for one in study["labels"] if one["reached"]}
+    assert len(chosen) > 10
+    saved = {"by": "Ana", "revision": study["revision"], "thresholds": chosen}
+    assert server.ask("PUT", address, saved).status == 200
+    result = run_job(server, {"kind": "thresholds", "corpus": "townhall", "model": method, "name": f"{method}-2"})
+    assert (result["model"], result["unknown"], result["guarantee_lost"]) == (f"{method}-2", [], False)
+    assert all(chosen.get(one["label"], one["after"]) == one["after"] != one["before"] for one in result["labels"])
+    corpus = load_corpus("townhall").corpus.split("test")
+    model = TextClassifier.load(Path(str(server.settings.data), "models", f"{method}-2.manylabel"))
+    predicted = model.predict(corpus.texts)
+    for one in server.ask("POST", f"{address}/study", {}).json()["labels"]:
+        pairs = [
+            (one["label"] in labels, one["label"] in true)
+            for labels, true in zip(predicted, corpus.label_sets, strict=True)
+        ]
+        figures = [pairs.count((True, True)), pairs.count((True, False)), pairs.count((False, True))]
+        assert figures == [one["now"][key] for key in ("true_positives", "false_positives", "false_negatives")]
+    again = run_job(server, {"kind": "thresholds", "corpus": "townhall", "model": f"{method}-2"})
+    assert again["labels"] == []
+
+
+def test_thresholds_name_the_labels_that_one_side_does_not_know(server: InProcess) -> None:
+    run_job(server, {"kind": "import", "data": "letters", "corpus": "letters"})
+    run_job(server, {"kind": "train", "data": "letters", "model": "letters", "method": "nb-binary"})
+    added = {"by": "Ana", "do": "add", "label": "trams"}
+    assert server.ask("POST", "/v1/corpora/letters/labels", added).status == 200
+    removed = {"by": "Ana", "do": "rename", "label": "lamps", "to": "lights"}
+    assert server.ask("POST", "/v1/corpora/letters/labels", removed).status == 200
+    study = server.ask("POST", "/v1/corpora/letters/thresholds/study", {}).json()
+    thresholds = {"by": "Ana", "revision": study["revision"], "thresholds": {"roads": 0.25, "trams": 0.5}}
+    assert server.ask("PUT", "/v1/corpora/letters/thresholds", thresholds).status == 200
+    result = run_job(server, {"kind": "thresholds", "corpus": "letters", "model": "letters"})
+    assert result["labels"] == [{"label": "roads", "before": 0.5, "after": 0.25}]
+    assert (result["unknown"], result["without_threshold"]) == (["trams"], ["buses", "lamps"])
+    model = TextClassifier.load(Path(str(server.settings.data), "models", "letters.manylabel"))
+    assert model.thresholds == pytest.approx({"buses": 0.5, "lamps": 0.5, "roads": 0.25})
+    failed = ended_job(server, {"kind": "thresholds", "corpus": "townhall", "model": "letters", "name": "x"})
+    assert "knows none of the labels that have a threshold" in failed["error"]
+
+
+def test_models_from_elsewhere_are_read_and_not_replaced(server: InProcess) -> None:
+    result = run_job(server, {"kind": "thresholds", "corpus": "letters", "model": "given", "name": "own"})
+    assert result["labels"] == [{"label": "roads", "before": 0.5, "after": 0.25}]
+    asked = {"kind": "thresholds", "corpus": "letters", "model": "given"}
+    for request in (asked, {**asked, "model": "letters", "name": "given"}):
+        refused = server.ask("POST", "/v1/jobs", request)
+        assert (refused.status, "Choose another name" in refused.json()["detail"]) == (422, True)
+    failed = ended_job(server, {"kind": "thresholds", "corpus": "letters", "model": "none"})
+    assert "There is no model 'none'. Known: given, " in failed["error"]
+    for request, words in (
+        ({"kind": "thresholds", "corpus": "letters"}, "needs 'model', the model that gets them"),
+        ({"kind": "audit", "corpus": "letters", "name": "x"}, "Only a job of the kind 'thresholds' takes 'name'"),
+    ):
+        assert words in server.ask("POST", "/v1/jobs", request).json()["detail"]

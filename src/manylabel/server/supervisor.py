@@ -65,7 +65,7 @@ class Supervisor:
         self.scheduler: Scheduler | None = None
         folder = None
         if settings.data is not None:
-            store = JobStore(Path(settings.data))
+            store = JobStore(Path(settings.data), settings.models)
             folder = store.models
             self.scheduler = Scheduler(store, settings.jobs, settings.limits, self.log)
         self.files = ModelFiles(settings.models, folder)

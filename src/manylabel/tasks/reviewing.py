@@ -220,13 +220,13 @@ class _KeptScores:
         )
 
     def _best_thresholds(self, rows: Ints, columns: Ints, values: Floats) -> Floats:
-        """By label, the threshold with the best F1 over the measured documents."""
+        """By label, the threshold with the best F1 over the measured documents, of those whose counts are exact."""
         sets = [frozenset(names) for names in self.corpus.label_sets]
         found = np.full(len(self.labels), np.inf)
         measured = np.zeros(len(self.corpus), dtype=bool)
         measured[self.measured] = True
         for column, label in enumerate(self.labels):
-            places = np.flatnonzero((columns == column) & measured[rows])
+            places = np.flatnonzero((columns == column) & measured[rows] & (values > self.dropped[column]))
             places = places[np.argsort(-values[places], kind="stable")]
             hits = np.cumsum([label in sets[row] for row in rows[places].tolist()])
             if len(hits) and hits[-1]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from manylabel.reports.records import ThresholdRow, ThresholdsRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
 from manylabel.tasks.models import stored_facts
 
+ROUNDING = 8
+"""Units in the last place by which a threshold is lowered."""
 OUT_OF_FOLD = "out-of-fold scores of the training documents"
 
 
@@ -88,6 +91,53 @@ def thresholds(
             output, {key: value for key, value in stored_facts(open_model(path)).items() if key != "recipe"}
         )
     return record
+
+
+def write_reviewed(path: Path, reviewed: Mapping[str, float], output: Path, reason: str) -> dict[str, Any]:
+    """Write a model with thresholds that were chosen in a review, by label; return what changed, as plain data.
+
+    Thresholds are in the units of shown scores. The written model predicts each label where its score reaches the
+    threshold, as the review showed it: a fallback of the former rule is dropped. Labels without a threshold in the
+    review keep theirs, and are never predicted where the former rule had none.
+    """
+    classifier = TextClassifier.load(path)
+    facts = {key: value for key, value in stored_facts(open_model(path)).items() if key != "recipe"}
+    labels, was, guaranteed = classifier.labels_, classifier.decided_.thresholds(), classifier.guarantee is not None
+    if not set(labels) & reviewed.keys():
+        raise DataError(
+            f"The model knows none of the labels that have a threshold. It has, for example, {labels[0]!r}.",
+            path=path,
+            remedy="Give a model of these labels.",
+        )
+    before = dict.fromkeys(labels) if was is None else dict(zip(labels, was.tolist(), strict=True))
+    least = 0.0 if classifier.scores_are_probabilities else -math.inf
+    changed = {
+        label: max(least, _just_below(reviewed[label]))
+        for label, former in before.items()
+        if label in reviewed and not (former is not None and _is_same(former, reviewed[label]))
+    }
+    rule, values = classifier.decided_.rule_, dict(changed)
+    if was is None or (rule is not None and rule.fallback != "none"):
+        never = 1.0 if classifier.scores_are_probabilities else sys.float_info.max
+        values = {label: never if former is None else former for label, former in before.items()} | changed
+    if values:
+        classifier.correct_thresholds(values, reason)
+    classifier.save(output, facts)
+    return {
+        "labels": [{"label": label, "before": before[label], "after": reviewed[label]} for label in changed],
+        "unknown": [label for label in reviewed if label not in before],
+        "without_threshold": [label for label in labels if label not in reviewed],
+        "guarantee_lost": guaranteed and bool(values),
+    }
+
+
+def _just_below(threshold: float) -> float:
+    """A threshold that rounding does not raise above itself where it is converted to the units of the model."""
+    return threshold - ROUNDING * float(np.spacing(abs(threshold)))
+
+
+def _is_same(one: float, other: float) -> bool:
+    return abs(one - other) <= 2 * ROUNDING * float(np.spacing(abs(other)))
 
 
 def _quality(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from manylabel.server.jobs.store import JobStore
+from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.problems import RequestError
 from manylabel.server.store.files import CorpusFiles
 
@@ -48,11 +48,12 @@ class JobRequest(BaseModel):
     """A job: what to do, with which data, and which model to write or measure."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
-    kind: Literal["train", "compare", "evaluate", "audit", "preview", "import", "score"]
+    kind: Literal["train", "compare", "evaluate", "audit", "preview", "import", "score", "thresholds"]
     data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")] | None = None
     corpus: Annotated[Name, Field(description="A corpus under review, instead of data.")] | None = None
     options: ReadOptions | None = None
     model: Name | None = None
+    name: Annotated[Name, Field(description="The new model of a job of the kind 'thresholds'.")] | None = None
     method: Annotated[str, Field(max_length=100)] | None = None
     methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
     metric: Annotated[str, Field(max_length=100)] | None = None
@@ -102,6 +103,7 @@ NEEDED: dict[str, dict[str, str]] = {
     "preview": {"data": "the name of uploaded data"},
     "import": {"data": "the name of uploaded data", "corpus": "the name of the new corpus"},
     "score": {"corpus": "the corpus whose documents are scored"},
+    "thresholds": {"corpus": "the corpus whose thresholds are written", "model": "the model that gets them"},
 }
 """By kind of job, what it needs besides data or a corpus, and what that is."""
 TAKE_OPTIONS = ("preview", "import")
@@ -117,6 +119,8 @@ def check_request(store: JobStore, asked: JobRequest) -> None:
     if asked.options is not None and asked.kind not in TAKE_OPTIONS:
         kinds = " and ".join(map(repr, TAKE_OPTIONS))
         raise RequestError(422, f"Only a job of the kinds {kinds} takes 'options', which tell how to read the data.")
+    if asked.name is not None and asked.kind != "thresholds":
+        raise RequestError(422, "Only a job of the kind 'thresholds' takes 'name', the name of the model to write.")
     if (asked.data is None) == (asked.corpus is None) and asked.kind != "import":
         raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
     corpora = CorpusFiles(store.folder)
@@ -126,3 +130,6 @@ def check_request(store: JobStore, asked: JobRequest) -> None:
         corpora.get(asked.corpus)
     if asked.data is not None:
         store.data_path(asked.data)
+    written = asked.name or asked.model
+    if written is not None and asked.kind in WRITE_MODELS:
+        store.writable_model(written)

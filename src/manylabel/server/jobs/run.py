@@ -1,10 +1,12 @@
-"""The process of one job: ``python -m manylabel.server.jobs.run FOLDER ID``, within limits of memory and time.
+"""The process of one job, within limits of memory and time.
 
-It ends when standard input does: the supervisor is gone then, or wants it to stop.
+``python -m manylabel.server.jobs.run FOLDER ID MEGABYTES MODELS`` runs it. It ends when standard input does: the
+supervisor is gone then, or wants it to stop.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import sys
@@ -12,16 +14,18 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from manylabel.exceptions import ManylabelError
 from manylabel.progress import remarks_to, reporting_to
-from manylabel.server.jobs.store import JobStore
-from manylabel.server.store.files import CorpusFiles
+from manylabel.server.jobs.store import WRITE_MODELS, JobStore
+from manylabel.server.store.files import CorpusFile, CorpusFiles
 from manylabel.server.store.filling import import_corpus, keep_suggestions, score_corpus, write_copy
+from manylabel.server.store.thresholds import saved_thresholds
 from manylabel.tasks.jobs import dumps, run_job
+from manylabel.tasks.thresholds import write_reviewed
 
 PAUSE = 0.2
 """Seconds between two reports of progress."""
@@ -112,10 +116,14 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
 
 def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[..., dict[str, Any]]) -> dict[str, Any]:
     """The result of a job on uploaded data, or on the corrected copy of a corpus under review."""
-    model = None if "model" not in request else store.model_path(request["model"])
     corpora = CorpusFiles(store.folder)
     if kind == "import":
         return import_corpus(corpora, request["corpus"], store.data_path(request["data"]), request.get("options", {}))
+    if kind == "thresholds":
+        return _write_thresholds(store, corpora.get(request["corpus"]), request)
+    model = None
+    if (name := request.get("model")) is not None:
+        model = store.writable_model(name) if kind in WRITE_MODELS else store.found_model(name)
     if "corpus" not in request:
         return work(kind, store.data_path(request["data"]), model, request)
     corpus = corpora.get(request["corpus"])
@@ -130,12 +138,22 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
     return result
 
 
+def _write_thresholds(store: JobStore, corpus: CorpusFile, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the saved thresholds of a corpus into a model, or into a new one beside it; return what changed."""
+    source, name = store.found_model(request["model"]), request.get("name", request["model"])
+    target = store.writable_model(name)
+    with corpus.reading() as database:
+        saved = saved_thresholds(database)
+    result = write_reviewed(source, saved, target, f"saved in the review of {corpus.folder.name}")
+    return {"corpus": corpus.folder.name, "model": name, **result}
+
+
 def _say(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
 if __name__ == "__main__":
     end_with_supervisor()
-    opened = JobStore(Path(sys.argv[1]))
+    opened = JobStore(Path(sys.argv[1]), json.loads(sys.argv[4]))
     limit_memory(int(sys.argv[3]))
     sys.exit(run(opened, sys.argv[2]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -67,7 +68,7 @@ class Scheduler:
                 log.write(f"Attempt {job['attempt']}. {job['remark']}\n".encode())
                 log.flush()
             process = subprocess.Popen(
-                [*command, str(self.limits.job_megabytes)],
+                [*command, str(self.limits.job_megabytes), json.dumps(self.store.served)],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -22,6 +22,8 @@ from manylabel.exceptions import MissingDataError, ParameterError
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OVER: tuple[State, ...] = ("done", "failed", "cancelled", "interrupted")
 RESUMABLE: tuple[State, ...] = ("interrupted", "failed", "cancelled")
+WRITE_MODELS = ("train", "compare", "thresholds")
+"""The kinds of jobs that write the model they name."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}")
 BUILT_IN = "townhall"
@@ -39,10 +41,13 @@ _TABLES = (
 
 
 class JobStore:
-    """The data directory; every process opens its own connection for each step."""
+    """The data directory; every process opens its own connection for each step.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    `served` are the files of the models that the server was started with, by name.
+    """
+
+    def __init__(self, folder: Path, served: Mapping[str, str] | None = None) -> None:
+        self.folder, self.served = folder, dict(served or {})
         self.models, self.uploads, self.logs = (folder / name for name in ("models", "uploads", "logs"))
 
     def prepare(self) -> None:
@@ -165,6 +170,27 @@ class JobStore:
     def model_path(self, name: str) -> Path:
         """The file of a model."""
         return self.models / f"{checked_name(name, 'a model')}.manylabel"
+
+    def found_model(self, name: str) -> Path:
+        """The file of a model that there is: one that the server was started with, or one that a job wrote."""
+        path = Path(self.served[name]) if name in self.served else self.model_path(name)
+        if not path.is_file():
+            known = sorted({*self.served, *(one.stem for one in self.models.glob("*.manylabel"))})
+            raise MissingDataError(
+                f"There is no model {name!r}. Known: {', '.join(known) or 'none'}. Train one with a job of the kind "
+                "'train'."
+            )
+        return path
+
+    def writable_model(self, name: str) -> Path:
+        """The file that a job writes a model to; an error where the server was started with another one of the name."""
+        path = self.model_path(name)
+        if name in self.served and Path(self.served[name]) != path.resolve():
+            raise ParameterError(
+                f"The server was started with the model {name!r}, which lies outside of its data directory, so that "
+                "jobs do not replace it. Choose another name."
+            )
+        return path
 
     def data_path(self, name: str) -> str:
         """The file of uploaded data, or the name of the data set that comes with manylabel."""

@@ -228,6 +228,12 @@ def curve(database: sqlite3.Connection, label: str, points: int) -> list[dict[st
     return [found.figures(float(threshold)) for threshold in thresholds]
 
 
+def saved_thresholds(database: sqlite3.Connection) -> dict[str, float]:
+    """The saved threshold of each label that has one."""
+    rows = database.execute("SELECT name, threshold FROM labels WHERE state = 'active' AND threshold IS NOT NULL")
+    return {row["name"]: row["threshold"] for row in rows}
+
+
 def save(database: sqlite3.Connection, by: str, thresholds: Mapping[str, float], revision: int) -> int:
     """Keep thresholds of labels; return the event. `revision` is that of the study they were chosen in."""
     if _revision(database) != revision:
