@@ -164,6 +164,19 @@ def test_a_running_job_reports_progress_and_stops_when_told(store: JobStore, mon
     assert ended["state"] == "cancelled"
 
 
+def test_stages_of_one_name_may_nest(store: JobStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[object] = []
+    monkeypatch.setattr(store, "report", lambda identifier, progress: reported.append(progress["stages"]))
+    reporter = job_process.Reporter(store, "some job")
+    reporter.started("Scoring", 2)
+    reporter.started("Scoring", 3)
+    reporter.advanced("Scoring", 1)
+    reporter.finished("Scoring")
+    reporter.reported = 0.0
+    reporter.advanced("Scoring", 1)
+    assert reported[-1] == [{"stage": "Scoring", "total": 2, "done": 1}]
+
+
 @pytest.mark.parametrize(
     ("error", "code", "words"), [(MemoryError(), 2, "megabytes"), (ZeroDivisionError("x"), 1, "ZeroDivisionError: x")]
 )

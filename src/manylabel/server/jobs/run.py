@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,35 +38,47 @@ class StoppedError(BaseException):
     """The job was told to stop; not an `Exception`, so that no work catches it."""
 
 
+@dataclass(eq=False)
+class Stage:
+    """A stage of a job, and how far it is; two are never equal."""
+
+    stage: str
+    total: int | None
+    done: int = 0
+
+
 class Reporter:
     """Keeps progress in the store, a few times per second."""
 
     def __init__(self, store: JobStore, identifier: str) -> None:
         self.store, self.identifier = store, identifier
-        self.stages: dict[str, list[int | None]] = {}
+        self.stages: list[Stage] = []
         self.reported = 0.0
 
     def started(self, what: str, total: int | None) -> None:
         """A stage begins."""
-        self.stages[what] = [0, total]
+        self.stages.append(Stage(what, total))
         self._report()
 
     def advanced(self, what: str, by: int) -> None:
         """A stage went on."""
-        self.stages[what][0] = (self.stages[what][0] or 0) + by
+        self._innermost(what).done += by
         self._report()
 
     def finished(self, what: str) -> None:
         """A stage is over."""
-        self.stages.pop(what, None)
+        self.stages.remove(self._innermost(what))
+
+    def _innermost(self, what: str) -> Stage:
+        """The stage of a name that began last: members of an ensemble have stages of the same names as the ensemble."""
+        return next(one for one in reversed(self.stages) if one.stage == what)
 
     def _report(self) -> None:
         now = time.monotonic()
         if now - self.reported < PAUSE:
             return
         self.reported = now
-        stages = [{"stage": name, "done": done, "total": total} for name, (done, total) in list(self.stages.items())]
-        if self.store.report(self.identifier, {"stages": stages}):
+        if self.store.report(self.identifier, {"stages": [asdict(one) for one in list(self.stages)]}):
             raise StoppedError
 
 
