@@ -40,5 +40,26 @@ def test_shortcuts_are_shown(visit: Visit) -> None:
     assert page.evaluate("document.activeElement.id") == "try-text"
 
 
+def test_shortcuts_can_be_turned_off(visit: Visit) -> None:
+    page = visit.page
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    page.get_by_label("Shortcuts are on").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    assert page.evaluate("document.activeElement.id") != "try-text"
+    page.keyboard.press("?")
+    page.get_by_label("Shortcuts are on").check()
+    page.keyboard.press("Escape")
+
+
+def test_two_keys_in_a_row_open_a_view(visit: Visit) -> None:
+    page = visit.page
+    assert "text=" in page.url
+    page.keyboard.press("g")
+    page.keyboard.press("t")
+    page.wait_for_url(lambda url: url.endswith("/try"))
+
+
 def test_no_request_leaves_the_server(visit: Visit, served: Served) -> None:
     assert all(url.startswith((served.url, "data:", "blob:")) for url in visit.requests)

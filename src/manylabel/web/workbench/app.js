@@ -2,12 +2,14 @@
 import { LitElement, html, nothing } from "lit";
 import { Problem, corpusPath, get, setToken } from "./api.js";
 import { address, current, go } from "./route.js";
-import { all, offer, onKey } from "./shortcuts.js";
+import { all, areOn, offer, onKey, turn } from "./shortcuts.js";
+import { keyNames } from "./view.js";
 import "./job.js";
 
 const VIEWS = [
   { name: "try", title: "Try", element: "ml-try-view", load: () => import("./views/try.js") },
 ];
+const LETTERS = { data: "d", compare: "c", labels: "l", try: "t", review: "r", errors: "e", rules: "u" };
 const USER = "manylabel-user";
 const LOOK = 2_000;
 
@@ -39,7 +41,7 @@ class Workbench extends LitElement {
     this.addEventListener("ml-job", () => this.look());
     offer("everywhere", [
       { keys: ["?"], text: "Show the shortcuts", run: () => this.showShortcuts() },
-      ...VIEWS.map(({ name, title }, place) => ({ keys: [String(place + 1)], text: `Open ${title}`, run: () => go({ view: name, parameters: {} }) })),
+      ...VIEWS.map(({ name, title }) => ({ keys: [`g ${LETTERS[name]}`], text: `Open ${title}`, run: () => go({ view: name, parameters: {} }) })),
     ]);
     this.begin();
   }
@@ -181,7 +183,8 @@ class Workbench extends LitElement {
   shortcutTable() {
     return html`<h2 id="shortcuts-title">Shortcuts</h2>
       ${all().reverse().map(([name, shortcuts]) => shortcuts.length ? html`<h3>${name === "everywhere" ? "Everywhere" : "In this view"}</h3>
-        <dl class="keys">${shortcuts.map(({ keys, text }) => html`<dt>${keys.map((key) => html`<kbd>${key === " " ? "Space" : key}</kbd>`)}</dt><dd>${text}</dd>`)}</dl>` : nothing)}
+        <dl class="keys">${shortcuts.map(({ keys, text }) => html`<dt>${keys.map((key) => keyNames(key))}</dt><dd>${text}</dd>`)}</dl>` : nothing)}
+      <p><label><input type="checkbox" .checked=${areOn()} @change=${(event) => turn(event.target.checked)}> Shortcuts are on; <kbd>?</kbd> always works</label></p>
       <form method="dialog"><button>Close</button></form>`;
   }
 

@@ -1,5 +1,5 @@
 // What all views have in common. They are drawn into the page itself, so that one style sheet holds for all of them.
-import { LitElement } from "lit";
+import { LitElement, html } from "lit";
 import { Problem } from "./api.js";
 import { offer } from "./shortcuts.js";
 
@@ -65,3 +65,6 @@ export const count = (value) => (value === null || value === undefined ? "–" :
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const score = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toString());
 export const day = (seconds) => (seconds ? new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
+const KEYS = { " ": "Space", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Enter: "⏎" };
+/** A shortcut as it is shown: one key, or two in a row. */
+export const keyNames = (keys) => (keys === " " ? [keys] : keys.split(" ")).map((key) => html`<kbd>${KEYS[key] ?? key}</kbd>`);
