@@ -1,4 +1,4 @@
-"""The jobs of the workbench: previews of data, thresholds written into models."""
+"""The jobs of the workbench: previews of data, thresholds written into models, retraining and its gain."""
 
 from pathlib import Path
 
@@ -149,3 +149,51 @@ def test_models_from_elsewhere_are_read_and_not_replaced(server: InProcess) -> N
         ({"kind": "audit", "corpus": "letters", "name": "x"}, "Only a job of the kind 'thresholds' takes 'name'"),
     ):
         assert words in server.ask("POST", "/v1/jobs", request).json()["detail"]
+
+
+# ---- retraining ------------------------------------------------------------------------------------------------------
+
+
+def test_retraining_writes_the_model_and_measures_the_gain(server: InProcess) -> None:
+    run_job(server, {"kind": "import", "data": "letters", "corpus": "review", "options": {"id_column": "key"}})
+    asked = {"kind": "retrain", "corpus": "review", "model": "review", "method": "svm"}
+    first = run_job(server, asked)
+    assert (first["gain"], first["trained_on"], first["model"]) == (None, 24, "review")
+    assert "out-of-fold" in first["how"]
+    decisions = [
+        {"document": 25, "revision": 1, "accept": ["roads"], "state": "reviewed"},
+        {"document": 26, "revision": 1, "state": "no label applies"},
+        {"document": 1, "revision": 1, "reject": ["buses"], "accept": ["lamps"]},
+    ]
+    decided = server.ask("POST", "/v1/corpora/review/decisions", {"by": "Ana", "decisions": decisions})
+    assert decided.status == 200, decided.json()
+    second = run_job(server, asked)
+    gain = second["gain"]
+    assert (second["trained_on"], gain["documents"], gain["reviewed"], gain["changed_labels"]) == (26, 24, 2, 3)
+    for name in ("micro_f1", "macro_f1"):
+        one = gain[name]
+        assert one["difference"] == pytest.approx(one["after"] - one["before"])
+        assert one["low"] <= one["difference"] <= one["high"]
+    assert "out-of-fold" in gain["before"]
+    model = TextClassifier.load(Path(str(server.settings.data), "models", "review.manylabel"))
+    assert sorted(model.labels_) == ["buses", "lamps", "roads"]
+
+
+def test_the_gain_is_that_of_the_counts(server: InProcess) -> None:
+    """Before, thresholds that nothing reaches: an F1 of 0. The figures afterwards are those of the study."""
+    study = server.ask("POST", "/v1/corpora/review/thresholds/study", {}).json()
+    assert study["all"]["now"]["f1"] > 0
+    none = dict.fromkeys(("buses", "lamps", "roads"), 2.0)
+    saved = {"by": "Ana", "revision": study["revision"], "thresholds": none}
+    assert server.ask("PUT", "/v1/corpora/review/thresholds", saved).status == 200
+    gain = run_job(server, {"kind": "score", "corpus": "review", "method": "svm"})["gain"]
+    after = server.ask("POST", "/v1/corpora/review/thresholds/study", {}).json()
+    assert (gain["micro_f1"]["before"], gain["reviewed"], gain["documents"]) == (0, 0, 26)
+    assert gain["micro_f1"]["after"] == pytest.approx(after["all"]["now"]["f1"])
+    assert gain["macro_f1"]["after"] == pytest.approx(sum(one["now"]["f1"] for one in after["labels"]) / 3)
+    assert gain["micro_f1"]["low"] > 0
+
+
+def test_retraining_needs_the_name_of_a_model(server: InProcess) -> None:
+    answer = server.ask("POST", "/v1/jobs", {"kind": "retrain", "corpus": "review"})
+    assert (answer.status, "needs 'model', the name of the model to write" in answer.json()["detail"]) == (422, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source
-from manylabel.tasks.models import fit_corpus, stored_facts
+from manylabel.tasks.models import fit_corpus, stored_facts, training_facts
 from manylabel.wording import counted
 
 MOST_TERMS = 200
@@ -115,42 +116,16 @@ class ReviewScores:
     columns: Ints
     values: Floats
     how: str
+    trained: int | None = None
+    """How many documents the method was trained on; None where a model was given."""
 
 
-def score_for_review(
-    source: Source, model: Path | None, *, method: str | None = None, seed: int = 0, n_jobs: int | None = None
-) -> ReviewScores:
-    """Scores of the documents of a source, by a model or out-of-fold by a method.
+def score_by_model(source: Source, path: Path) -> ReviewScores:
+    """Scores of all documents of a source by a model; quality is measured on the test split where there is one.
 
-    A model scores all documents; quality is measured on the test split where there is one. Out-of-fold scores are those
-    of the labelled documents; the method trained on all of these scores the others. The thresholds are those of the
-    model, or of the method trained on all; where its rule has none, those with the best F1 of each label.
+    The thresholds are those of the model; where its rule has none, those with the best F1 of each label.
     """
-    corpus = load_source(source).corpus
-    if model is not None:
-        return _score_by_model(corpus, model)
-    labelled = np.flatnonzero([bool(names) for names in corpus.label_sets])
-    if len(labelled) < FOLDS:
-        raise DataError(
-            f"{counted(len(labelled), 'document has', 'documents have')} labels; out-of-fold scores need {FOLDS}.",
-            path=corpus.source,
-            remedy="Label more documents first.",
-        )
-    recipe, known = Recipe.of(method or DEFAULT_METHOD), corpus.subset(labelled)
-    folds, how = folds_of(known, FOLDS, seed)
-    with stage("Training on folds", len(folds) + 1) as advance:
-        whole = fit_corpus(known, recipe, seed=seed, n_jobs=n_jobs)
-        kept = _KeptScores(whole, corpus, labelled)
-        kept.add(whole, np.setdiff1d(np.arange(len(corpus)), labelled))
-        advance(1)
-        for train, test in folds:
-            kept.add(fit_corpus(known.subset(train), recipe, seed=seed, n_jobs=n_jobs), labelled[test])
-            advance(1)
-    return kept.finish(f"out-of-fold scores of the method {recipe.method}, {how}")
-
-
-def _score_by_model(corpus: Corpus, path: Path) -> ReviewScores:
-    classifier = TextClassifier.load(path)
+    corpus, classifier = load_source(source).corpus, TextClassifier.load(path)
     if not set(classifier.labels_) & set(corpus.label_names):
         raise DataError(
             f"The model knows none of the labels of the data. It has, for example, {classifier.labels_[0]!r}.",
@@ -165,6 +140,47 @@ def _score_by_model(corpus: Corpus, path: Path) -> ReviewScores:
     kept = _KeptScores(classifier, corpus, measured)
     kept.add(classifier, np.arange(len(corpus)))
     return kept.finish(f"scores of the model {path.stem}, measured on {counted(len(measured), 'document')}{warning}")
+
+
+def score_out_of_fold(
+    source: Source,
+    output: Path | None = None,
+    *,
+    without_label: Sequence[int] = (),
+    method: str | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> ReviewScores:
+    """Out-of-fold scores of the labelled documents of a source by a method; trained on all of these, it scores the
+    others, and is written to `output` if that is given.
+
+    `without_label` are the rows of documents that were reviewed and have no label: they count as labelled. The
+    thresholds are those of the method trained on all; where its rule has none, those with the best F1 of each label.
+    """
+    corpus = load_source(source).corpus
+    is_labelled = np.array([bool(names) for names in corpus.label_sets])
+    if (n_labelled := int(np.count_nonzero(is_labelled))) < FOLDS:
+        raise DataError(
+            f"{counted(n_labelled, 'document has', 'documents have')} labels; out-of-fold scores need {FOLDS}.",
+            path=corpus.source,
+            remedy="Label more documents first.",
+        )
+    is_labelled[list(without_label)] = True
+    labelled = np.flatnonzero(is_labelled)
+    recipe, known = Recipe.of(method or DEFAULT_METHOD), corpus.subset(labelled)
+    folds, how = folds_of(known, FOLDS, seed)
+    with stage("Training on folds", len(folds) + 1) as advance:
+        whole = fit_corpus(known, recipe, seed=seed, n_jobs=n_jobs)
+        kept = _KeptScores(whole, corpus, labelled)
+        kept.add(whole, np.setdiff1d(np.arange(len(corpus)), labelled))
+        advance(1)
+        for train, test in folds:
+            kept.add(fit_corpus(known.subset(train), recipe, seed=seed, n_jobs=n_jobs), labelled[test])
+            advance(1)
+    if output is not None:
+        whole.save(output, training_facts(known, corpus.name or source.data, "train"))
+    found = kept.finish(f"out-of-fold scores of the method {recipe.method}, {how}")
+    return replace(found, trained=len(known))
 
 
 class _KeptScores:
@@ -221,16 +237,18 @@ class _KeptScores:
 
     def _best_thresholds(self, rows: Ints, columns: Ints, values: Floats) -> Floats:
         """By label, the threshold with the best F1 over the measured documents, of those whose counts are exact."""
-        sets = [frozenset(names) for names in self.corpus.label_sets]
-        found = np.full(len(self.labels), np.inf)
+        sets = self.corpus.label_sets
+        totals = Counter(label for row in self.measured.tolist() for label in set(sets[row]))
         measured = np.zeros(len(self.corpus), dtype=bool)
         measured[self.measured] = True
+        kept = np.flatnonzero(measured[rows] & (values > self.dropped[columns]))
+        kept = kept[np.lexsort((-values[kept], columns[kept]))]
+        bounds = np.searchsorted(columns[kept], np.arange(len(self.labels) + 1))
+        found = np.full(len(self.labels), np.inf)
         for column, label in enumerate(self.labels):
-            places = np.flatnonzero((columns == column) & measured[rows] & (values > self.dropped[column]))
-            places = places[np.argsort(-values[places], kind="stable")]
+            places = kept[bounds[column] : bounds[column + 1]]
             hits = np.cumsum([label in sets[row] for row in rows[places].tolist()])
             if len(hits) and hits[-1]:
-                total = sum(label in sets[row] for row in self.measured.tolist())
-                f1 = 2 * hits / (np.arange(1, len(hits) + 1) + total)
+                f1 = 2 * hits / (np.arange(1, len(hits) + 1) + totals[label])
                 found[column] = values[places[int(np.argmax(f1))]]
         return found

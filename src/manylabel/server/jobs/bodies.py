@@ -48,7 +48,7 @@ class JobRequest(BaseModel):
     """A job: what to do, with which data, and which model to write or measure."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
-    kind: Literal["train", "compare", "evaluate", "audit", "preview", "import", "score", "thresholds"]
+    kind: Literal["train", "compare", "evaluate", "audit", "preview", "import", "score", "retrain", "thresholds"]
     data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")] | None = None
     corpus: Annotated[Name, Field(description="A corpus under review, instead of data.")] | None = None
     options: ReadOptions | None = None
@@ -103,6 +103,7 @@ NEEDED: dict[str, dict[str, str]] = {
     "preview": {"data": "the name of uploaded data"},
     "import": {"data": "the name of uploaded data", "corpus": "the name of the new corpus"},
     "score": {"corpus": "the corpus whose documents are scored"},
+    "retrain": {"corpus": "the corpus to learn from", "model": "the name of the model to write"},
     "thresholds": {"corpus": "the corpus whose thresholds are written", "model": "the model that gets them"},
 }
 """By kind of job, what it needs besides data or a corpus, and what that is."""

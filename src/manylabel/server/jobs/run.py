@@ -10,7 +10,6 @@ import json
 import os
 import resource
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -23,7 +22,8 @@ from manylabel.exceptions import ManylabelError
 from manylabel.progress import remarks_to, reporting_to
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.store.files import CorpusFile, CorpusFiles
-from manylabel.server.store.filling import import_corpus, keep_suggestions, score_corpus, write_copy
+from manylabel.server.store.filling import corrected_copy, import_corpus, keep_suggestions
+from manylabel.server.store.scoring import score_corpus
 from manylabel.server.store.thresholds import saved_thresholds
 from manylabel.tasks.jobs import dumps, run_job
 from manylabel.tasks.thresholds import write_reviewed
@@ -140,10 +140,11 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
     if "corpus" not in request:
         return work(kind, store.data_path(request["data"]), model, request)
     corpus = corpora.get(request["corpus"])
-    with tempfile.TemporaryDirectory(dir=corpus.folder) as folder:
-        data = write_copy(corpus, Path(folder), None)
-        if kind == "score":
-            return score_corpus(corpus, data, model, request)
+    if kind == "score":
+        return score_corpus(corpus, model, request)
+    if kind == "retrain":
+        return score_corpus(corpus, None, request, output=model)
+    with corrected_copy(corpus) as data:
         result = work(kind, str(data), model, request)
     if kind == "audit":
         with corpus.writing() as database:

@@ -22,7 +22,7 @@ from manylabel.exceptions import MissingDataError, ParameterError
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OVER: tuple[State, ...] = ("done", "failed", "cancelled", "interrupted")
 RESUMABLE: tuple[State, ...] = ("interrupted", "failed", "cancelled")
-WRITE_MODELS = ("train", "compare", "thresholds")
+WRITE_MODELS = ("train", "compare", "retrain", "thresholds")
 """The kinds of jobs that write the model they name."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}")

@@ -6,14 +6,16 @@ import json
 import math
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.exceptions import UnknownNameError
 from manylabel.progress import stage
 from manylabel.server.jobs.store import BUILT_IN
 from manylabel.server.store.decisions import measure_margins, new_event, recount
@@ -25,7 +27,6 @@ from manylabel.tasks.reviewing import (
     ReviewScores,
     is_counts,
     read_plain,
-    score_for_review,
     write_corrected,
     written_formats,
 )
@@ -112,8 +113,11 @@ def _storable(text: str) -> str:
 # ---- scores and suggestions ------------------------------------------------------------------------------------------
 
 
-def keep_scores(database: sqlite3.Connection, found: ReviewScores) -> int:
-    """Replace the scores and thresholds of a corpus; return the event. Labels that it does not have are left out."""
+def keep_scores(database: sqlite3.Connection, found: ReviewScores, seen: int | None = None) -> int:
+    """Replace the scores and thresholds of a corpus; return the event. Labels that it does not have are left out.
+
+    `seen` is the latest event whose labels the scores were made with.
+    """
     known = {row["name"]: row["number"] for row in database.execute("SELECT * FROM labels WHERE state = 'active'")}
     numbers = np.array([known.get(label, 0) for label in found.labels], dtype=np.int64)
     event = new_event(database, SERVER, "scores", {"how": found.how})
@@ -140,7 +144,8 @@ def keep_scores(database: sqlite3.Connection, found: ReviewScores) -> int:
     database.execute("UPDATE documents SET measured = 1 WHERE number IN (SELECT value FROM json_each(?))", (measured,))
     recount(database, "SELECT number FROM documents")
     measure_margins(database)
-    facts = (("scores", json.dumps(found.how)), ("scores_event", json.dumps(event)))
+    latest = event if seen is None else seen
+    facts = [("scores", json.dumps(found.how)), ("scores_event", str(event)), ("scores_seen", str(latest))]
     database.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", facts)
     database.execute("ANALYZE")
     return event
@@ -203,6 +208,13 @@ def write_copy(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
     return target
 
 
+@contextmanager
+def corrected_copy(corpus: CorpusFile) -> Iterator[Path]:
+    """A temporary copy of the corrected corpus, for a job."""
+    with tempfile.TemporaryDirectory(dir=corpus.folder) as folder:
+        yield write_copy(corpus, Path(folder), None)
+
+
 def export(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
     """The corrected corpus as one file in an empty folder: a zip archive where a format needs several."""
     files = folder / "files"
@@ -254,19 +266,3 @@ def _last_event(database: sqlite3.Connection, document: int, label: int) -> tupl
         (document, label),
     ).fetchone()
     return row["by"], row["at"]
-
-
-# ---- jobs ------------------------------------------------------------------------------------------------------------
-
-
-def score_corpus(corpus: CorpusFile, data: Path, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Score the documents of a snapshot and keep the scores; return how many there are."""
-    source = Source(str(data), keep_blank=True)
-    seed, threads = int(request.get("seed") or 0), request.get("threads")
-    found = score_for_review(source, model, method=request.get("method"), seed=seed, n_jobs=threads)
-    with corpus.writing() as database:
-        total = database.execute("SELECT COUNT(*) FROM documents").fetchone()[0]
-        if len(found.rows) and int(found.rows.max()) >= total:
-            raise ParameterError("The scores are of other documents than those of the corpus.")
-        keep_scores(database, found)
-    return {"corpus": corpus.folder.name, "scores": len(found.values), "how": found.how}

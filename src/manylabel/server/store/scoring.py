@@ -1,0 +1,131 @@
+"""Scores of a corpus under review: by a model, or by a method that is trained on the corrected labels; and the gain."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from manylabel.exceptions import ParameterError
+from manylabel.server.store.files import CorpusFile, about
+from manylabel.server.store.filling import corrected_copy, keep_scores
+from manylabel.server.store.thresholds import columns
+from manylabel.tasks.corpora import Source
+from manylabel.tasks.gains import measure_gain
+from manylabel.tasks.reviewing import ReviewScores, score_by_model, score_out_of_fold
+
+
+def score_corpus(
+    corpus: CorpusFile, model: Path | None, request: Mapping[str, Any], output: Path | None = None
+) -> dict[str, Any]:
+    """Score all documents with their corrected labels, keep the scores, and measure what they gain on the former ones.
+
+    Without a model, a method is trained on folds of the labelled documents; trained on all of them, it is written to
+    `output` if that is given.
+    """
+    with corpus.reading() as database:
+        seen = database.execute("SELECT MAX(number) FROM events").fetchone()[0]
+        empty = database.execute("SELECT number - 1 FROM documents WHERE reviewed = 1 AND true_labels = 0").fetchall()
+    seed = int(request.get("seed") or 0)
+    with corrected_copy(corpus) as data:
+        source = Source(str(data), keep_blank=True)
+        if model is not None:
+            found = score_by_model(source, model)
+        else:
+            found = score_out_of_fold(
+                source,
+                output,
+                without_label=[row[0] for row in empty],
+                method=request.get("method"),
+                seed=seed,
+                n_jobs=request.get("threads"),
+            )
+    gain = _kept(corpus, found, seen)
+    return {
+        "corpus": corpus.folder.name,
+        "model": None if output is None else output.stem,
+        "scores": len(found.values),
+        "trained_on": found.trained,
+        "how": found.how,
+        "gain": None if gain is None else gain.measured(seed),
+    }
+
+
+def _kept(corpus: CorpusFile, found: ReviewScores, seen: int) -> Gain | None:
+    """Keep new scores; return what is needed to compare them with the former ones, None where there were none."""
+    with corpus.writing() as database:
+        total = database.execute("SELECT COUNT(*) FROM documents").fetchone()[0]
+        if len(found.rows) and int(found.rows.max()) >= total:
+            raise ParameterError("The scores are of other documents than those of the corpus.")
+        known = about(database)
+        before = None if "scores" not in known else Standing.of(database, total)
+        keep_scores(database, found, seen)
+        return None if before is None else Gain.of(database, before, Standing.of(database, total), known)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is predicted for each document at the saved thresholds, and which documents are measured."""
+
+    predicted: Any
+    """Documents × labels; columns are the numbers of labels."""
+    measured: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, database: sqlite3.Connection, documents: int) -> Standing:
+        """The standing of a corpus as it is now."""
+        numbers = dict(database.execute("SELECT name, number FROM labels WHERE state = 'active'").fetchall())
+        found = [(numbers[one.label], one.documents[: one.place(one.saved)]) for one in columns(database)]
+        measured = np.zeros(documents, dtype=bool)
+        measured[[row[0] - 1 for row in database.execute("SELECT number FROM documents WHERE measured = 1")]] = True
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(places for _, places in found)]) - 1
+        labels = np.repeat([number for number, _ in found], [len(places) for _, places in found]).astype(np.int64)
+        return cls(_matrix(rows, labels, documents, max(numbers.values(), default=0)), measured)
+
+
+def _matrix(rows: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], documents: int, most: int) -> Any:
+    return sparse.csr_matrix((np.ones(len(rows), dtype=np.int8), (rows, labels)), shape=(documents, most + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """True labels, and what was predicted before and after, on the documents that were measured both times."""
+
+    Y_true: Any
+    before: Any
+    after: Any
+    facts: dict[str, Any]
+
+    @classmethod
+    def of(cls, database: sqlite3.Connection, before: Standing, after: Standing, known: Mapping[str, Any]) -> Gain:
+        """The gain of the scores that a corpus has now; `known` is what was known of it before."""
+        pairs = database.execute(
+            """SELECT a.document, a.label FROM assignments AS a JOIN labels AS l ON l.number = a.label
+            WHERE a.state <> 'rejected' AND l.state = 'active'"""
+        ).fetchall()
+        rows, labels = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+        documents, width = after.predicted.shape
+        both = np.flatnonzero(before.measured & after.measured)
+        seen = known.get("scores_seen", known["scores_event"])
+        reviewed = "SELECT COUNT(*) FROM documents WHERE reviewed = 1 AND event > ?"
+        changed = "SELECT COUNT(*) FROM changes WHERE label > 0 AND event > ?"
+        facts = {
+            "documents": len(both),
+            "reviewed": database.execute(reviewed, (seen,)).fetchone()[0],
+            "changed_labels": database.execute(changed, (seen,)).fetchone()[0],
+            "before": known["scores"],
+        }
+        true = _matrix(rows - 1, labels, documents, width - 1)
+        return cls(true[both], before.predicted[both], after.predicted[both], facts)
+
+    def measured(self, seed: int) -> dict[str, Any]:
+        """The facts with the metrics before and after; these are None where no document was measured both times."""
+        if not self.facts["documents"]:
+            return {**self.facts, "micro_f1": None, "macro_f1": None}
+        return {**self.facts, **measure_gain(self.Y_true, self.before, self.after, seed)}
