@@ -117,6 +117,20 @@ def test_confusions_open_their_documents(server: InProcess) -> None:
     assert ask(server, "/confusions?label=bus").status == 422
 
 
+def test_keyword_rules_are_studied_and_saved(server: InProcess) -> None:
+    study = ask(server, "/rules/study", {"rules": "buses: bus\nroads: (\nlamps: lamp"}).json()
+    assert [(one["line"], one["documents"], one["true"]) for one in study["rules"]] == [(1, 12, 12), (3, 6, 6)]
+    assert (study["read"], [one["line"] for one in study["problems"]]) == (24, [2])
+    asked = {"by": "Hal", "revision": ask(server, "/rules").json()["revision"], "rules": "buses: bus"}
+    event = ask(server, "/rules", asked, "PUT").json()["event"]
+    assert ask(server, "/rules", asked, "PUT").status == 409
+    assert (ask(server, "/rules").json()["rules"], ask(server, "/rules").json()["revision"]) == ("buses: bus", event)
+    assert ask(server, "/events?by=Hal").json()["events"][0]["detail"] == {"lines": 1}
+    assert ask(server, "/undo", {"by": "Hal"}).json()["undone"] == event
+    assert ask(server, "/rules").json()["rules"] == ""
+    assert ask(server, "/search", {"filter": {"rule": "bus AND road"}}).json()["total"] == 6
+
+
 def test_thresholds_are_studied_and_saved(server: InProcess) -> None:
     study = ask(server, "/thresholds/study", {"precision": 0.9}).json()
     assert {one["label"] for one in study["labels"]} == {"buses", "roads", "lamps"}
@@ -176,6 +190,7 @@ def test_the_corpus_is_exported_and_trained_on(server: InProcess, tmp_path: Path
         ("/bulk/preview", {"filter": {}, "action": {"do": "accept"}}, 422, "'do' with 'label'"),
         ("/bulk/preview", {"filter": {}, "action": {"do": "accept", "label": "roads", "most": 3}}, 422, "'most' is"),
         ("/thresholds/study", {"threshold": 0.1, "recall": 0.5}, 422, "one of"),
+        ("/search", {"filter": {"rule": "bus OR"}}, 422, "ends at column 7"),
         ("/undo", {"by": "nobody"}, 404, "nothing that could be undone"),
     ],
 )
@@ -218,4 +233,4 @@ def test_names_in_addresses_never_lead_out_of_the_directory(server: InProcess) -
 
 def test_every_address_is_described(server: InProcess) -> None:
     paths = server.ask("GET", "/v1/openapi.json").json()["paths"]
-    assert len([path for path in paths if path.startswith("/v1/corpora")]) == 16
+    assert len([path for path in paths if path.startswith("/v1/corpora")]) == 18

@@ -14,7 +14,7 @@ backslash before each quote in it.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -54,24 +54,38 @@ def parse_rules(text: str, path: str | Path | None = None) -> dict[str, Query]:
 @lru_cache(maxsize=2)  # training parses the same rules at every step
 def _parsed(text: str, path: str | None) -> Mapping[str, Query]:
     found: dict[str, list[Query]] = {}
+    for number, label, query in rule_lines(text):
+        if isinstance(query, DataError):
+            raise DataError(query.problem, path=path, line=number, remedy=query.remedy)
+        found.setdefault(label, []).append(query)
+    return {label: queries[0] if len(queries) == 1 else Or(tuple(queries)) for label, queries in found.items()}
+
+
+def rule_lines(text: str) -> Iterator[tuple[int, str, Query | DataError]]:
+    """The lines of a text of rules: number, label and query; where a line has a mistake, this in place of the query."""
     words = 0
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
+        label = ""
         try:
             label, start = _label(line)
-            found.setdefault(label, []).append(parse_query(line, start))
+            query = parse_query(line, start)
         except DataError as error:
-            raise DataError(error.problem, path=path, line=number) from None
-        words += sum(1 for _ in atoms(found[label][-1]))
+            yield number, label, error
+            continue
+        words += sum(1 for _ in atoms(query))
         if words > MOST_WORDS:
-            raise DataError(
-                f"The keyword rules have more than {MOST_WORDS:,} words.",
-                path=path,
-                line=number,
-                remedy="Use fewer words, or train a method on documents instead.",
+            yield (
+                number,
+                label,
+                DataError(
+                    f"The keyword rules have more than {MOST_WORDS:,} words.",
+                    remedy="Use fewer words, or train a method on documents instead.",
+                ),
             )
-    return {label: queries[0] if len(queries) == 1 else Or(tuple(queries)) for label, queries in found.items()}
+            return
+        yield number, label, query
 
 
 def write_rules(rules: Mapping[str, Query | str]) -> str:

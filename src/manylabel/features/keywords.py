@@ -108,14 +108,17 @@ class KeywordMatcher(Estimator):
         return parse_rules(self.rules)
 
     def _check_words(self, queries: Mapping[str, Query]) -> None:
+        for label, atom in self.never_found(queries).items():
+            raise DataError(
+                f"The keyword rule of {label!r} contains {atom}, which would never be found: it is not a word as texts "
+                f"are split here (tokens = {self.tokens!r})."
+            )
+
+    def never_found(self, queries: Mapping[str, Query]) -> dict[str, Atom]:
+        """By label, the first atom of its query that is no word as texts are split; none where all are words."""
         pieces = self._pieces([atom for query in queries.values() for atom in atoms(query)])
-        for label, query in queries.items():
-            for atom in atoms(query):
-                if not pieces[atom]:
-                    raise DataError(
-                        f"The keyword rule of {label!r} contains {atom}, which would never be found: it is not a "
-                        f"word as texts are split here (tokens = {self.tokens!r})."
-                    )
+        lost = {label: [atom for atom in atoms(query) if not pieces[atom]] for label, query in queries.items()}
+        return {label: found[0] for label, found in lost.items() if found}
 
     # --- matching ---------------------------------------------------------------------------------------------
 
@@ -137,8 +140,8 @@ class KeywordMatcher(Estimator):
 
     def _in_texts(self, texts: Iterable[Text], wanted: list[Atom]) -> tuple[int, Callable[[Atom], Bools]]:
         terms = self.analysis_.terms(strings(texts), available_threads(self.n_jobs))
-        positions = _Positions(terms)
         alternatives = self._alternatives(wanted, terms.names)
+        positions = _Positions(terms, [found[0] for found in alternatives.values()])
         return terms.n_documents, lambda atom: positions.documents(alternatives[atom])
 
     def _in_counts(self, X: Csr, wanted: list[Atom]) -> tuple[int, Callable[[Atom], Bools]]:
@@ -264,14 +267,17 @@ def _as_words(part: Word | Prefix, found: list[str]) -> list[Word | Prefix]:
 
 
 class _Positions:
-    """The positions of each word in a list of documents."""
+    """The positions in a list of documents of the words with which a phrase may begin."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, first: Sequence[Alternatives]) -> None:
         self.ids = np.concatenate([batch.terms for batch in terms.batches])
         lengths = np.concatenate([np.diff(batch.indptr) for batch in terms.batches])
         self.n_documents, self.n_words = terms.n_documents, len(terms.names)
         self.document = np.repeat(np.arange(len(lengths)), lengths)
-        self.order = np.argsort(self.ids, kind="stable")
+        begins = np.zeros(self.n_words, dtype=np.bool_)
+        begins[np.concatenate([np.zeros(0, dtype=np.int32), *first])] = True
+        here = np.flatnonzero(begins[self.ids])
+        self.order = here[np.argsort(self.ids[here], kind="stable")]
         self.starts = np.searchsorted(self.ids[self.order], np.arange(self.n_words + 1))
 
     def documents(self, phrase: list[Alternatives]) -> Bools:

@@ -229,6 +229,7 @@ def undo(database: sqlite3.Connection, by: str, event: int | None) -> tuple[int,
             f"{counted(len(rows), 'document was', 'documents were')} changed after the decision. Nothing was undone.",
             [{"document": one, "changes": _since(database, one["number"], one["revision"] - 1)} for one in shown],
         )
+    _check_rules(database, number)
     made = new_event(database, by, "undo", {"undoes": number})
     _undo_labels(database, number, made)
     before = database.execute("SELECT document, label, was, was_event FROM changes WHERE event = ?", (number,))
@@ -256,6 +257,17 @@ def _undoable(database: sqlite3.Connection, by: str, event: int | None) -> int:
     if row["undone"] is not None:
         raise ConflictError(f"The event {event} was undone already, by event {row['undone']}.")
     return event
+
+
+def _check_rules(database: sqlite3.Connection, event: int) -> None:
+    """Raise a `ConflictError` for saved keyword rules that were replaced since."""
+    row = database.execute(
+        """SELECT by FROM events WHERE kind = 'rules' AND undone IS NULL AND number > ?1
+        AND EXISTS (SELECT 1 FROM events WHERE number = ?1 AND kind = 'rules')""",
+        (event,),
+    ).fetchone()
+    if row is not None:
+        raise ConflictError(f"The keyword rules were saved again by {row['by']!r:.100}. Nothing was undone.")
 
 
 def _undo_labels(database: sqlite3.Connection, event: int, made: int) -> None:

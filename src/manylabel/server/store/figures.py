@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from manylabel.server.store.documents import folded
 from manylabel.server.store.filters import label_number
-from manylabel.server.store.thresholds import Column, Ints, columns
+from manylabel.server.store.thresholds import Column, Ints, by_document, columns
 
 
 def confusions(database: sqlite3.Connection, typed: str, label: str | None, limit: int) -> dict[str, Any]:
@@ -24,8 +22,8 @@ def confusions(database: sqlite3.Connection, typed: str, label: str | None, limi
     found = [column for column in columns(database) if column.saved is not None]
     names = [column.label for column in found]
     most = database.execute("SELECT COALESCE(MAX(number), 0) FROM documents").fetchone()[0]
-    missed = _by_document([_missed(column) for column in found], most)
-    wrong = _by_document([_wrong(column) for column in found], most)
+    missed = by_document([_missed(column) for column in found], most)
+    wrong = by_document([_wrong(column) for column in found], most)
     table = (missed.T @ wrong).tocoo()
     wanted = folded(typed)
     has_typed = np.array([wanted in folded(name) for name in names], dtype=bool)
@@ -50,10 +48,3 @@ def _wrong(column: Column) -> Ints:
     """The measured documents for which a label is predicted that they do not have."""
     place = column.place(column.saved)
     return column.documents[:place][column.is_measured[:place] & ~column.is_true[:place]]
-
-
-def _by_document(lists: Sequence[Ints], most: int) -> Any:
-    """Documents × labels: 1 for the documents that each label lists."""
-    indptr = np.cumsum([0, *map(len, lists)])
-    indices = np.concatenate([np.zeros(0, dtype=np.int64), *lists])
-    return sparse.csc_array((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=(most + 1, len(lists)))

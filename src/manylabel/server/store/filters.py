@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from manylabel.exceptions import UnknownNameError
+from manylabel.server.store.matches import matched
 
 LabelName = Annotated[str, Field(min_length=1, max_length=2_000)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -37,6 +38,8 @@ class Filter(BaseModel):
     text: Annotated[str, Field(max_length=1_000)] | None = None
     """Words, "whole phrases", beginnings of words (``road*``), words to exclude (``-bus``), without regard to case and
     accents."""
+    rule: Annotated[str, Field(min_length=1, max_length=10_000)] | None = None
+    """The query of a keyword rule that must be true of the texts: words, "phrases", begin*, AND, OR, NOT, ( )."""
     split: Annotated[str, Field(max_length=200)] | None = None
     state: DocumentState | None = None
     reviewed_by: Annotated[str, Field(max_length=100)] | None = None
@@ -119,6 +122,8 @@ def condition_of(database: sqlite3.Connection, wanted: Filter) -> Condition:
             )
     if wanted.text is not None and wanted.text.strip():
         _add_search(made, wanted.text)
+    if wanted.rule is not None:
+        made.add("d.number IN (SELECT value FROM json_each(?))", matched(database, wanted.rule))
     return made
 
 

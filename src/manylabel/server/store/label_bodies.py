@@ -10,6 +10,8 @@ from manylabel.server.store.bodies import Asked, User, Whole
 from manylabel.server.store.filters import LabelName, Number
 from manylabel.server.store.thresholds import Wanted
 
+Rules = Annotated[str, Field(max_length=1_000_000)]
+
 
 class LabelRow(BaseModel):
     """A label, how many documents have it, and its threshold."""
@@ -147,3 +149,70 @@ class Confusions(BaseModel):
     documents: int
     total: int
     pairs: list[Confusion]
+
+
+class StudyRules(Asked):
+    """Keyword rules to study: one ``label: query`` per line."""
+
+    rules: Rules
+
+
+class SaveRules(StudyRules):
+    """Keyword rules to keep, and the revision of those that were seen."""
+
+    by: User
+    revision: Whole
+
+
+class SavedRules(BaseModel):
+    """The keyword rules that were saved last, by whom and when; the revision is 0 before the first."""
+
+    rules: str
+    revision: int
+    by: str | None
+    at: float | None
+
+
+class RuleFigures(BaseModel):
+    """How many documents match, have the label, and are unlabelled; precision leaves the unlabelled ones out."""
+
+    documents: int
+    true: int
+    unlabelled: int
+    precision: float | None
+    interval: tuple[float, float] | None
+    """The 95 % interval of the precision."""
+    recall: float | None
+
+
+class StudiedRule(RuleFigures):
+    """One line of keyword rules."""
+
+    line: int
+    label: str
+    query: str
+
+
+class RuledLabel(RuleFigures):
+    """All lines of a label together: they are alternatives."""
+
+    label: str
+    lines: int
+    label_documents: int
+
+
+class RuleProblem(BaseModel):
+    """A mistake in a line of keyword rules."""
+
+    line: int
+    problem: str
+
+
+class RuleStudy(BaseModel):
+    """What keyword rules match; counts are of the documents that were read within the time for it."""
+
+    documents: int
+    read: int
+    rules: list[StudiedRule]
+    labels: list[RuledLabel]
+    problems: list[RuleProblem]

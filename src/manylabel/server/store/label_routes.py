@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request
 
 from manylabel.server.problems import RequestError
-from manylabel.server.store import documents, figures, labels, thresholds
+from manylabel.server.store import documents, figures, labels, rules, thresholds
 from manylabel.server.store.access import CorpusName, CorpusRoutes
 from manylabel.server.store.bodies import Done
 from manylabel.server.store.label_bodies import (
@@ -16,9 +16,13 @@ from manylabel.server.store.label_bodies import (
     LabelRequest,
     LabelRow,
     LabelRows,
+    RuleStudy,
+    SavedRules,
+    SaveRules,
     SaveThresholds,
     Study,
     StudyRequest,
+    StudyRules,
     ThresholdFigures,
 )
 
@@ -27,6 +31,7 @@ def add_label_routes(router: APIRouter, corpora: CorpusRoutes) -> None:
     """Add the routes of labels, thresholds and mistakes to those of corpora."""
     _add_labels(router, corpora)
     _add_thresholds(router, corpora)
+    _add_rules(router, corpora)
 
 
 def _add_labels(router: APIRouter, corpora: CorpusRoutes) -> None:
@@ -88,3 +93,19 @@ def _add_thresholds(router: APIRouter, corpora: CorpusRoutes) -> None:
         return Done(
             event=corpora.write(request, corpus, lambda one: work(one, asked.by, asked.thresholds, asked.revision))
         )
+
+
+def _add_rules(router: APIRouter, corpora: CorpusRoutes) -> None:
+    @router.get("/v1/corpora/{corpus}/rules", summary="The keyword rules that were saved last")
+    def saved(request: Request, corpus: CorpusName) -> SavedRules:
+        return SavedRules(**corpora.read(request, corpus, rules.saved))
+
+    @router.put("/v1/corpora/{corpus}/rules", summary="Save keyword rules")
+    def save(request: Request, corpus: CorpusName, asked: SaveRules) -> Done:
+        return Done(
+            event=corpora.write(request, corpus, lambda one: rules.save(one, asked.by, asked.rules, asked.revision))
+        )
+
+    @router.post("/v1/corpora/{corpus}/rules/study", summary="What keyword rules match, and how often they are right")
+    def study(request: Request, corpus: CorpusName, asked: Annotated[StudyRules, Body()]) -> RuleStudy:
+        return RuleStudy(**corpora.read(request, corpus, lambda one: rules.study(one, asked.rules)))

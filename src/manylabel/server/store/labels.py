@@ -106,7 +106,7 @@ def _fate(was: sqlite3.Row) -> str:
 def events(database: sqlite3.Connection, by: str | None, before: int | None, limit: int) -> list[dict[str, Any]]:
     """The latest events, the newest first, of one user or of all, with some of what each changed."""
     rows = database.execute(
-        """SELECT number, at, by, kind, detail, undone,
+        """SELECT number, at, by, kind, json_remove(detail, '$.text') AS detail, undone,
             (SELECT COUNT(*) FROM changes AS c WHERE c.event = events.number) AS changes
         FROM events WHERE (?1 IS NULL OR by = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3""",
         (by, before, limit),

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.decisions import ConflictError, change_label, measure_margins, new_event, recount
@@ -105,7 +106,7 @@ def columns(database: sqlite3.Connection, label: int | None = None) -> Iterator[
     """The columns of one label, or of all that have scores or a threshold."""
     most = database.execute("SELECT COALESCE(MAX(number), 0) FROM documents").fetchone()[0]
     measured = np.zeros(most + 1, dtype=bool)
-    measured[_numbers(database, "SELECT group_concat(number) FROM documents WHERE measured = 1")] = True
+    measured[numbers_of(database, "SELECT group_concat(number) FROM documents WHERE measured = 1")] = True
     flags = np.zeros(most + 1, dtype=bool)
     rows = database.execute(
         """SELECT l.number, l.name, l.threshold, l.exact_from, c.documents, c.scores,
@@ -132,8 +133,16 @@ def columns(database: sqlite3.Connection, label: int | None = None) -> Iterator[
         )
 
 
-def _numbers(database: sqlite3.Connection, query: str) -> Ints:
-    return _parsed(database.execute(query).fetchone()[0])
+def numbers_of(database: sqlite3.Connection, query: str, *parameters: Any) -> Ints:
+    """Numbers that a query joins by commas."""
+    return _parsed(database.execute(query, parameters).fetchone()[0])
+
+
+def by_document(lists: Sequence[Ints], last: int) -> Any:
+    """Documents, up to the number of the last one, × labels: 1 for the documents that each label lists."""
+    indptr = np.cumsum([0, *map(len, lists)])
+    indices = np.concatenate([np.zeros(0, dtype=np.int64), *lists])
+    return sparse.csc_array((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=(last + 1, len(lists)))
 
 
 def _parsed(numbers: str | None) -> Ints:
