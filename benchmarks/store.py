@@ -72,7 +72,7 @@ def queries() -> dict[str, Callable[[Any], object]]:
         )
 
     def studied(by: str | None, kind: Any, value: float) -> Callable[[Any], object]:
-        return lambda one: thresholds.study(one, by, thresholds.Wanted(kind, value), 50)
+        return lambda one: thresholds.study(one, by, thresholds.Trial(thresholds.Wanted(kind, value)), 50)
 
     both = Filter.model_validate(
         {"text": "word3", "split": "test", "labels": [{"label": "label 0", "relation": "false positive"}]}

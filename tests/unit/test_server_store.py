@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,6 +77,7 @@ def corpus(made: CorpusFile, files: CorpusFiles, tmp_path: Path) -> CorpusFile:
         (relation("buses", "not true"), "bdef"),
         (relation("buses", "predicted"), "acef"),
         (relation("buses", "not predicted"), "bd"),
+        (relation("buses", "true positive"), "ac"),
         (relation("buses", "false positive"), "ef"),
         (relation("roads", "false negative"), "c"),
         (relation("roads", "disagreement"), "c"),
@@ -334,18 +336,35 @@ def test_labels_are_found_as_they_are_typed(corpus: CorpusFile) -> None:
     assert (total, [one["label"] for one in found]) == (3, ["École", "école b", "préécole"])
 
 
+def trying(kind: thresholds.Target, value: float, **more: Any) -> thresholds.Trial:
+    return thresholds.Trial(thresholds.Wanted(kind, value), **more)
+
+
+def test_thresholds_are_tried_by_label_and_locked_labels_keep_theirs(made: CorpusFile) -> None:
+    with made.reading() as database:
+        trial = trying("threshold", 0.15, tried={"buses": 0.58}, locked=frozenset(["roads"]))
+        found = thresholds.study(database, None, trial, 10)
+        saved = {one["label"]: one["saved"]["threshold"] for one in found["labels"]}
+        now = {one["label"]: one["now"]["threshold"] for one in found["labels"]}
+        assert now == {"buses": 0.58, "roads": saved["roads"], "lamps": 0.15}
+        alone = thresholds.study(database, "buses", trial, 10)
+        assert [one["id"] for one in alone["leave"]] == ["f"]
+        with pytest.raises(UnknownNameError, match="buses"):
+            thresholds.study(database, None, thresholds.Trial(tried={"busses": 0.5}), 10)
+
+
 def test_thresholds_move_documents(made: CorpusFile) -> None:
     with made.reading() as database:
-        found = thresholds.study(database, "buses", thresholds.Wanted("threshold", 0.58), 10)
+        found = thresholds.study(database, "buses", trying("threshold", 0.58), 10)
         [one] = found["labels"]
         # scores 0.9 true, 0.7 true, 0.6 false, 0.55 false
         assert (one["saved"]["precision"], one["now"]["precision"], one["now"]["recall"]) == (0.5, 2 / 3, 1.0)
         assert (one["leave"], one["enter"], [moved["id"] for moved in found["leave"]]) == (1, 0, ["f"])
-        reached = thresholds.study(database, "buses", thresholds.Wanted("precision", 0.9), 10)["labels"][0]
+        reached = thresholds.study(database, "buses", trying("precision", 0.9), 10)["labels"][0]
         assert (reached["now"]["threshold"], reached["now"]["recall"], reached["leave"]) == (0.7, 1.0, 2)
-        recall = thresholds.study(database, "roads", thresholds.Wanted("recall", 1.0), 10)
+        recall = thresholds.study(database, "roads", trying("recall", 1.0), 10)
         assert (recall["labels"][0]["now"]["threshold"], [moved["id"] for moved in recall["enter"]]) == (0.4, ["c"])
-        whole = thresholds.study(database, None, thresholds.Wanted("threshold", 0.15), 10)
+        whole = thresholds.study(database, None, trying("threshold", 0.15), 10)
         assert (whole["all"]["enter"], whole["all"]["now"]["true_positives"], whole["all"]["now"]["recall"]) == (
             2,
             6,
@@ -356,7 +375,7 @@ def test_thresholds_move_documents(made: CorpusFile) -> None:
 
 def test_saved_thresholds_change_predictions_and_can_be_undone(corpus: CorpusFile) -> None:
     with corpus.writing() as database:
-        revision = thresholds.study(database, None, None, 0)["revision"]
+        revision = thresholds.study(database, None, thresholds.Trial(), 0)["revision"]
         thresholds.save(database, "Ana", {"buses": 0.65, "lamps": 0.15}, revision)
     assert (ids(corpus, any_label="disagreement"), ids(corpus, **relation("buses", "predicted"))) == ("c", "ac")
     assert ids(corpus, "uncertainty")[0] == "c" or ids(corpus, "uncertainty")[0] == "f"
@@ -365,7 +384,7 @@ def test_saved_thresholds_change_predictions_and_can_be_undone(corpus: CorpusFil
     undo(corpus, "Ana")
     assert ids(corpus, any_label="disagreement") == "cdef"
     with corpus.writing() as database:
-        revision = thresholds.study(database, None, None, 0)["revision"]
+        revision = thresholds.study(database, None, thresholds.Trial(), 0)["revision"]
         filling.keep_scores(database, scores_of(SCORES))
         with pytest.raises(RequestError, match="'manylabel' changed labels or thresholds"):
             thresholds.save(database, "Ben", {"buses": 0.1}, revision)
@@ -374,7 +393,7 @@ def test_saved_thresholds_change_predictions_and_can_be_undone(corpus: CorpusFil
 def test_only_exact_thresholds_are_offered_for_a_target(corpus: CorpusFile) -> None:
     with corpus.writing() as database:
         filling.keep_scores(database, scores_of(SCORES, exact_from=[0.75, 0.0, 0.0], measured=np.arange(5)))
-        found = thresholds.study(database, "buses", thresholds.Wanted("recall", 1.0), 0)["labels"][0]
+        found = thresholds.study(database, "buses", trying("recall", 1.0), 0)["labels"][0]
         assert (found["reached"], found["now"]["threshold"]) == (False, 0.5)
         assert found["saved"]["false_positives"] == 1  # the sixth document is not measured
 

@@ -15,8 +15,8 @@ LabelName = Annotated[str, Field(min_length=1, max_length=2_000)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 DocumentState = Literal["not reviewed", "reviewed", "no label applies"]
 LabelRelation = Literal[
-    "true", "not true", "predicted", "not predicted", "false positive", "false negative", "disagreement",
-    "suggested", "suggested for removal", "imported", "accepted", "rejected",
+    "true", "not true", "predicted", "not predicted", "true positive", "false positive", "false negative",
+    "disagreement", "suggested", "suggested for removal", "imported", "accepted", "rejected",
 ]  # fmt: skip
 AnyRelation = Literal["no true label", "disagreement", "false positive", "false negative", "suggested"]
 
@@ -137,6 +137,8 @@ def _add_relation(made: Condition, label: int, relation: str) -> None:
         made.add(_PREDICTED.format("IN" if relation == "predicted" else "NOT IN"), label, label)
     elif relation == "disagreement":
         made.add(f"d.measured = 1 AND ({is_true}) <> ({is_predicted})", label, label, label)
+    elif relation == "true positive":
+        made.add(f"d.measured = 1 AND {is_true} AND {is_predicted}", label, label, label)
     elif relation == "false positive":
         made.add(f"d.measured = 1 AND {is_predicted} AND {_TRUE.format('NOT IN')}", label, label, label)
     elif relation == "false negative":

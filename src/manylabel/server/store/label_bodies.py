@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from manylabel.server.store.bodies import Asked, User, Whole
 from manylabel.server.store.filters import LabelName, Number
-from manylabel.server.store.thresholds import Wanted
+from manylabel.server.store.thresholds import Target, Trial, Wanted
 
 Rules = Annotated[str, Field(max_length=1_000_000)]
 
@@ -39,12 +39,17 @@ class LabelRequest(Asked):
 
 
 class StudyRequest(Asked):
-    """Thresholds to try: one for all labels in question, or a precision or recall that each should reach."""
+    """Thresholds to try: one for all labels in question, or a precision or recall that each should reach.
+
+    Labels in `tried` get the threshold given there, and labels in `locked` keep the saved one.
+    """
 
     label: LabelName | None = None
     threshold: Number | None = None
     precision: Annotated[float, Field(gt=0, le=1)] | None = None
     recall: Annotated[float, Field(gt=0, le=1)] | None = None
+    tried: Annotated[dict[LabelName, Number], Field(max_length=100_000, default_factory=dict)]
+    locked: Annotated[list[LabelName], Field(max_length=100_000, default_factory=list)]
     documents: Annotated[int, Field(ge=0, le=1_000)] = 50
 
     @model_validator(mode="after")
@@ -54,13 +59,13 @@ class StudyRequest(Asked):
         return self
 
     @property
-    def wanted(self) -> Wanted | None:
-        """The threshold or target that was asked for."""
-        if self.threshold is not None:
-            return Wanted("threshold", self.threshold)
-        if self.precision is not None:
-            return Wanted("precision", self.precision)
-        return None if self.recall is None else Wanted("recall", self.recall)
+    def trial(self) -> Trial:
+        """The thresholds that were asked for."""
+        targets: tuple[tuple[Target, float | None], ...] = (
+            ("threshold", self.threshold), ("precision", self.precision), ("recall", self.recall),
+        )  # fmt: skip
+        given = [Wanted(kind, value) for kind, value in targets if value is not None]
+        return Trial(given[0] if given else None, self.tried, frozenset(self.locked))
 
 
 class Figures(BaseModel):

@@ -75,7 +75,7 @@ def _add_thresholds(router: APIRouter, corpora: CorpusRoutes) -> None:
     @router.post("/v1/corpora/{corpus}/thresholds/study", summary="What other thresholds would lead to")
     def study(request: Request, corpus: CorpusName, asked: Annotated[StudyRequest, Body()]) -> Study:
         work = thresholds.study
-        return Study(**corpora.read(request, corpus, lambda one: work(one, asked.label, asked.wanted, asked.documents)))
+        return Study(**corpora.read(request, corpus, lambda one: work(one, asked.label, asked.trial, asked.documents)))
 
     @router.get("/v1/corpora/{corpus}/thresholds/curve", summary="The figures of a label by threshold")
     def curve(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -25,11 +25,14 @@ DOCUMENTS, SCORES = np.dtype("<i4"), np.dtype("<f8")
 """How columns are stored."""
 
 
+Target = Literal["threshold", "precision", "recall"]
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A threshold for every label in question, or the precision or recall that each should reach."""
 
-    kind: Literal["threshold", "precision", "recall"]
+    kind: Target
     value: float
 
 
@@ -150,20 +153,39 @@ def _parsed(numbers: str | None) -> Ints:
     return np.zeros(0, dtype=np.int64) if numbers is None else np.fromstring(numbers, dtype=np.int64, sep=",")
 
 
-def study(database: sqlite3.Connection, label: str | None, wanted: Wanted | None, most: int) -> dict[str, Any]:
-    """What thresholds would lead to, for one label or all, against the saved ones; without `wanted`, the saved ones.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Thresholds to try: some by label, and one wish for all labels that are neither among these nor locked."""
+
+    wanted: Wanted | None = None
+    tried: Mapping[str, float] = field(default_factory=dict)
+    locked: frozenset[str] = frozenset()
+
+    def threshold_of(self, column: Column) -> tuple[float | None, bool]:
+        """The threshold that a label gets, and whether it reaches the target; it keeps the saved one otherwise."""
+        if column.label in self.tried:
+            return self.tried[column.label], True
+        if self.wanted is None or column.label in self.locked:
+            return column.saved, True
+        found = column.threshold_for(self.wanted)
+        return (column.saved, False) if found is None else (found, True)
+
+
+def study(database: sqlite3.Connection, label: str | None, trial: Trial, most: int) -> dict[str, Any]:
+    """What thresholds would lead to, for one label or all, against the saved ones.
 
     A label that does not reach a target keeps its threshold and is marked. Up to `most` documents that enter and as
     many that leave are listed, those nearest to the threshold first.
     """
     number = None if label is None else label_number(database, label)
+    for name in (*trial.tried, *trial.locked):
+        label_number(database, name)  # an error that offers the nearest name
     rows: list[dict[str, Any]] = []
     entering: list[dict[str, Any]] = []
     leaving: list[dict[str, Any]] = []
     totals = np.zeros((2, 3), dtype=np.int64)
     for column in columns(database, number):
-        asked = column.saved if wanted is None else column.threshold_for(wanted)
-        threshold = column.saved if asked is None else asked
+        threshold, is_reached = trial.threshold_of(column)
         now, before = column.figures(threshold), column.figures(column.saved)
         kind, places = column.moved(threshold)
         size = places.stop - places.start
@@ -173,7 +195,7 @@ def study(database: sqlite3.Connection, label: str | None, wanted: Wanted | None
             {
                 "label": column.label,
                 "exact_from": column.exact_from,
-                "reached": wanted is None or asked is not None,
+                "reached": is_reached,
                 "now": now,
                 "saved": before,
                 "enter": size if kind == "enter" else 0,
