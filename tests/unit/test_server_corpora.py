@@ -74,7 +74,9 @@ def test_a_conflict_tells_what_the_other_user_decided(server: InProcess) -> None
     assert [change["now"] for change in conflict["changes"]] == ["reviewed", "accepted"]
     assert (conflict["changes"][0]["by"], conflict["document"]["revision"]) == ("Ana", 2)
     events = ask(server, "/events?by=Ana").json()["events"]
-    assert (events[0]["kind"], events[0]["changes"]) == ("decision", 2)
+    assert (events[0]["kind"], events[0]["changes"], events[0]["documents"]) == ("decision", 2, [1])
+    since = ask(server, f"/events?after={events[0]['number']}").json()
+    assert (since["events"], since["latest"]) == ([], events[0]["number"])
     assert ask(server, "/undo", {"by": "Ana"}).json()["undone"] == events[0]["number"]
     assert ask(server, "/documents/1").json()["state"] == "not reviewed"
 
@@ -94,15 +96,44 @@ def test_a_filter_is_previewed_and_then_changed(server: InProcess) -> None:
 
 def test_labels_are_changed_by_name(server: InProcess) -> None:
     assert ask(server, "/labels", {"by": "Dea", "do": "add", "label": "a/b 'c'"}).status == 200
-    assert ask(server, "/labels?typed=A/B").json()["labels"] == [
-        {"label": "a/b 'c'", "documents": 0, "threshold": None}
-    ]
+    [found] = ask(server, "/labels?typed=A/B").json()["labels"]
+    assert (found["label"], found["documents"], found["threshold"], found["f1"]) == ("a/b 'c'", 0, None, None)
     assert ask(server, "/labels", {"by": "Dea", "do": "add", "label": "a/b 'c'"}).status == 409
     assert ask(server, "/labels", {"by": "Dea", "do": "rename", "label": "a/b 'c'", "to": "c"}).status == 200
     assert ask(server, "/labels", {"by": "Eli", "do": "retire", "label": "a/b 'c'"}).status == 409
     assert ask(server, "/labels", {"by": "Dea", "do": "merge", "label": "c", "to": "roads"}).status == 200
     assert ask(server, "/labels", {"by": "Dea", "do": "merge", "label": "roads"}).status == 422
     assert ask(server, "/labels").json()["total"] == 3
+
+
+def test_a_table_of_labels_is_read_by_pages(server: InProcess) -> None:
+    found = ask(server, "/labels?order=documents&descending=true&limit=2").json()
+    assert (found["total"], [one["label"] for one in found["labels"]]) == (3, ["buses", "roads"])
+    assert found["labels"][0]["true_positives"] + found["labels"][0]["false_negatives"] == 12
+    rest = ask(server, "/labels?order=documents&descending=true&limit=2&offset=2").json()
+    assert [one["label"] for one in rest["labels"]] == ["lamps"]
+    assert ask(server, "/labels?order=sql").status == 422
+
+
+def test_a_corpus_is_deleted_unless_a_job_works_on_it(server: InProcess) -> None:
+    run_job(server, {**IMPORT, "corpus": "other"})
+    waiting = server.ask("POST", "/v1/jobs", {"kind": "score", "corpus": "other"}).json()["id"]
+    refused = server.ask("DELETE", "/v1/corpora/other")
+    assert (refused.status, refused.json()["conflicts"]) == (409, [])
+    assert "is queued" in refused.json()["detail"]
+    assert server.ask("POST", f"/v1/jobs/{waiting}/cancel", {}).status == 200
+    assert server.ask("DELETE", "/v1/corpora/other").json() == {"corpora": ["letters"]}
+    assert server.ask("DELETE", "/v1/corpora/other").status == 404
+    folder = Path(str(server.settings.data), "corpora")
+    assert [path.name for path in folder.iterdir()] == ["letters"]
+
+
+def test_conflicts_are_described(server: InProcess) -> None:
+    document = server.ask("GET", "/v1/openapi.json").json()
+    described = document["paths"]["/v1/corpora/{corpus}/decisions"]["post"]["responses"]["409"]
+    name = described["content"]["application/problem+json"]["schema"]["$ref"].rpartition("/")[2]
+    assert set(document["components"]["schemas"][name]["properties"]) >= {"detail", "conflicts"}
+    assert {"document", "changes"} == set(document["components"]["schemas"]["Conflict"]["properties"])
 
 
 def test_confusions_open_their_documents(server: InProcess) -> None:

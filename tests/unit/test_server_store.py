@@ -168,7 +168,7 @@ def test_a_decision_is_kept_with_who_and_when(corpus: CorpusFile) -> None:
     assert ids(corpus, any_label="false positive") == "e"
     assert ids(corpus, reviewed_by="Ana") == "f"
     with corpus.reading() as database:
-        latest = labels.events(database, "Ana", None, 5)[0]
+        latest = labels.events(database, "Ana", None, None, 5)[0][0]
     assert (latest["number"], latest["kind"], latest["changes"]) == (event, "decision", 3)
 
 

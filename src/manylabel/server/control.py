@@ -116,7 +116,7 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     if settings.data is not None:
         store = JobStore(FilePath(settings.data), settings.models)
         app.include_router(job_routes(store, settings.limits, lambda: not metrics.get("ready")))
-        app.include_router(corpus_routes(CorpusFiles(FilePath(settings.data))))
+        app.include_router(corpus_routes(CorpusFiles(FilePath(settings.data)), store))
     return app
 
 

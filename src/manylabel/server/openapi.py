@@ -10,7 +10,7 @@ import msgspec
 from fastapi import FastAPI
 
 from manylabel.server.operations import Operation
-from manylabel.server.problems import ProblemBody, problem_json
+from manylabel.server.problems import PROBLEM_JSON, ProblemBody, problem_json
 
 REF = "#/components/schemas/{name}"
 PROBLEMS = {
@@ -41,7 +41,11 @@ def openapi_document(app: FastAPI, operations: Sequence[Operation], models: Sequ
     schemas.update(found)
     for path in document["paths"].values():
         for described in path.values():
+            conflict = described["responses"].get("409")
             described["responses"] = {**described["responses"], **_problems(ProblemBody, problem_json)}
+            if conflict is not None:  # declared by the route, which knows more about it
+                content = conflict["content"]["application/json"]
+                described["responses"]["409"]["content"] = {PROBLEM_JSON.decode(): content}
     for one in operations:
         document["paths"].setdefault(one.path, {})[one.method.lower()] = _described(one)
     for path in document["paths"].values():

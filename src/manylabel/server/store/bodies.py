@@ -219,13 +219,16 @@ class Event(BaseModel):
     detail: dict[str, Any]
     undone: int | None
     changes: int
+    documents: list[int]
+    """The numbers of the first 1,000 documents that it changed."""
     first: list[Change]
 
 
 class EventList(BaseModel):
-    """Events, the newest first."""
+    """Events, the newest first, and the number of the latest one of all."""
 
     events: list[Event]
+    latest: int
 
 
 class Done(BaseModel):
@@ -238,3 +241,36 @@ class Formats(BaseModel):
     """The formats that a corpus can be written in."""
 
     formats: list[str]
+
+
+class ConflictChange(BaseModel):
+    """What someone changed in a document after it was seen; without a label, whether it is reviewed."""
+
+    event: int
+    by: str
+    at: float
+    kind: str
+    label: str | None
+    was: str | None
+    now: str | None
+
+
+class Conflict(BaseModel):
+    """A document as it is now, and what others changed in it."""
+
+    document: Document
+    changes: list[ConflictChange]
+
+
+class ConflictProblem(BaseModel):
+    """An error: someone changed what the request is about. Nothing was saved."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    conflicts: list[Conflict] = []
+
+
+CONFLICTS: dict[int | str, dict[str, Any]] = {409: {"model": ConflictProblem}}
+"""How routes declare that they answer with conflicts."""

@@ -1,15 +1,48 @@
-"""Figures of labels against the true labels as reviewed so far: confusions, over the measured documents."""
+"""Figures of labels against the true labels as reviewed so far, over the measured documents, and confusions."""
 
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from manylabel.server.store.documents import folded
 from manylabel.server.store.filters import label_number
-from manylabel.server.store.thresholds import Column, Ints, by_document, columns
+from manylabel.server.store.thresholds import Column, Ints, by_document, columns, metrics
+
+LabelOrder = Literal[
+    "name", "documents", "threshold", "precision", "recall", "f1", "true_positives", "false_positives",
+    "false_negatives",
+]  # fmt: skip
+NO_FIGURES = dict.fromkeys(("threshold", *metrics(0, 0, 0)), None)
+"""The figures of a label without scores."""
+
+
+def label_table(
+    database: sqlite3.Connection, typed: str, order: LabelOrder, descending: bool, offset: int, limit: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many labels hold what was typed, and some of them with their figures at the saved thresholds, in an order.
+
+    Labels that have no such figure come last.
+    """
+    figures = {column.label: column.figures(column.saved) for column in columns(database)}
+    rows = database.execute(
+        """SELECT l.name AS label, COALESCE(n.documents, 0) AS documents, COALESCE(n.decided, 0) AS decided
+        FROM labels AS l LEFT JOIN (SELECT label, SUM(state <> 'rejected') AS documents,
+            SUM(state <> 'imported') AS decided FROM assignments GROUP BY label) AS n ON n.label = l.number
+        WHERE l.state = 'active'"""
+    )
+    wanted = folded(typed)
+    found = [{**dict(row), **figures.get(row["label"], NO_FIGURES)} for row in rows if wanted in folded(row["label"])]
+    found.sort(key=lambda one: (folded(one["label"]), one["label"]))
+    if order == "name":
+        ordered = found[::-1] if descending else found
+    else:
+        known = [one for one in found if one[order] is not None]
+        known.sort(key=lambda one: one[order], reverse=descending)
+        ordered = known + [one for one in found if one[order] is None]
+    return len(ordered), ordered[offset : offset + limit]
 
 
 def confusions(database: sqlite3.Connection, typed: str, label: str | None, limit: int) -> dict[str, Any]:

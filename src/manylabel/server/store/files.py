@@ -7,6 +7,7 @@ connection for each step, so that nothing is kept in memory that another process
 from __future__ import annotations
 
 import json
+import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,8 @@ ACTIVE, MERGED, RETIRED = "active", "merged", "retired"
 """The states of a label."""
 IMPORTED, ACCEPTED, REJECTED = "imported", "accepted", "rejected"
 """The states of a label of a document; all but the last one are true labels."""
+_DELETED = ".deleted-"
+"""How the names of folders begin that are being deleted; no corpus has such a name."""
 _TABLES = (
     "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # Everything that changes a corpus is an event. `undone` is the event that took it back.
@@ -171,6 +174,12 @@ class CorpusFiles:
         if folder.exists():
             raise ParameterError(f"There is a corpus {name!r} already. Choose another name.")
         return folder
+
+    def delete(self, corpus: CorpusFile) -> None:
+        """Delete a corpus: its name is free at once, whatever happens while its files are removed."""
+        corpus.folder.rename(self.folder / f"{_DELETED}{secrets.token_hex(8)}")
+        for folder in self.folder.glob(f"{_DELETED}*"):  # also those that a killed process left
+            shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
     def new(self, name: str) -> Iterator[Path]:

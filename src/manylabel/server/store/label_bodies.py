@@ -14,11 +14,21 @@ Rules = Annotated[str, Field(max_length=1_000_000)]
 
 
 class LabelRow(BaseModel):
-    """A label, how many documents have it, and its threshold."""
+    """A label, how many documents have it, and its threshold.
+
+    Where an `order` was given, also on how many documents it was decided, and its figures at the threshold.
+    """
 
     label: str
     documents: int
     threshold: float | None
+    decided: int | None = None
+    true_positives: int | None = None
+    false_positives: int | None = None
+    false_negatives: int | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
 
 
 class LabelRows(BaseModel):

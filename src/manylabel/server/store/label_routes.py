@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sqlite3
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Request
 
 from manylabel.server.problems import RequestError
 from manylabel.server.store import documents, figures, labels, rules, thresholds
 from manylabel.server.store.access import CorpusName, CorpusRoutes
-from manylabel.server.store.bodies import Done
+from manylabel.server.store.bodies import CONFLICTS, Done
 from manylabel.server.store.label_bodies import (
     Confusions,
     Curve,
@@ -40,13 +41,20 @@ def _add_labels(router: APIRouter, corpora: CorpusRoutes) -> None:
         request: Request,
         corpus: CorpusName,
         typed: Annotated[str, Query(max_length=200)] = "",
+        order: Annotated[figures.LabelOrder | None, Query(description="With figures, in this order.")] = None,
+        descending: bool = False,
         offset: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 50,
     ) -> LabelRows:
-        total, found = corpora.read(request, corpus, lambda one: documents.labels(one, typed, offset, limit))
+        def work(database: sqlite3.Connection) -> tuple[int, list[dict[str, Any]]]:
+            if order is None:
+                return documents.labels(database, typed, offset, limit)
+            return figures.label_table(database, typed, order, descending, offset, limit)
+
+        total, found = corpora.read(request, corpus, work)
         return LabelRows(total=total, labels=[LabelRow(**one) for one in found])
 
-    @router.post("/v1/corpora/{corpus}/labels", summary="Add, rename, merge or retire a label")
+    @router.post("/v1/corpora/{corpus}/labels", summary="Add, rename, merge or retire a label", responses=CONFLICTS)
     def change(request: Request, corpus: CorpusName, asked: LabelRequest) -> Done:
         if (asked.to is None) == (asked.do in ("rename", "merge")):
             raise RequestError(422, "'to' is given where a label is renamed or merged, and only there.")
@@ -87,7 +95,7 @@ def _add_thresholds(router: APIRouter, corpora: CorpusRoutes) -> None:
         found = corpora.read(request, corpus, lambda one: thresholds.curve(one, label, points))
         return Curve(points=[ThresholdFigures(**one) for one in found])
 
-    @router.put("/v1/corpora/{corpus}/thresholds", summary="Save thresholds of labels")
+    @router.put("/v1/corpora/{corpus}/thresholds", summary="Save thresholds of labels", responses=CONFLICTS)
     def save(request: Request, corpus: CorpusName, asked: SaveThresholds) -> Done:
         work = thresholds.save
         return Done(
@@ -100,7 +108,7 @@ def _add_rules(router: APIRouter, corpora: CorpusRoutes) -> None:
     def saved(request: Request, corpus: CorpusName) -> SavedRules:
         return SavedRules(**corpora.read(request, corpus, rules.saved))
 
-    @router.put("/v1/corpora/{corpus}/rules", summary="Save keyword rules")
+    @router.put("/v1/corpora/{corpus}/rules", summary="Save keyword rules", responses=CONFLICTS)
     def save(request: Request, corpus: CorpusName, asked: SaveRules) -> Done:
         return Done(
             event=corpora.write(request, corpus, lambda one: rules.save(one, asked.by, asked.rules, asked.revision))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Any
 
@@ -9,6 +10,9 @@ from manylabel.exceptions import ParameterError
 from manylabel.server.store.decisions import ConflictError, carry_out, change_label, new_event, recount, want
 from manylabel.server.store.files import ACTIVE, MERGED, RETIRED
 from manylabel.server.store.filters import label_number
+
+MOST_DOCUMENTS = 1_000
+"""Documents that are listed for an event."""
 
 
 def checked_label(name: str) -> str:
@@ -103,15 +107,35 @@ def _fate(was: sqlite3.Row) -> str:
     return "retired" if was["state"] == RETIRED else f"renamed to {was['name']!r:.200}"
 
 
-def events(database: sqlite3.Connection, by: str | None, before: int | None, limit: int) -> list[dict[str, Any]]:
-    """The latest events, the newest first, of one user or of all, with some of what each changed."""
+def events(
+    database: sqlite3.Connection, by: str | None, before: int | None, after: int | None, limit: int
+) -> tuple[list[dict[str, Any]], int]:
+    """The latest events, the newest first, of one user or of all, with some of what each changed; and the latest one.
+
+    Events lie between `before` and `after`, where these are given. The text of keyword rules is left out.
+    """
     rows = database.execute(
         """SELECT number, at, by, kind, json_remove(detail, '$.text') AS detail, undone,
             (SELECT COUNT(*) FROM changes AS c WHERE c.event = events.number) AS changes
-        FROM events WHERE (?1 IS NULL OR by = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3""",
-        (by, before, limit),
+        FROM events WHERE (?1 IS NULL OR by = ?1) AND (?2 IS NULL OR number < ?2) AND (?3 IS NULL OR number > ?3)
+        ORDER BY number DESC LIMIT ?4""",
+        (by, before, after, limit),
     ).fetchall()
-    return [{**dict(row), "first": _first_changes(database, row["number"])} for row in rows]
+    found = []
+    for row in rows:
+        documents = database.execute(
+            "SELECT DISTINCT document FROM changes WHERE event = ? ORDER BY document LIMIT ?",
+            (row["number"], MOST_DOCUMENTS),
+        )
+        found.append(
+            {
+                **dict(row),
+                "detail": json.loads(row["detail"]),
+                "documents": [one["document"] for one in documents],
+                "first": _first_changes(database, row["number"]),
+            }
+        )
+    return found, int(database.execute("SELECT MAX(number) FROM events").fetchone()[0])
 
 
 def _first_changes(database: sqlite3.Connection, event: int, most: int = 10) -> list[dict[str, Any]]:

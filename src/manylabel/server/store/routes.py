@@ -18,11 +18,13 @@ from fastapi import APIRouter, Body, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
+from manylabel.server.jobs.store import JobStore
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
 from manylabel.server.store import bulk, decisions, documents, filling, labels
 from manylabel.server.store.access import CorpusName, CorpusRoutes
 from manylabel.server.store.bodies import (
+    CONFLICTS,
     BulkDone,
     BulkRequest,
     CorpusList,
@@ -45,10 +47,11 @@ from manylabel.server.store.label_routes import add_label_routes
 from manylabel.tasks.reviewing import written_formats
 
 
-def corpus_routes(files: CorpusFiles) -> APIRouter:
+def corpus_routes(files: CorpusFiles, jobs: JobStore) -> APIRouter:
     """The routes of corpora. They run in threads: a write waits for the disk."""
     router, corpora = APIRouter(tags=["corpora"]), CorpusRoutes(files)
     _add_lists(router, corpora)
+    _add_deletion(router, corpora, jobs)
     _add_decisions(router, corpora)
     add_label_routes(router, corpora)
     _add_exports(router, corpora)
@@ -85,8 +88,21 @@ def _add_lists(router: APIRouter, corpora: CorpusRoutes) -> None:
         return Document(**found[0])
 
 
+def _add_deletion(router: APIRouter, corpora: CorpusRoutes, jobs: JobStore) -> None:
+    @router.delete("/v1/corpora/{corpus}", summary="Delete a corpus with all its decisions", responses=CONFLICTS)
+    def delete(request: Request, corpus: CorpusName) -> CorpusList:
+        one = corpora.get(request, corpus)
+        for job in [*jobs.list("running", 1_000), *jobs.list("queued", 1_000)]:
+            if job["request"].get("corpus") == corpus:
+                raise decisions.ConflictError(
+                    f"The job {job['id']} ({job['kind']}) on this corpus is {job['state']}. Cancel it or wait for it."
+                )
+        corpora.files.delete(one)
+        return CorpusList(corpora=corpora.files.names())
+
+
 def _add_decisions(router: APIRouter, corpora: CorpusRoutes) -> None:
-    @router.post("/v1/corpora/{corpus}/decisions", summary="Accept and reject labels of documents")
+    @router.post("/v1/corpora/{corpus}/decisions", summary="Accept and reject labels of documents", responses=CONFLICTS)
     def decide(request: Request, corpus: CorpusName, asked: DecideRequest) -> Decided:
         given = [one.model_dump() for one in asked.decisions]
         event, revisions = corpora.write(request, corpus, lambda one: decisions.decide(one, asked.by, given))
@@ -97,7 +113,9 @@ def _add_decisions(router: APIRouter, corpora: CorpusRoutes) -> None:
         action = asked.action.model_dump()
         return Preview(**corpora.read(request, corpus, lambda one: bulk.preview(one, asked.filter, action)))
 
-    @router.post("/v1/corpora/{corpus}/bulk", summary="Carry out an action on all documents of a filter")
+    @router.post(
+        "/v1/corpora/{corpus}/bulk", summary="Carry out an action on the documents of a filter", responses=CONFLICTS
+    )
     def apply(request: Request, corpus: CorpusName, asked: BulkRequest) -> BulkDone:
         action = asked.action.model_dump()
         event, changes = corpora.write(
@@ -105,7 +123,7 @@ def _add_decisions(router: APIRouter, corpora: CorpusRoutes) -> None:
         )
         return BulkDone(event=event, changes=changes)
 
-    @router.post("/v1/corpora/{corpus}/undo", summary="Take back a decision")
+    @router.post("/v1/corpora/{corpus}/undo", summary="Take back a decision", responses=CONFLICTS)
     def undo(request: Request, corpus: CorpusName, asked: UndoRequest) -> Undone:
         event, undone = corpora.write(request, corpus, lambda one: decisions.undo(one, asked.by, asked.event))
         return Undone(event=event, undone=undone)
@@ -116,10 +134,11 @@ def _add_decisions(router: APIRouter, corpora: CorpusRoutes) -> None:
         corpus: CorpusName,
         by: Annotated[str | None, Query(max_length=100)] = None,
         before: Annotated[int | None, Query(ge=0, lt=1 << 53)] = None,
+        after: Annotated[int | None, Query(ge=0, lt=1 << 53)] = None,
         limit: Annotated[int, Query(ge=1, le=500)] = 20,
     ) -> EventList:
-        found = corpora.read(request, corpus, lambda one: labels.events(one, by, before, limit))
-        return EventList(events=[Event(**{**one, "detail": json.loads(one["detail"])}) for one in found])
+        found, latest = corpora.read(request, corpus, lambda one: labels.events(one, by, before, after, limit))
+        return EventList(events=[Event(**one) for one in found], latest=latest)
 
 
 def _add_exports(router: APIRouter, corpora: CorpusRoutes) -> None:
