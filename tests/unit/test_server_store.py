@@ -79,6 +79,8 @@ def corpus(made: CorpusFile, files: CorpusFiles, tmp_path: Path) -> CorpusFile:
         (relation("buses", "not predicted"), "bd"),
         (relation("buses", "true positive"), "ac"),
         (relation("buses", "false positive"), "ef"),
+        ({"labels": [{"label": "buses", "relation": "false positive", "threshold": 0.58}]}, "e"),
+        ({"labels": [{"label": "buses", "relation": "false negative", "threshold": 0.8}]}, "c"),
         (relation("roads", "false negative"), "c"),
         (relation("roads", "disagreement"), "c"),
         (relation("buses", "suggested"), "ef"),

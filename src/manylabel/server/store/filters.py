@@ -22,11 +22,15 @@ AnyRelation = Literal["no true label", "disagreement", "false positive", "false 
 
 
 class LabelCondition(BaseModel):
-    """A condition on one label: how it relates to a document, and the range of its score."""
+    """A condition on one label: how it relates to a document, and the range of its score.
+
+    `threshold` stands for the saved threshold of the label where the relation depends on what is predicted.
+    """
 
     model_config = ConfigDict(extra="forbid")
     label: LabelName
     relation: LabelRelation | None = None
+    threshold: Number | None = None
     least: Number | None = None
     most: Number | None = None
 
@@ -86,7 +90,7 @@ _ANY: dict[str, str] = {
 _TRUE = "d.number {} (SELECT document FROM assignments WHERE label = ? AND state <> 'rejected')"
 _PREDICTED = (
     "d.number {} (SELECT document FROM scores WHERE label = ? AND "
-    "score >= (SELECT threshold FROM labels WHERE number = ?))"
+    "score >= COALESCE(?, (SELECT threshold FROM labels WHERE number = ?)))"
 )
 _STATE = "d.number IN (SELECT document FROM assignments WHERE label = ? AND state = ?)"
 
@@ -114,7 +118,7 @@ def condition_of(database: sqlite3.Connection, wanted: Filter) -> Condition:
     for one in wanted.labels:
         number = label_number(database, one.label)
         if one.relation is not None:
-            _add_relation(made, number, one.relation)
+            _add_relation(made, number, one.relation, one.threshold)
         if one.least is not None or one.most is not None:
             range_ = (-1e308 if one.least is None else one.least, 1e308 if one.most is None else one.most)
             made.add(
@@ -127,22 +131,23 @@ def condition_of(database: sqlite3.Connection, wanted: Filter) -> Condition:
     return made
 
 
-def _add_relation(made: Condition, label: int, relation: str) -> None:
-    is_true, is_predicted = _TRUE.format("IN"), _PREDICTED.format("IN")
+def _add_relation(made: Condition, label: int, relation: str, threshold: float | None) -> None:
+    is_true, is_predicted, not_true = _TRUE.format("IN"), _PREDICTED.format("IN"), _TRUE.format("NOT IN")
+    at = (label, threshold, label)
     if relation in ("imported", "accepted", "rejected"):
         made.add(_STATE, label, relation)
     elif relation in ("true", "not true"):
-        made.add(_TRUE.format("IN" if relation == "true" else "NOT IN"), label)
+        made.add(is_true if relation == "true" else not_true, label)
     elif relation in ("predicted", "not predicted"):
-        made.add(_PREDICTED.format("IN" if relation == "predicted" else "NOT IN"), label, label)
+        made.add(_PREDICTED.format("IN" if relation == "predicted" else "NOT IN"), *at)
     elif relation == "disagreement":
-        made.add(f"d.measured = 1 AND ({is_true}) <> ({is_predicted})", label, label, label)
+        made.add(f"d.measured = 1 AND ({is_true}) <> ({is_predicted})", label, *at)
     elif relation == "true positive":
-        made.add(f"d.measured = 1 AND {is_true} AND {is_predicted}", label, label, label)
+        made.add(f"d.measured = 1 AND {is_true} AND {is_predicted}", label, *at)
     elif relation == "false positive":
-        made.add(f"d.measured = 1 AND {is_predicted} AND {_TRUE.format('NOT IN')}", label, label, label)
+        made.add(f"d.measured = 1 AND {is_predicted} AND {not_true}", *at, label)
     elif relation == "false negative":
-        made.add(f"d.measured = 1 AND {is_true} AND {_PREDICTED.format('NOT IN')}", label, label, label)
+        made.add(f"d.measured = 1 AND {is_true} AND {_PREDICTED.format('NOT IN')}", label, *at)
     elif relation == "suggested for removal":
         made.add(
             f"d.number IN (SELECT document FROM ({OPEN_SUGGESTIONS}) WHERE label = ? AND action = 'remove')", label
@@ -150,7 +155,7 @@ def _add_relation(made: Condition, label: int, relation: str) -> None:
     else:  # suggested: predicted or proposed by an audit, and not decided
         proposed = "d.number IN (SELECT document FROM suggestions WHERE label = ? AND action = 'add')"
         undecided = "d.number NOT IN (SELECT document FROM assignments WHERE label = ?)"
-        made.add(f"({is_predicted} OR {proposed}) AND {undecided}", label, label, label, label)
+        made.add(f"({is_predicted} OR {proposed}) AND {undecided}", *at, label, label)
 
 
 def _add_search(made: Condition, text: str) -> None:

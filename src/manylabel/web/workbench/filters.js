@@ -2,6 +2,7 @@
 //
 //   text=road* -bus   split=test   state=not reviewed   by=Ann   any=disagreement   rule=(bus OR tram)
 //   is=false negative:parks     how a label relates to a document; repeatable
+//   is=false negative at 0.4:parks     the same at another threshold than the saved one
 //   score=0.2..0.5:parks        the range of its score; repeatable, either end may be missing
 
 const SIMPLE = { text: "text", split: "split", state: "state", by: "reviewed_by", any: "any_label", rule: "rule" };
@@ -18,7 +19,10 @@ function halves(value) {
 export function filterOf(parameters) {
   const filter = {};
   for (const [name, field] of Object.entries(SIMPLE)) if (parameters.get(name)) filter[field] = parameters.get(name);
-  const labels = parameters.getAll("is").map(halves).map(([relation, label]) => ({ label, relation }));
+  const labels = parameters.getAll("is").map(halves).map(([how, label]) => {
+    const [relation, threshold] = how.split(" at ");
+    return threshold === undefined ? { label, relation } : { label, relation, threshold: Number(threshold) };
+  });
   for (const [range, label] of parameters.getAll("score").map(halves)) {
     const [least, most] = range.split("..").map((end) => (end === "" ? null : Number(end)));
     labels.push({ label, least, most });
@@ -43,5 +47,5 @@ export function conditions(parameters) {
   });
 }
 
-/** The pair of parameters that asks how a label relates to documents. */
-export const relation = (how, label) => ["is", `${how}:${label}`];
+/** The pair of parameters that asks how a label relates to documents, at its saved threshold or at another. */
+export const relation = (how, label, threshold = null) => ["is", `${how}${threshold === null ? "" : ` at ${threshold}`}:${label}`];
