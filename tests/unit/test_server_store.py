@@ -118,6 +118,11 @@ def test_orders_and_pages(made: CorpusFile, order: str, label: str | None, desce
     assert pages == found
 
 
+def test_labels_of_a_document_have_score_and_threshold(made: CorpusFile) -> None:
+    found = {one["label"]: (one["score"], one["threshold"], one["is_predicted"]) for one in shown(made, 6)["labels"]}
+    assert found == {"roads": (0.5, 0.5, True), "buses": (0.55, 0.5, True), "lamps": (0.1, 0.5, False)}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -36,6 +36,7 @@ class DocumentLabel(BaseModel):
     is_true: bool
     is_predicted: bool
     score: float | None
+    threshold: float | None
     by: str | None
     at: float | None
     suggestion: Suggestion | None

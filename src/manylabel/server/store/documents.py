@@ -162,6 +162,7 @@ def labels_of(database: sqlite3.Connection, numbers: Sequence[int]) -> dict[int,
                 "is_true": row["state"] is not None and row["state"] != "rejected",
                 "is_predicted": is_predicted,
                 "score": row["score"],
+                "threshold": row["threshold"],
                 "by": row["by"],
                 "at": row["at"],
                 "suggestion": None

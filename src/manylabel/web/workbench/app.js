@@ -38,6 +38,7 @@ class Workbench extends LitElement {
     this.addEventListener("ml-problem", ({ detail }) => { this.problem = detail; });
     this.addEventListener("ml-say", ({ detail }) => { this.said = detail; });
     this.addEventListener("ml-changed", () => this.load());
+    this.addEventListener("ml-name", ({ detail }) => this.askName(detail));
     this.addEventListener("ml-job", () => this.look());
     offer("everywhere", [
       { keys: ["?"], text: "Show the shortcuts", run: () => this.showShortcuts() },
@@ -144,9 +145,28 @@ class Workbench extends LitElement {
     this.querySelector("#shortcuts").showModal();
   }
 
-  rename(event) {
-    this.user = event.target.value.trim();
+  rename(name) {
+    this.user = name.trim();
     localStorage.setItem(USER, this.user);
+  }
+
+  /** Ask for the name of the user; `resolve` is called with it, or with null. */
+  askName(resolve) {
+    const dialog = this.querySelector("#name");
+    dialog.addEventListener("close", () => resolve(this.user || null), { once: true });
+    dialog.showModal();
+  }
+
+  nameDialog() {
+    const keep = (event) => {
+      event.preventDefault();
+      this.rename(event.target.elements.name.value);
+      this.querySelector("#name").close();
+    };
+    return html`<h2 id="name-title">Who decides?</h2>
+      <form @submit=${keep}><p>Decisions are kept with a name and a time, so that people who review together see who did what. There are no accounts.</p>
+        <div class="tools"><label>Your name <input name="name" autocomplete="name" maxlength="100" required pattern=".*\\S.*"></label></div>
+        <div class="tools"><button class="main">Continue</button><button type="button" @click=${() => this.querySelector("#name").close()}>Cancel</button></div></form>`;
   }
 
   render() {
@@ -163,7 +183,7 @@ class Workbench extends LitElement {
           </select></label>
         <nav aria-label="Views"><ul>${VIEWS.map(({ name, title }) => html`<li>
           <a href=${address({ corpus, view: name })} aria-current=${name === view ? "page" : nothing}>${title}</a></li>`)}</ul></nav>
-        <label class="inline">Your name <input class="user" autocomplete="name" maxlength="100" placeholder="for decisions" .value=${this.user} @change=${this.rename}></label>
+        <label class="inline">Your name <input class="user" autocomplete="name" maxlength="100" placeholder="for decisions" .value=${this.user} @change=${(event) => this.rename(event.target.value)}></label>
         <button type="button" class="quiet" aria-label="Shortcuts" title="Shortcuts (?)" @click=${this.showShortcuts}>?</button>
       </header>
       <div class="jobs" aria-label="Jobs">${this.jobs.filter(({ state }) => state === "running").map((job) => html`<ml-job .job=${job}></ml-job>`)}
@@ -172,7 +192,8 @@ class Workbench extends LitElement {
         <button type="button" @click=${() => { this.problem = null; }}>Dismiss</button></div>` : nothing}
       <main id="view" tabindex="-1">${this.view ?? html`<p class="quiet">Loading …</p>`}</main>
       <div class="unseen" role="status" aria-live="polite">${this.said}</div>
-      <dialog id="shortcuts" aria-labelledby="shortcuts-title">${this.shortcutTable()}</dialog>`;
+      <dialog id="shortcuts" aria-labelledby="shortcuts-title">${this.shortcutTable()}</dialog>
+      <dialog id="name" aria-labelledby="name-title">${this.nameDialog()}</dialog>`;
   }
 
   waiting() {

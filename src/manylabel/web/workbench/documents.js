@@ -43,7 +43,8 @@ class Documents extends LitElement {
     this.stop?.abort();
     this.stop = new AbortController();
     const began = performance.now();
-    await this.fetchPage(null, this.stop.signal);
+    this.coming = this.fetchPage(null, this.stop.signal);
+    await this.coming;
     this.dataset.milliseconds = String(Math.round(performance.now() - began));
   }
 
@@ -64,17 +65,38 @@ class Documents extends LitElement {
     this.loading = false;
   }
 
+  /** Load the next page, once. */
+  more() {
+    if (!this.loading) this.coming = this.fetchPage(this.next, this.stop.signal);
+    return this.coming;
+  }
+
   onScroll(event) {
     const { scrollTop, clientHeight } = event.target;
     this.top = Math.floor(scrollTop / ROW);
     this.visible = Math.ceil(clientHeight / ROW);
-    if (this.next && !this.loading && this.top + this.visible > this.found.length - SPARE) this.fetchPage(this.next, this.stop.signal);
+    if (this.next && this.top + this.visible > this.found.length - SPARE) this.more();
   }
 
-  /** The document after (1) or before (-1) the chosen one; undefined at the ends. */
-  neighbour(step) {
-    const place = this.found.findIndex(({ number }) => number === this.chosen);
-    return place < 0 ? this.found[0] : this.found[place + step];
+  /** The place of a document in the list, from 0; -1 where it is not in the part that was loaded. */
+  placeOf(number) {
+    return this.found.findIndex((one) => one.number === number);
+  }
+
+  /** The next document after (1) or before (-1) the chosen one that `fits`, loaded where need be; undefined at the ends. */
+  async neighbour(step, fits = () => true) {
+    let place = this.placeOf(this.chosen) + (this.placeOf(this.chosen) < 0 && step < 0 ? 0 : step);
+    for (; place >= 0; place += step) {
+      if (place >= this.found.length && this.next) await this.more();
+      if (place >= this.found.length) return undefined;
+      if (fits(this.found[place])) return this.found[place];
+    }
+    return undefined;
+  }
+
+  /** Show a document as it is now, where it is in the list. */
+  renew(document) {
+    this.found = this.found.map((one) => (one.number === document.number ? { ...document, fields: null } : one));
   }
 
   /** Bring a row into sight. */
@@ -90,7 +112,7 @@ class Documents extends LitElement {
     const position = { top: `${place * ROW}px` };
     return html`<li class="row" style="top:${position.top};height:${ROW}px" aria-setsize=${this.total ?? -1} aria-posinset=${place + 1}>
       <a href=${this.addressOf?.(document) ?? nothing} aria-current=${document.number === this.chosen ? "true" : nothing}>
-        <span class="row-head"><span class="row-id" dir="auto">${document.id}</span><span class="quiet">${document.state}</span></span>
+        <span class="row-head"><span class="row-id" dir="auto">${document.id}</span><span class="quiet">${stateMark(document.state)}</span></span>
         <span class="row-text" dir="auto">${document.beginning}</span>
         <span class="row-labels">${shown.map((one) => labelChip(one))}</span></a></li>`;
   }
@@ -101,6 +123,14 @@ class Documents extends LitElement {
       ${this.total === 0 ? html`<slot></slot>` : html`<div class="list" tabindex="0" role="region" aria-label="Documents" @scroll=${this.onScroll}>
         <ul style="height:${this.found.length * ROW}px">${this.found.slice(first, last).map((one, place) => this.row(one, first + place))}</ul></div>`}`;
   }
+}
+
+const STATES = { "not reviewed": ["○", "not reviewed"], reviewed: ["✓", "reviewed"], "no label applies": ["∅", "reviewed, no label applies"] };
+
+/** The state of a document: a sign and words. */
+export function stateMark(state) {
+  const [sign, words] = STATES[state];
+  return html`<span aria-hidden="true">${sign}</span> ${words}`;
 }
 
 /** A label of a document: the sign before its name tells what it is, without colour. */

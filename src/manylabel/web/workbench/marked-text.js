@@ -14,12 +14,13 @@ function pieces(text) {
 }
 
 class MarkedText extends LitElement {
-  static properties = { text: { attribute: false }, marks: { attribute: false } };
+  static properties = { text: { attribute: false }, marks: { attribute: false }, caption: {} };
 
   constructor() {
     super();
     this.text = "";
     this.marks = [];
+    this.caption = "Text";
   }
 
   createRenderRoot() {
@@ -39,7 +40,7 @@ class MarkedText extends LitElement {
 
   render() {
     const most = Math.max(1e-12, ...this.marks.map(({ weight }) => Math.abs(weight)));
-    return html`<div class="marked-text" dir="auto" tabindex="0" role="region" aria-label="Text">${pieces(this.text).map(([start, end]) => html`<span class="piece">${this.parts(start, end).map(([part, weight]) =>
+    return html`<div class="marked-text" dir="auto" tabindex="0" role="region" aria-label=${this.caption}>${pieces(this.text).map(([start, end]) => html`<span class="piece">${this.parts(start, end).map(([part, weight]) =>
       (weight === null ? part : html`<mark class=${weight < 0 ? "against" : "for"} style="--strength:${Math.min(1, Math.abs(weight) / most).toFixed(2)}" title=${`${weight < 0 ? "against" : "for"} the label: ${weight.toPrecision(2)}`}>${part}</mark>`))}</span>`)}</div>`;
   }
 }

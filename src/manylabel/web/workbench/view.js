@@ -54,6 +54,11 @@ export class View extends LitElement {
     }
   }
 
+  /** The name of the user; the shell asks for it where there is none yet. Resolves to null where it is not given. */
+  named() {
+    return this.user ? Promise.resolve(this.user) : new Promise((resolve) => { this.tell("ml-name", resolve); });
+  }
+
   /** Tell the shell: "ml-problem" (an error or null), "ml-changed" (the corpus changed), "ml-say" (words for all, also read aloud). */
   tell(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
