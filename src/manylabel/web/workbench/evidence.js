@@ -1,9 +1,13 @@
 // Explanations of the server as marks in texts.
 import { inUtf16 } from "./marked-text.js";
 
+const WEAK = 0.05;
+/* terms that contribute less than this share of the strongest are not marked: a text with every word marked cannot be read */
+
 /** The marks of a label's explanation in one field of the document. */
 export function marksOf(explained, field, text) {
-  const marks = explained.terms.flatMap(({ contribution, occurrences }) =>
+  const least = WEAK * explained.terms.reduce((most, { contribution }) => Math.max(most, Math.abs(contribution)), 0);
+  const marks = explained.terms.filter(({ contribution }) => Math.abs(contribution) >= least).flatMap(({ contribution, occurrences }) =>
     occurrences.flatMap((pieces) => pieces.filter((piece) => piece.field === field).map(({ start, end }) => ({ start, end, weight: contribution }))));
   return inUtf16(text, marks);
 }
@@ -18,6 +22,6 @@ export function whatIf(explained) {
 /** How to read the contributions of a label. */
 export function howToRead(explained) {
   return explained.exact
-    ? `Contributions are exact: with the rest they add up to the ${explained.quantity}.`
-    : "The score is not a sum over terms: a contribution is what the score loses when the term is removed.";
+    ? `Contributions are exact: with the rest they add up to the ${explained.quantity}. Weak ones are not marked.`
+    : "The score is not a sum over terms: a contribution is what the score loses when the term is removed. Weak ones are not marked.";
 }

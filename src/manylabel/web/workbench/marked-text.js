@@ -18,30 +18,42 @@ class MarkedText extends LitElement {
 
   constructor() {
     super();
-    this.text = "";
-    this.marks = [];
-    this.caption = "Text";
+    Object.assign(this, { text: "", marks: [], caption: "Text" });
   }
 
   createRenderRoot() {
     return this;
   }
 
-  /** The parts of a piece: [text, weight or null]. Marks are { start, end, weight }; overlapping ones are added up. */
-  parts(start, end) {
-    const inside = this.marks.filter((mark) => mark.end > start && mark.start < end);
-    if (!inside.length) return [[this.text.slice(start, end), null]];
-    const ends = [...new Set([start, end, ...inside.flatMap((mark) => [Math.max(start, mark.start), Math.min(end, mark.end)])])].sort((a, b) => a - b);
-    return ends.slice(1).map((stop, place) => {
-      const from = ends[place], over = inside.filter((mark) => mark.start <= from && mark.end >= stop);
-      return [this.text.slice(from, stop), over.length ? over.reduce((sum, mark) => sum + mark.weight, 0) : null];
+  /** The parts of a piece, [text, weight or null], given the marks that begin before its end; overlapping ones are added up. */
+  parts(start, end, marks) {
+    const changes = marks.flatMap((mark) => [[Math.max(start, mark.start), mark.weight, 1], [Math.min(end, mark.end), -mark.weight, -1]]).sort(([a], [b]) => a - b);
+    const found = [];
+    let from = start, weight = 0, open = 0;
+    for (const [at, by, one] of [...changes, [end, 0, 0]]) {
+      if (at > from) found.push([this.text.slice(from, at), open ? weight : null]);
+      from = at;
+      open += one;
+      weight = open ? weight + by : 0;
+    }
+    return found;
+  }
+
+  /** Each piece with its parts. Marks are { start, end, weight }. */
+  drawn() {
+    const sorted = this.marks.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start);
+    let next = 0, open = [];
+    return pieces(this.text).map(([start, end]) => {
+      open = open.filter((mark) => mark.end > start);
+      while (next < sorted.length && sorted[next].start < end) open.push(sorted[next++]);
+      return this.parts(start, end, open);
     });
   }
 
   render() {
-    const most = Math.max(1e-12, ...this.marks.map(({ weight }) => Math.abs(weight)));
-    return html`<div class="marked-text" dir="auto" tabindex="0" role="region" aria-label=${this.caption}>${pieces(this.text).map(([start, end]) => html`<span class="piece">${this.parts(start, end).map(([part, weight]) =>
-      (weight === null ? part : html`<mark class=${weight < 0 ? "against" : "for"} style="--strength:${Math.min(1, Math.abs(weight) / most).toFixed(2)}" title=${`${weight < 0 ? "against" : "for"} the label: ${weight.toPrecision(2)}`}>${part}</mark>`))}</span>`)}</div>`;
+    const most = this.marks.reduce((largest, { weight }) => Math.max(largest, Math.abs(weight)), 1e-12);
+    const shown = ([part, weight]) => (weight === null ? part : html`<mark class=${weight < 0 ? "against" : "for"} style="--strength:${Math.min(1, Math.abs(weight) / most).toFixed(2)}" title=${`${weight < 0 ? "against" : "for"} the label: ${weight.toPrecision(2)}`}>${part}</mark>`);
+    return html`<div class="marked-text" dir="auto" tabindex="0" role="region" aria-label=${this.caption}>${this.drawn().map((parts) => html`<span class="piece">${parts.map(shown)}</span>`)}</div>`;
   }
 }
 
