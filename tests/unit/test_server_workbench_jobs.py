@@ -1,4 +1,4 @@
-"""The jobs of the workbench: previews of data, thresholds written into models, retraining and its gain."""
+"""The jobs of the workbench: previews, thresholds written into models, retraining and its gain, queues, reports."""
 
 from pathlib import Path
 
@@ -197,3 +197,60 @@ def test_the_gain_is_that_of_the_counts(server: InProcess) -> None:
 def test_retraining_needs_the_name_of_a_model(server: InProcess) -> None:
     answer = server.ask("POST", "/v1/jobs", {"kind": "retrain", "corpus": "review"})
     assert (answer.status, "needs 'model', the name of the model to write" in answer.json()["detail"]) == (422, True)
+
+
+# ---- suggested documents and the label report ------------------------------------------------------------------------
+
+
+def test_documents_to_label_next_are_a_queue(server: InProcess) -> None:
+    run_job(server, {"kind": "import", "data": "townhall", "corpus": "queue"})
+    first = {"document": 1, "revision": 1, "reject": ["environment/trees"]}
+    without = server.ask("POST", "/v1/corpora/queue/search", {"filter": {"any_label": "no true label"}}).json()
+    assert without["total"] == 25
+    empty = without["documents"][0]["number"]
+    decided = {"document": empty, "revision": 1, "state": "no label applies"}
+    body = {"by": "Ana", "decisions": [first, decided]}
+    assert server.ask("POST", "/v1/corpora/queue/decisions", body).status == 200
+    found = run_job(server, {"kind": "suggest", "corpus": "queue", "count": 10})["documents"]
+    assert len({one["number"] for one in found}) == 10
+    assert {one["number"] for one in found} < {one["number"] for one in without["documents"]} - {empty}
+    assert [len(one["labels"]) for one in found] == [5] * 10
+    asked = {"filter": {"queue": "suggest", "state": "not reviewed"}, "order": "queue", "limit": 6}
+    page = server.ask("POST", "/v1/corpora/queue/search", asked).json()
+    rest = server.ask("POST", "/v1/corpora/queue/search", {**asked, "cursor": page["next"]}).json()
+    shown = page["documents"] + rest["documents"]
+    assert [one["number"] for one in shown] == [one["number"] for one in found]
+    for one, document in zip(found, shown, strict=True):
+        likely = {label["label"]: label["probability"] for label in one["labels"] if label["probability"] >= 0.5}
+        kept = {label["label"]: label["suggestion"] for label in document["labels"]}
+        assert kept == {label: {"action": "add", "probability": p, "source": "suggest"} for label, p in likely.items()}
+    other = server.ask("POST", "/v1/corpora/queue/search", {"filter": {"any_label": "suggested"}}).json()
+    assert other["total"] == 0  # these are the suggestions of an audit
+    again = run_job(server, {"kind": "suggest", "corpus": "queue", "count": 3})["documents"]
+    assert [one["number"] for one in again] == [one["number"] for one in found[:3]]
+    assert server.ask("POST", "/v1/corpora/queue/search", asked).json()["total"] == 3
+
+
+def test_nothing_is_suggested_where_every_document_has_a_label(server: InProcess) -> None:
+    failed = ended_job(server, {"kind": "suggest", "corpus": "review"})
+    assert "none is left to label" in failed["error"]
+    for request, words in (
+        ({"kind": "suggest", "data": "townhall"}, "needs 'corpus'"),
+        ({"kind": "audit", "corpus": "queue", "count": 3}, "Only a job of the kind 'suggest' takes 'count'."),
+    ):
+        assert words in server.ask("POST", "/v1/jobs", request).json()["detail"]
+
+
+def test_labels_are_reported_with_the_quality_of_a_model(server: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run_job(server, {"kind": "labels", "corpus": "queue"})
+    assert (found["documents"], len(found["labels"]), found["model"], found["shortened"]) == (605, 29, None, {})
+    trees = next(one for one in found["labels"] if one["label"] == "environment/trees")
+    monkeypatch.setattr("manylabel.tasks.jobs.MOST_LISTED", 10)
+    found = run_job(server, {"kind": "labels", "data": "townhall", "model": "svm"})
+    assert trees["documents"] + 1 in [one["documents"] for one in found["labels"] if one["label"] == trees["label"]]
+    assert (found["model"]["model"], found["model"]["measured_on"]) == ("svm", "the test split")
+    assert len(found["labels"]) == len(found["model"]["quality"]) == 10
+    assert (found["shortened"]["labels"], found["shortened"]["model.quality"]) == (29, 28)
+    listed = server.ask("GET", "/v1/jobs?kind=labels&corpus=queue&limit=1").json()["jobs"]
+    assert [(one["kind"], one["request"]["corpus"], one["state"]) for one in listed] == [("labels", "queue", "done")]
+    assert server.ask("GET", "/v1/jobs?kind=labels&corpus=review").json() == {"jobs": []}

@@ -16,18 +16,22 @@ from manylabel.tasks.audit import audit
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_methods, evaluate_model
+from manylabel.tasks.labels import report
 from manylabel.tasks.models import train
 from manylabel.tasks.previewing import preview
 
-KINDS = ("train", "compare", "evaluate", "audit", "preview")
+MOST_LISTED, MOST_CURVES = 5_000, 200
+"""Entries of each list in a label report, and labels with a curve of thresholds."""
+KINDS = ("train", "compare", "evaluate", "audit", "labels", "preview")
 
 
 def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
     """The result of a job; `data` and `model` are the files that the request names.
 
     ``train`` writes the model, ``compare`` that of the winner where one is named, ``evaluate`` measures the model, or
-    a method on the test split where none is named, ``audit`` judges the labels of the data, ``preview`` tells how they
-    are read. None of them keeps partial results: a job that is run again starts over.
+    a method on the test split where none is named, ``audit`` judges the labels of the data, ``labels`` reports on
+    them, with the quality of a model where one is named, ``preview`` tells how the data are read. None of them keeps
+    partial results: a job that is run again starts over.
     """
     source, seed, n_jobs = Source(data), int(request.get("seed") or 0), request.get("threads")
     metric, method = request.get("metric"), request.get("method")
@@ -56,6 +60,28 @@ def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]
         return {"split": evaluated.split, "results": [result.as_dict() for result in evaluated.results]}
     if kind == "audit":
         return audit(source, seed=seed, n_jobs=n_jobs).as_dict()
+    if kind == "labels":
+        return _label_report(source, model)
     if kind == "preview":
         return preview(replace(source, options=request.get("options") or {}))
     raise UnknownNameError("kind of job", kind, KINDS)
+
+
+def _label_report(source: Source, model: Path | None) -> dict[str, Any]:
+    """The label report, of a size that a page can show; `shortened` has the true lengths of the lists that were cut."""
+    found = report(source, model).as_dict()
+    lengths: dict[str, int] = {}
+    if (measured := found["model"]) is not None and model is not None:
+        found["model"] = _shortened({**measured, "model": model.stem}, "model.", lengths)
+    return {**_shortened(found, "", lengths), "shortened": lengths}
+
+
+def _shortened(plain: Mapping[str, Any], place: str, lengths: dict[str, int]) -> dict[str, Any]:
+    """The same with long lists cut."""
+    short = dict(plain)
+    for name, value in plain.items():
+        most = MOST_CURVES if name == "thresholds" else MOST_LISTED
+        if isinstance(value, (list, tuple)) and len(value) > most:
+            lengths[f"{place}{name}"] = len(value)
+            short[name] = value[:most]
+    return short

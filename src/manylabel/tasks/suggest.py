@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from manylabel.classifier import TextClassifier
-from manylabel.data.corpus import Text
+from manylabel.data.corpus import Corpus, Text
 from manylabel.data.documents import rows_of
 from manylabel.data.duplicates import near_duplicates
+from manylabel.estimator import Ints
 from manylabel.exceptions import DataError
 from manylabel.insight.suggest import choose_documents, document_values
 from manylabel.notebook import shortened
@@ -20,42 +22,78 @@ METHOD = "svm"
 MOST_LABELS = 5
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A document to label next: its row, what labelling it is worth, and its most probable labels."""
+
+    row: int
+    value: float
+    labels: tuple[tuple[str, float], ...]
+
+
 def suggest(source: Source, unlabelled: Source | None, *, count: int = 20, seed: int = 0) -> SuggestionRecord:
     """Up to `count` documents without a label, of the same data or of another file, with their probable labels."""
     corpus = load_source(source).corpus
     if corpus.labels is None:
         raise DataError("These documents have no labels.", path=corpus.source, remedy="Use --label-column.")
     labelled = np.flatnonzero([bool(names) for names in corpus.label_sets])
-    if not len(labelled):
-        raise DataError("No document has a label, so nothing can be learned.", path=corpus.source)
-    documents = documents_of(corpus)
-    model = TextClassifier(METHOD, seed=seed).fit(
-        rows_of(documents, labelled), [corpus.label_sets[row] for row in labelled.tolist()]
-    )
     pool = corpus.subset(np.flatnonzero([not names for names in corpus.label_sets]))
     if unlabelled is not None:
         pool = load_source(replace(unlabelled, labels=False), names_labels=False, like=corpus.reading).corpus
     if not len(pool):
         raise DataError("Every document has a label.", path=corpus.source, remedy="Name others with --unlabelled FILE.")
-    others = documents_of(pool)
+    found = [
+        SuggestedDocument(
+            pool.ids[one.row], one.value, one.labels, "" if pool.counts is not None else _text(pool.texts[one.row])
+        )
+        for one in _chosen(_learned(corpus, labelled, seed), pool, count)
+    ]
+    return SuggestionRecord(corpus.name or source.data, len(labelled), len(pool), tuple(found))
+
+
+def suggest_for_review(
+    source: Source, *, without_label: Sequence[int] = (), count: int = 100, seed: int = 0
+) -> list[Chosen]:
+    """Up to `count` documents of a source that have no label, the first to label first.
+
+    `without_label` are the rows of documents that were reviewed and have no label: they are learned from.
+    """
+    corpus = load_source(source).corpus
+    is_labelled = np.array([bool(names) for names in corpus.label_sets])
+    is_labelled[list(without_label)] = True
+    pool = np.flatnonzero(~is_labelled)
+    if not len(pool):
+        raise DataError("Every document has a label or was reviewed, so that none is left to label.")
+    model = _learned(corpus, np.flatnonzero(is_labelled), seed)
+    return [replace(one, row=int(pool[one.row])) for one in _chosen(model, corpus.subset(pool), count)]
+
+
+def _learned(corpus: Corpus, labelled: Ints, seed: int) -> TextClassifier:
+    sets = [corpus.label_sets[row] for row in labelled.tolist()]
+    if not any(sets):
+        raise DataError("No document has a label, so nothing can be learned.", path=corpus.source)
+    return TextClassifier(METHOD, seed=seed).fit(rows_of(documents_of(corpus), labelled), sets)
+
+
+def _chosen(model: TextClassifier, pool: Corpus, count: int) -> list[Chosen]:
+    """The documents of a pool to label next, in their order."""
+    documents = documents_of(pool)
     values = np.concatenate(
         [
             document_values(model.decided_.shown(scores()), model.label_counts_)
-            for _, scores in model.iter_decisions(others)
+            for _, scores in model.iter_decisions(documents)
         ]
     )
-    chosen = choose_documents(values, model.features_.transform(others), count, near_duplicates(others).groups())
-    shown = model.predict_scores(rows_of(others, chosen))
-    found = [
-        SuggestedDocument(
-            pool.ids[row],
+    chosen = choose_documents(values, model.features_.transform(documents), count, near_duplicates(documents).groups())
+    shown = np.asarray(model.predict_scores(rows_of(documents, chosen)))
+    return [
+        Chosen(
+            row,
             float(values[row]),
             tuple((model.labels_[column], float(p[column])) for column in np.argsort(-p)[:MOST_LABELS].tolist()),
-            "" if pool.counts is not None else _text(pool.texts[row]),
         )
-        for row, p in zip(chosen.tolist(), np.asarray(shown), strict=True)
+        for row, p in zip(chosen.tolist(), shown, strict=True)
     ]
-    return SuggestionRecord(corpus.name or source.data, len(labelled), len(pool), tuple(found))
 
 
 def _text(text: Text) -> str:

@@ -19,6 +19,10 @@ EXAMPLES: list[JsonValue] = [
 ]
 Column = Annotated[str, Field(min_length=1, max_length=500)]
 Columns = Annotated[list[Column], Field(min_length=1, max_length=1_000)]
+Kinds = Literal[
+    "train", "compare", "evaluate", "audit", "labels", "preview", "import", "score", "retrain", "thresholds",
+    "suggest",
+]  # fmt: skip
 States = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 
 
@@ -48,7 +52,7 @@ class JobRequest(BaseModel):
     """A job: what to do, with which data, and which model to write or measure."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
-    kind: Literal["train", "compare", "evaluate", "audit", "preview", "import", "score", "retrain", "thresholds"]
+    kind: Kinds
     data: Annotated[Name, Field(description="'townhall', or the name of uploaded data.")] | None = None
     corpus: Annotated[Name, Field(description="A corpus under review, instead of data.")] | None = None
     options: ReadOptions | None = None
@@ -57,6 +61,9 @@ class JobRequest(BaseModel):
     method: Annotated[str, Field(max_length=100)] | None = None
     methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
     metric: Annotated[str, Field(max_length=100)] | None = None
+    count: Annotated[int, Field(ge=1, le=1_000, description="The length of the queue of a job 'suggest'.")] | None = (
+        None
+    )
     budget: Annotated[float, Field(gt=0, le=1e9)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None
@@ -104,10 +111,12 @@ NEEDED: dict[str, dict[str, str]] = {
     "import": {"data": "the name of uploaded data", "corpus": "the name of the new corpus"},
     "score": {"corpus": "the corpus whose documents are scored"},
     "retrain": {"corpus": "the corpus to learn from", "model": "the name of the model to write"},
+    "suggest": {"corpus": "the corpus whose documents are chosen"},
     "thresholds": {"corpus": "the corpus whose thresholds are written", "model": "the model that gets them"},
 }
 """By kind of job, what it needs besides data or a corpus, and what that is."""
-TAKE_OPTIONS = ("preview", "import")
+ONLY_FOR = {"options": ("preview", "import"), "name": ("thresholds",), "count": ("suggest",)}
+"""What only some kinds of jobs take."""
 
 
 def check_request(store: JobStore, asked: JobRequest) -> None:
@@ -117,11 +126,10 @@ def check_request(store: JobStore, asked: JobRequest) -> None:
     if missing := {name: what for name, what in needed.items() if name not in given}:
         listed = " and ".join(f"{name!r}, {what}" for name, what in missing.items())
         raise RequestError(422, f"A job of the kind {asked.kind!r} needs {listed}.")
-    if asked.options is not None and asked.kind not in TAKE_OPTIONS:
-        kinds = " and ".join(map(repr, TAKE_OPTIONS))
-        raise RequestError(422, f"Only a job of the kinds {kinds} takes 'options', which tell how to read the data.")
-    if asked.name is not None and asked.kind != "thresholds":
-        raise RequestError(422, "Only a job of the kind 'thresholds' takes 'name', the name of the model to write.")
+    for name, kinds in ONLY_FOR.items():
+        if name in given and asked.kind not in kinds:
+            listed = " and ".join(map(repr, kinds))
+            raise RequestError(422, f"Only a job of the kind {listed} takes {name!r}.")
     if (asked.data is None) == (asked.corpus is None) and asked.kind != "import":
         raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
     corpora = CorpusFiles(store.folder)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
-from manylabel.server.jobs.bodies import DataList, Job, JobList, JobRequest, States, Uploaded, check_request
+from manylabel.server.jobs.bodies import DataList, Job, JobList, JobRequest, Kinds, States, Uploaded, check_request
 from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
@@ -60,10 +60,14 @@ def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
 
     @router.get("/v1/jobs", summary="List jobs")
     def jobs(
-        request: Request, state: States | None = None, limit: Annotated[int, Query(ge=1, le=1_000)] = 100
+        request: Request,
+        state: States | None = None,
+        kind: Kinds | None = None,
+        corpus: Annotated[str | None, Query(max_length=64)] = None,
+        limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     ) -> JobList:
         request.scope[ROUTE] = "jobs"
-        return JobList(jobs=[Job(**one) for one in store.list(state, limit)])
+        return JobList(jobs=[Job(**one) for one in store.list(state, limit, kind=kind, corpus=corpus)])
 
     @router.get("/v1/jobs/{job}", summary="Describe a job, with its result", operation_id="show_job")
     def show(request: Request, job: JobId) -> Job:

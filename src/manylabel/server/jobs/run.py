@@ -23,7 +23,7 @@ from manylabel.progress import remarks_to, reporting_to
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.store.files import CorpusFile, CorpusFiles
 from manylabel.server.store.filling import corrected_copy, import_corpus, keep_suggestions
-from manylabel.server.store.scoring import score_corpus
+from manylabel.server.store.scoring import score_corpus, suggest_documents
 from manylabel.server.store.thresholds import saved_thresholds
 from manylabel.tasks.jobs import dumps, run_job
 from manylabel.tasks.thresholds import write_reviewed
@@ -144,6 +144,8 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
         return score_corpus(corpus, model, request)
     if kind == "retrain":
         return score_corpus(corpus, None, request, output=model)
+    if kind == "suggest":
+        return suggest_documents(corpus, request)
     with corrected_copy(corpus) as data:
         result = work(kind, str(data), model, request)
     if kind == "audit":

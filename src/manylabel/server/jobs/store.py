@@ -93,11 +93,15 @@ class JobStore:
             row = database.execute("SELECT * FROM jobs WHERE id = ?", (identifier,)).fetchone()
         return None if row is None else _job(row)
 
-    def list(self, state: str | None, limit: int) -> list[dict[str, Any]]:
-        """The latest jobs, the newest first."""
+    def list(
+        self, state: str | None, limit: int, *, kind: str | None = None, corpus: str | None = None
+    ) -> list[dict[str, Any]]:
+        """The latest jobs of a state, of a kind and of a corpus, the newest first."""
         with self._open(READ) as database:
             rows = database.execute(
-                "SELECT * FROM jobs WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2", (state, limit)
+                """SELECT * FROM jobs WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR kind = ?2)
+                AND (?3 IS NULL OR json_extract(request, '$.corpus') = ?3) ORDER BY number DESC LIMIT ?4""",
+                (state, kind, corpus, limit),
             ).fetchall()
         return [_job(row) for row in rows]
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.filters import OPEN_SUGGESTIONS, STATES, Filter, condition_of, label_number
 
-Order = Literal["id", "score", "uncertainty", "disagreement", "suggestion"]
+Order = Literal["id", "score", "uncertainty", "disagreement", "suggestion", "queue"]
 NO_SCORE = -1e308
 """Stands for a score that was too low to be kept."""
 NO_MARGIN = 1e308
@@ -40,7 +40,7 @@ def page(
     ``score`` orders by the score of `label`. ``uncertainty`` puts those first whose score, of `label` or of the label
     where it is least, is nearest to the threshold. ``disagreement`` orders by the number of labels on which true and
     predicted labels differ. ``suggestion`` orders by the probability of the most probable suggestion, of `label` or of
-    any. ``id`` is the order of the data.
+    any. ``queue`` is the order in which documents should be labelled, ``id`` the order of the data.
     """
     joined, key, first = _key(database, order, label)
     made = condition_of(database, wanted)
@@ -67,6 +67,8 @@ def _key(database: sqlite3.Connection, order: Order, label: str | None) -> tuple
         return "", "d.number", []
     if order == "disagreement":
         return "", "d.false_positives + d.false_negatives", []
+    if order == "queue":
+        return "", f"COALESCE(d.queue_place, {NO_MARGIN})", []
     if order == "suggestion":
         number = None if label is None else label_number(database, label)
         joined = f"""LEFT JOIN (SELECT document, MAX(probability) AS probability FROM ({OPEN_SUGGESTIONS})

@@ -19,7 +19,7 @@ from manylabel.exceptions import MissingDataError, ParameterError
 from manylabel.server.jobs.store import checked_name
 from manylabel.tasks.corpora import Source
 
-VERSION = 1
+VERSION = 2
 CACHE = 64 << 10
 """Kilobytes of pages that a connection keeps."""
 MAPPED = 1 << 30
@@ -46,11 +46,14 @@ _TABLES = (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL, split TEXT NOT NULL, revision INTEGER NOT NULL DEFAULT 1,
         reviewed INTEGER NOT NULL DEFAULT 0, event INTEGER NOT NULL REFERENCES events,
         true_labels INTEGER NOT NULL DEFAULT 0, measured INTEGER NOT NULL DEFAULT 0,
-        false_positives INTEGER NOT NULL DEFAULT 0, false_negatives INTEGER NOT NULL DEFAULT 0, margin REAL)""",
+        false_positives INTEGER NOT NULL DEFAULT 0, false_negatives INTEGER NOT NULL DEFAULT 0, margin REAL,
+        queue_place INTEGER)""",
     "CREATE INDEX documents_by_id ON documents (id, number)",
     "CREATE INDEX documents_by_split ON documents (split, number)",
     "CREATE INDEX documents_by_state ON documents (reviewed, true_labels, number)",
     "CREATE INDEX documents_by_margin ON documents (margin, number)",
+    # The place in the queue of documents to label next.
+    "CREATE INDEX documents_by_place ON documents (queue_place) WHERE queue_place IS NOT NULL",
     """CREATE TABLE texts (
         document INTEGER PRIMARY KEY REFERENCES documents, beginning TEXT NOT NULL, fields TEXT NOT NULL)""",
     """CREATE VIRTUAL TABLE search USING fts5 (

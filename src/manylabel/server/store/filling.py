@@ -30,10 +30,13 @@ from manylabel.tasks.reviewing import (
     write_corrected,
     written_formats,
 )
+from manylabel.tasks.suggest import Chosen
 
 BEGINNING = 300
 """Characters of a document that lists show."""
 BATCH = 1_000
+LEAST_SUGGESTED = 0.5
+"""Labels of documents to label next are suggested from this probability on."""
 SERVER = "manylabel"
 """The user that imports and scores."""
 
@@ -176,6 +179,21 @@ def keep_suggestions(database: sqlite3.Connection, doubted: Sequence[Mapping[str
         [(one["document"], one["label"], one["action"], one["probability"], source) for one in doubted],
     )
     return int(database.execute("SELECT COUNT(*) FROM suggestions WHERE source = ?", (source,)).fetchone()[0])
+
+
+def keep_queue(database: sqlite3.Connection, chosen: Sequence[Chosen]) -> None:
+    """Replace the queue of documents to label next, and the labels suggested for them."""
+    database.execute("UPDATE documents SET queue_place = NULL WHERE queue_place IS NOT NULL")
+    database.execute("DELETE FROM suggestions WHERE source = 'suggest'")
+    database.executemany(
+        "UPDATE documents SET queue_place = ? WHERE number = ?",
+        [(place, one.row + 1) for place, one in enumerate(chosen, start=1)],
+    )
+    database.executemany(
+        """INSERT OR IGNORE INTO suggestions SELECT ?1, number, 'add', ?3, 'suggest' FROM labels
+        WHERE name = ?2 AND state = 'active'""",
+        [(one.row + 1, label, p) for one in chosen for label, p in one.labels if p >= LEAST_SUGGESTED],
+    )
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------

@@ -47,6 +47,8 @@ class Filter(BaseModel):
     split: Annotated[str, Field(max_length=200)] | None = None
     state: DocumentState | None = None
     reviewed_by: Annotated[str, Field(max_length=100)] | None = None
+    queue: Literal["suggest"] | None = None
+    """``suggest``: the documents that a job of this kind chose to be labelled next."""
     any_label: AnyRelation | None = None
     """A condition that some label of the document meets."""
     labels: Annotated[list[LabelCondition], Field(max_length=20)] = []
@@ -78,7 +80,7 @@ STATES: dict[str, str] = {
 """A document without a label that was reviewed is one to which no label applies."""
 OPEN_SUGGESTIONS = """SELECT g.* FROM suggestions AS g JOIN labels AS l ON l.number = g.label AND l.state = 'active'
     LEFT JOIN assignments AS a ON a.label = g.label AND a.document = g.document
-    WHERE a.state IS IIF(g.action = 'add', NULL, 'imported')"""
+    WHERE g.source = 'audit' AND a.state IS IIF(g.action = 'add', NULL, 'imported')"""
 """What an audit suggests and nobody has decided; where a decision is taken back, its suggestion is open again."""
 _ANY: dict[str, str] = {
     "no true label": "d.true_labels = 0",
@@ -113,6 +115,8 @@ def condition_of(database: sqlite3.Connection, wanted: Filter) -> Condition:
         made.add(STATES[wanted.state])
     if wanted.reviewed_by is not None:
         made.add("d.reviewed = 1 AND (SELECT by FROM events WHERE number = d.event) = ?", wanted.reviewed_by)
+    if wanted.queue is not None:
+        made.add("d.queue_place IS NOT NULL")
     if wanted.any_label is not None:
         made.add(_ANY[wanted.any_label])
     for one in wanted.labels:

@@ -1,7 +1,8 @@
-"""Scores of a corpus under review: by a model, or by a method that is trained on the corrected labels; and the gain."""
+"""Jobs that learn from the corrected labels of a corpus: scores with their gain, and the documents to label next."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +15,15 @@ from scipy import sparse
 
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.files import CorpusFile, about
-from manylabel.server.store.filling import corrected_copy, keep_scores
+from manylabel.server.store.filling import corrected_copy, keep_queue, keep_scores
 from manylabel.server.store.thresholds import columns
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.gains import measure_gain
 from manylabel.tasks.reviewing import ReviewScores, score_by_model, score_out_of_fold
+from manylabel.tasks.suggest import suggest_for_review
+
+SUGGESTED = 100
+"""Documents in the queue to label next, where a job does not say how many."""
 
 
 def score_corpus(
@@ -31,7 +36,7 @@ def score_corpus(
     """
     with corpus.reading() as database:
         seen = database.execute("SELECT MAX(number) FROM events").fetchone()[0]
-        empty = database.execute("SELECT number - 1 FROM documents WHERE reviewed = 1 AND true_labels = 0").fetchall()
+        empty = _reviewed_without_label(database)
     seed = int(request.get("seed") or 0)
     with corrected_copy(corpus) as data:
         source = Source(str(data), keep_blank=True)
@@ -41,7 +46,7 @@ def score_corpus(
             found = score_out_of_fold(
                 source,
                 output,
-                without_label=[row[0] for row in empty],
+                without_label=empty,
                 method=request.get("method"),
                 seed=seed,
                 n_jobs=request.get("threads"),
@@ -55,6 +60,41 @@ def score_corpus(
         "how": found.how,
         "gain": None if gain is None else gain.measured(seed),
     }
+
+
+def suggest_documents(corpus: CorpusFile, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Choose the documents to label next and keep them as a queue; return them in their order."""
+    with corpus.reading() as database:
+        empty = _reviewed_without_label(database)
+    with corrected_copy(corpus) as data:
+        source = Source(str(data), keep_blank=True)
+        count, seed = int(request.get("count", SUGGESTED)), int(request.get("seed") or 0)
+        chosen = suggest_for_review(source, without_label=empty, count=count, seed=seed)
+    with corpus.writing() as database:
+        keep_queue(database, chosen)
+        numbers = json.dumps([one.row + 1 for one in chosen])
+        rows = database.execute(
+            "SELECT number, id FROM documents WHERE number IN (SELECT value FROM json_each(?))", (numbers,)
+        )
+        ids = {row["number"]: row["id"] for row in rows}
+    return {
+        "corpus": corpus.folder.name,
+        "documents": [
+            {
+                "number": one.row + 1,
+                "id": ids[one.row + 1],
+                "value": one.value,
+                "labels": [{"label": label, "probability": probability} for label, probability in one.labels],
+            }
+            for one in chosen
+        ],
+    }
+
+
+def _reviewed_without_label(database: sqlite3.Connection) -> list[int]:
+    """The rows of the documents to which no label applies."""
+    rows = database.execute("SELECT number - 1 FROM documents WHERE reviewed = 1 AND true_labels = 0")
+    return [row[0] for row in rows]
 
 
 def _kept(corpus: CorpusFile, found: ReviewScores, seen: int) -> Gain | None:
