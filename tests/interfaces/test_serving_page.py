@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,3 +50,13 @@ def test_the_page_shows_every_dialect() -> None:
     commands = " ".join(command for command, _, _ in STEPS)
     for address in ("/v1/models/", "/v1/projects/", "/predict ", "/v2/models/", "/invocations"):
         assert address in commands
+
+
+def test_the_demonstration_imports_its_corpus_while_the_server_answers(server: Running) -> None:
+    deadline = time.monotonic() + 60
+    while server.ask("GET", "/v1/jobs?kind=import").json()["jobs"][0]["state"] != "done":
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert server.ask("GET", "/v1/corpora/townhall").json()["documents"] == 605
+    assert server.process.stderr is not None
+    assert server.process.stderr.readline() == f"Open {server.url}/ in a browser.\n"

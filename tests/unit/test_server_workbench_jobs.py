@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from manylabel import TextClassifier, load_corpus
+from manylabel.server import demo
+from manylabel.server.jobs.bodies import JobRequest, check_request
 from manylabel.server.jobs.store import JobStore
 from served import InProcess, ended_job, in_process, run_job, small_model
 
@@ -254,3 +256,21 @@ def test_labels_are_reported_with_the_quality_of_a_model(server: InProcess, monk
     listed = server.ask("GET", "/v1/jobs?kind=labels&corpus=queue&limit=1").json()["jobs"]
     assert [(one["kind"], one["request"]["corpus"], one["state"]) for one in listed] == [("labels", "queue", "done")]
     assert server.ask("GET", "/v1/jobs?kind=labels&corpus=review").json() == {"jobs": []}
+
+
+# ---- the demonstration -----------------------------------------------------------------------------------------------
+
+
+def test_the_demonstration_is_prepared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "train_demo", small_model)
+    assert demo.prepare_demo(tmp_path / "data") == tmp_path / "data" / "models" / "townhall.manylabel"
+    store = JobStore(tmp_path / "data")
+    listed = [one["request"] for one in store.list(None, 100)]
+    assert listed[::-1] == list(demo.JOBS)
+    for request in demo.JOBS[:1]:
+        check_request(store, JobRequest(**request))
+    for request in demo.JOBS[1:]:
+        assert JobRequest(**request).corpus == "townhall"
+    monkeypatch.setattr(demo, "train_demo", None)  # the model is there, and is not trained again
+    demo.prepare_demo(tmp_path / "data")
+    assert len(store.list(None, 100)) == len(demo.JOBS)

@@ -23,14 +23,19 @@ def serve(
         ),
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Serve a model of the letters that come with manylabel, as 'townhall'.")
+        bool,
+        typer.Option(
+            "--demo",
+            help="Serve a model of the letters that come with manylabel, as 'townhall', and a workbench filled with "
+            "them; in a temporary directory without --data.",
+        ),
     ] = False,
     data: Annotated[
         Path | None,
         typer.Option(
             "--data",
-            help="A directory for jobs (train, compare, evaluate, audit): their queue, uploaded data, and the models "
-            "they write, which are served too.",
+            help="A directory for the workbench and its jobs: their queue, uploaded data, corpora under review, and "
+            "the models that jobs write, which are served too.",
             show_default=False,
         ),
     ] = None,
@@ -69,10 +74,11 @@ def serve(
     A model file that is replaced is served from then on, without a request being lost.
     """
     from manylabel.exceptions import MissingExtraError, ParameterError
-    from manylabel.tasks.serving import check_servable, served_names, train_demo
+    from manylabel.tasks.serving import check_servable, served_names
     from manylabel.wording import counted
 
     try:
+        from manylabel.server.demo import prepare_demo
         from manylabel.server.settings import Limits, Settings, check_exposure, read_token, worker_count
         from manylabel.server.supervisor import serve as run
     except ModuleNotFoundError as error:
@@ -83,10 +89,11 @@ def serve(
     secret = None if token is None else read_token(token)
     check_exposure(host, secret)
     with tempfile.TemporaryDirectory() as folder:
-        names = served_names([str(Path(folder, "townhall.manylabel"))] if demo else models or [])
+        names = served_names(models or [])
         if demo:
+            data = Path(folder, "data") if data is None else data
             with progress():
-                train_demo(names["townhall"])
+                names = {"townhall": prepare_demo(data)}
         check_servable(names.values())
         settings = Settings(
             {name: str(path.resolve()) for name, path in names.items()},
@@ -104,6 +111,8 @@ def serve(
         def started(address: str) -> None:
             served = ", ".join(names) or f"the models of {data}"
             remark(f"Serving {served} on {address}, {counted(settings.workers, 'worker')}. Stop with Ctrl-C.")
+            if data is not None:
+                remark(f"Open {address}/ in a browser.")
             if not names:
                 return
             remark(f'Try: curl {address}/v1/models/{next(iter(names))}/predict --json \'{{"text": "…"}}\'')
