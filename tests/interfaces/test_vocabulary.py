@@ -71,7 +71,8 @@ def help_texts():
     yield "manylabel", group.epilog
     for parameter in group.params:
         yield "manylabel", f"{' '.join(parameter.opts)} {parameter.help or ''}"
-    for name, command in group.commands.items():
+    nested = {f"corpora {name}": command for name, command in group.commands["corpora"].commands.items()}
+    for name, command in {**group.commands, **nested}.items():
         yield name, f"{name} {command.help}"
         for parameter in command.params:
             yield name, f"{' '.join(parameter.opts)} {parameter.metavar or ''} {parameter.help or ''}"

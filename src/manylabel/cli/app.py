@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from manylabel.cli import choosing, data_sets, evaluating, explaining, insights, models, predicting, serving
+from manylabel.cli import (
+    choosing,
+    corpora,
+    data_sets,
+    evaluating,
+    explaining,
+    insights,
+    label_tables,
+    models,
+    predicting,
+    reviewing,
+    serving,
+)
 
 app = typer.Typer(
     name="manylabel",
@@ -15,6 +27,13 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+)
+
+reviews = typer.Typer(
+    help="Review the labels of corpora in the data directory of a server, as the workbench does.\n\n"
+    "Start:  manylabel corpora import DIR NAME letters.csv, then  manylabel corpora score DIR NAME",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 app.command()(models.demo)
@@ -41,6 +60,26 @@ app.command()(insights.audit)
 app.command()(insights.suggest)
 app.command()(data_sets.convert)
 app.command()(data_sets.fetch)
+app.add_typer(reviews, name="corpora")
+
+reviews.command("list")(corpora.list_corpora)
+reviews.command("import")(corpora.import_data)
+reviews.command("show")(corpora.show_corpus)
+reviews.command()(corpora.score)
+reviews.command()(corpora.audit)
+reviews.command()(reviewing.search)
+reviews.command()(reviewing.decide)
+reviews.command()(reviewing.bulk)
+reviews.command()(reviewing.undo)
+reviews.command()(reviewing.events)
+reviews.command()(label_tables.labels)
+reviews.command("label")(label_tables.change_label)
+reviews.command()(label_tables.thresholds)
+reviews.command()(label_tables.confusions)
+reviews.command()(reviewing.rules)
+reviews.command()(corpora.export)
+reviews.command()(corpora.decisions)
+reviews.command()(corpora.delete)
 
 
 @app.callback(

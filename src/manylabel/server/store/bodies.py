@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from manylabel.exceptions import ParameterError
 from manylabel.server.store.documents import Order
 from manylabel.server.store.filters import DocumentState, Filter, LabelName
 
@@ -18,6 +19,18 @@ class Asked(BaseModel):
     """A request body: what is not known is refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+Given = TypeVar("Given", bound=BaseModel)
+
+
+def checked(kind: type[Given], given: Any) -> Given:
+    """A body of plain data; a `ParameterError` that names what is wrong with it."""
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        found = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise ParameterError(f"{found.removeprefix(': ')}.") from None
 
 
 class Suggestion(BaseModel):

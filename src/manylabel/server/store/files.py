@@ -166,8 +166,8 @@ class CorpusFiles:
         found = CorpusFile(self.folder / checked_name(name, "a corpus"))
         if not found.path.is_file():
             raise MissingDataError(
-                f"There is no corpus {name!r}. Known: {', '.join(self.names()) or 'none'}. Import one with a job of "
-                "the kind 'import'."
+                f"There is no corpus {name!r}. Known: {', '.join(self.names()) or 'none'}. Import one: "
+                "a job of the kind 'import', or `manylabel corpora import`."
             )
         return found
 

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.exceptions import UnknownNameError
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.progress import stage
 from manylabel.server.jobs.store import BUILT_IN
+from manylabel.server.store.bodies import Decision, checked
 from manylabel.server.store.decisions import measure_margins, new_event, recount
 from manylabel.server.store.files import CorpusFile, CorpusFiles, about, original_source
 from manylabel.server.store.thresholds import DOCUMENTS, SCORES
@@ -194,6 +195,43 @@ def keep_queue(database: sqlite3.Connection, chosen: Sequence[Chosen]) -> None:
         WHERE name = ?2 AND state = 'active'""",
         [(one.row + 1, label, p) for one in chosen for label, p in one.labels if p >= LEAST_SUGGESTED],
     )
+
+
+def read_decisions(database: sqlite3.Connection, path: Path) -> list[dict[str, Any]]:
+    """The decisions of a file of JSON lines, as `decide` takes them; errors name the line.
+
+    A line has the form of the API, with the id or the number of a document, or that of ``manylabel audit --apply``. One
+    without a revision is about the document as it is now.
+    """
+    found = []
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(_decision(database, json.loads(line.decode("utf-8-sig"))))
+        except (ValueError, RecursionError, OverflowError) as error:
+            problem = f"This is not JSON: {error}." if isinstance(error, json.JSONDecodeError) else str(error)
+            raise DataError(problem, path=path, line=number) from None
+    if not found:
+        raise DataError("There is no decision.", path=path, remedy="Write one JSON object per line.")
+    return found
+
+
+def _decision(database: sqlite3.Connection, given: Any) -> dict[str, Any]:
+    if not isinstance(given, dict) or not isinstance(given.get("document"), (int, str)):
+        raise ParameterError("A decision is a JSON object with a document, which is a number or an id.")
+    column = "id" if isinstance(given["document"], str) else "number"
+    rows = database.execute(
+        f"SELECT number, revision FROM documents WHERE {column} = ?", (given["document"],)
+    ).fetchall()
+    if len(rows) != 1:
+        several = f"{len(rows)} documents have the id" if rows else "There is no document"
+        raise ParameterError(f"{several} {given['document']!r:.200}. Name a document by its number or its own id.")
+    made = {"revision": rows[0]["revision"], **given, "document": rows[0]["number"]}
+    if "action" in given:
+        way = {"add": "accept", "remove": "reject"}.get(given["action"], str(given["action"]))
+        made = {"document": made["document"], "revision": made["revision"], way: [given.get("label")]}
+    return checked(Decision, made).model_dump()
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------

@@ -1,0 +1,150 @@
+"""``manylabel corpora``: a whole review without a server, from data to a corrected file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manylabel.cli.run import run
+from manylabel.data import read
+
+ROWS = ["the bus was late,buses", "a hole in the road,roads", "bus on a bad road,buses;roads", "the dark lamp,lamps"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with a scored corpus; tests review documents of their own."""
+    place = tmp_path_factory.mktemp("server")
+    lines = [f"{number},{row}" for number, row in enumerate(ROWS * 5)]
+    (place / "mail.csv").write_text("id,text,labels\n" + "\n".join(lines) + "\n")
+    assert run(["corpora", "import", str(place), "mail", str(place / "mail.csv")]) == 0
+    assert run(["corpora", "score", str(place), "mail", "--method", "nb-binary"]) == 0
+    return place
+
+
+class Command:
+    """Runs actions on the corpus and returns what they print."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capsys = folder, capsys
+
+    def text(self, action: str, *arguments: str) -> str:
+        self.capsys.readouterr()
+        assert run(["corpora", action, str(self.folder), "mail", *arguments]) == 0, self.capsys.readouterr().err
+        return self.capsys.readouterr().out
+
+    def json(self, action: str, *arguments: str) -> Any:
+        return json.loads(self.text(action, *arguments, "--json"))
+
+    def refused(self, action: str, *arguments: str) -> str:
+        self.capsys.readouterr()
+        assert run(["corpora", action, str(self.folder), *arguments]) == 2
+        return self.capsys.readouterr().err
+
+
+@pytest.fixture
+def command(folder: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(folder, capsys)
+
+
+def test_corpora_and_their_documents_are_shown(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["corpora", "list", str(command.folder)]) == 0
+    assert capsys.readouterr().out == "mail\n"
+    assert (command.json("show")["documents"], "out-of-fold" in command.text("show")) == (20, True)
+    assert "the dark lamp" in command.text("show", "--document", "4")
+    assert "no document" in command.refused("show", "mail", "--document", "99")
+
+
+def test_documents_are_found_by_label_relation_and_rule(command: Command) -> None:
+    found = command.json("search", "--label", "buses", "--relation", "true", "--text", "road", "--order", "score")
+    assert (found["total"], len(found["documents"])) == (5, 5)
+    again = command.json("search", "--filter", json.dumps(found["filter"]), "--documents", "2")
+    assert (again["total"], len(again["documents"]), again["next"] is None) == (5, 2, False)
+    assert command.json("search", "--rule", "bus NOT road")["total"] == 5
+    assert "10 documents" in command.text("search", "--text", "bus")
+    assert "filter.state" in command.refused("search", "mail", "--state", "done")
+    assert "belongs to a --label" in command.refused("search", "mail", "--relation", "true")
+    assert "not JSON" in command.refused("search", "mail", "--filter", "{")
+    assert "There is no corpus 'other'" in command.refused("search", "other")
+
+
+def test_decisions_of_a_file_are_kept_undone_and_printed(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "decisions.jsonl"
+    file.write_text('{"document": "3", "accept": ["roads"], "state": "reviewed"}\n'
+                    '{"document": 8, "revision": 1, "reject": ["lamps"]}\n'
+                    '{"document": "11", "label": "buses", "action": "add"}\n')  # fmt: skip
+    event = command.json("decide", str(file), "--by", "Ana")["event"]
+    printed = [json.loads(line) for line in command.text("decisions").splitlines()]
+    assert {(one["document"], one["label"], one["action"], one["by"]) for one in printed} == {
+        ("3", "roads", "add", "Ana"),
+        ("7", "lamps", "remove", "Ana"),
+        ("11", "buses", "add", "Ana"),
+    }
+    target = tmp_path / "corrected.csv"
+    command.text("export", str(target))
+    assert sorted(list(read(target).corpus.label_sets)[3]) == ["lamps", "roads"]
+    assert "changed by Ana after" in command.refused("decide", "mail", str(file), "--by", "Ben")
+    assert command.json("events", "--by", "Ana")["events"][0]["documents"] == [4, 8, 12]
+    assert command.json("undo", "--by", "Ana")["undone"] == event
+    assert command.text("decisions") == ""
+    file.write_text('\n{"document": "nobody"}\n')
+    assert "decisions.jsonl, line 2: There is no document 'nobody'" in command.refused(
+        "decide", "mail", str(file), "--by", "Ana"
+    )
+    file.write_bytes(b"\xff{\n")
+    assert "line 1: " in command.refused("decide", "mail", str(file), "--by", "Ana")
+    file.write_text("{\n")
+    assert "line 1: This is not JSON" in command.refused("decide", "mail", str(file), "--by", "Ana")
+
+
+def test_bulk_actions_are_previewed_first(command: Command) -> None:
+    arguments = ["--by", "Cem", "--filter", '{"text": "lamp"}', "--do", "accept", "--label", "lamps"]
+    assert "5 changes in 5 documents" in command.text("bulk", *arguments)
+    assert command.json("bulk", *arguments)["event"] is None
+    assert command.json("bulk", *arguments, "--yes")["event"] is not None
+    assert command.json("search", "--label", "lamps", "--relation", "accepted")["total"] == 5
+    command.text("undo", "--by", "Cem")
+    assert "'do' with 'label'" in command.refused("bulk", "mail", "--by", "Cem")
+
+
+def test_labels_thresholds_and_confusions(command: Command) -> None:
+    found = command.json("labels", "--order", "documents", "--descending")
+    assert (found["total"], found["labels"][0]["label"], found["labels"][0]["documents"]) == (3, "buses", 10)
+    assert "3 labels" in command.text("labels")
+    command.text("label", "rename", "lamps", "street lamps", "--by", "Dea")
+    assert command.json("labels", "--typed", "street")["total"] == 1
+    assert "TO is given" in command.refused("label", "mail", "merge", "roads", "--by", "Dea")
+    command.text("undo", "--by", "Dea")
+    study = command.json("thresholds", "--label", "roads", "--threshold", "0.9", "--save", "--by", "Dea")
+    assert study["labels"][0]["now"]["threshold"] == 0.9
+    assert "leave" in command.text("thresholds", "--recall", "0.5")
+    command.text("undo", "--by", "Dea")
+    assert set(command.json("confusions")) == {"documents", "total", "pairs"}
+    assert "wrongly predicted" in command.text("confusions")
+
+
+def test_keyword_rules_are_tried_and_kept(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "rules.txt"
+    file.write_text("buses: bus\nroads: (\n")
+    shown = command.text("rules", str(file))
+    assert "100.0 %" in shown
+    assert "rules.txt, line 2: The query ends" in shown
+    assert command.json("rules", str(file), "--save", "--by", "Eli")["rules"][0]["documents"] == 10
+    assert command.text("rules") == "buses: bus\nroads: (\n"
+    file.write_bytes(b"\xff")
+    assert "not UTF-8" in command.refused("rules", "mail", str(file))
+    assert "--save and --by" in command.refused("rules", "mail", "--save")
+
+
+def test_a_corpus_is_deleted_only_when_told_so(command: Command, tmp_path: Path) -> None:
+    data = str(command.folder / "mail.csv")
+    assert run(["corpora", "import", str(tmp_path), "mail", data]) == 0
+    assert run(["corpora", "delete", str(tmp_path), "mail"]) == 2
+    assert run(["corpora", "delete", str(tmp_path), "mail", "--yes"]) == 0
+    assert list((tmp_path / "corpora").iterdir()) == []
+
+
+def test_an_audit_leaves_suggestions(command: Command) -> None:
+    kept = command.json("audit")["suggestions"]
+    assert command.json("search", "--any-label", "suggested", "--order", "suggestion")["total"] <= kept
