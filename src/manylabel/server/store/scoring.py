@@ -18,8 +18,7 @@ from manylabel.server.store.files import CorpusFile, about
 from manylabel.server.store.filling import corrected_copy, keep_queue, keep_scores
 from manylabel.server.store.thresholds import columns
 from manylabel.tasks.corpora import Source
-from manylabel.tasks.gains import measure_gain
-from manylabel.tasks.reviewing import ReviewScores, score_by_model, score_out_of_fold
+from manylabel.tasks.reviewing import ReviewScores, measure_gain, score_by_model, score_out_of_fold
 from manylabel.tasks.suggest import suggest_for_review
 
 SUGGESTED = 100
