@@ -8,6 +8,7 @@ import "./job.js";
 
 const VIEWS = [
   { name: "try", title: "Try", element: "ml-try-view", load: () => import("./views/try.js") },
+  { name: "rules", title: "Rules", element: "ml-rules-view", load: () => import("./views/rules.js") },
 ];
 const LETTERS = { data: "d", compare: "c", labels: "l", try: "t", review: "r", errors: "e", rules: "u" };
 const USER = "manylabel-user";

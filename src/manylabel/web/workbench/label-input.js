@@ -35,11 +35,13 @@ class LabelInput extends LitElement {
   async find() {
     this.stop?.abort();
     this.stop = new AbortController();
+    const { typed } = this;
     try {
-      const { labels, total } = await get(corpusPath(this.corpus, "labels"), { typed: this.typed.trim(), limit: MOST }, this.stop.signal);
-      const exact = labels.some(({ label }) => label === this.typed.trim());
+      const { labels, total } = await get(corpusPath(this.corpus, "labels"), { typed: typed.trim(), limit: MOST }, this.stop.signal);
+      this.foundFor = typed;
+      const exact = labels.some(({ label }) => label === typed.trim());
       this.options = labels.map(({ label, documents }) => ({ label, note: counted(documents, "document"), isNew: false }));
-      if (this.allowNew && this.typed.trim() && !exact) this.options.push({ label: this.typed.trim(), note: "add as a new label", isNew: true });
+      if (this.allowNew && typed.trim() && !exact) this.options.push({ label: typed.trim(), note: "add as a new label", isNew: true });
       this.more = Math.max(0, total - labels.length);
       this.active = this.options.length ? 0 : -1;
     } catch (error) {
@@ -51,13 +53,22 @@ class LabelInput extends LitElement {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && this.options === null) this.find();
     else if (step && this.options.length) this.active = (this.active + step + this.options.length) % this.options.length;
-    else if (event.key === "Enter" && this.options?.[this.active]) this.choose(this.options[this.active]);
+    else if (event.key === "Enter" && (this.options !== null || this.typed.trim())) this.take();
     else if (event.key === "Escape") {
       if (this.options === null) return;
       this.options = null;
     } else return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  /** Choose the active label; one who types fast gets what was typed, not what was found before. */
+  async take() {
+    if (this.foundFor !== this.typed) {
+      clearTimeout(this.waiting);
+      await this.find();
+    }
+    if (this.options?.[this.active]) this.choose(this.options[this.active]);
   }
 
   choose({ label, isNew }) {

@@ -50,6 +50,7 @@ class TryView extends View {
   }
 
   async opened() {
+    if (this.later) return; // what is being typed comes before the address
     const { parameters } = this;
     if (parameters.has("document") && this.corpus) await this.attempt(() => this.fetchDocument(Number(parameters.get("document"))));
     else if (parameters.has("text")) this.fields = { [WHOLE]: parameters.get("text") };
@@ -85,12 +86,15 @@ class TryView extends View {
 
   /** Put the text into the address, from where it is explained; long ones are explained at once. */
   keep() {
+    this.later = null;
     const whole = Object.keys(this.fields).join() === WHOLE, kept = this.length <= IN_ADDRESS;
     set({ text: kept && whole ? this.fields[WHOLE] : null, fields: kept && !whole ? JSON.stringify(this.fields) : null, document: null });
     this.explain();
   }
 
   clear() {
+    clearTimeout(this.later);
+    this.later = null;
     Object.assign(this, { fields: { [WHOLE]: "" }, from: null });
     this.tell("ml-problem", null);
     set({ text: null, fields: null, document: null, label: null });

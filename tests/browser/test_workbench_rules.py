@@ -1,0 +1,114 @@
+"""The view Rules in a browser: keyword rules, what they match, and how they are saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from browsing import Served, Visit
+
+RULES = "transport/buses: bus OR buses\nleisure/parks: park* AND NOT parking"
+
+
+@pytest.fixture(scope="module")
+def visit(opened: Callable[..., Visit], served: Served) -> Iterator[Visit]:
+    yield opened("#/townhall/rules")
+    revision = served.ask("/v1/corpora/townhall/rules")["revision"]
+    served.ask("/v1/corpora/townhall/rules", {"by": "Ann", "rules": "", "revision": revision}, "PUT")
+
+
+def figures(visit: Visit, row: int) -> list[str]:
+    cells = visit.page.locator(".rules-table tbody tr").nth(row).locator("td.figure")
+    return [text.split("\n")[0].strip() for text in cells.all_inner_texts()]
+
+
+def studied(visit: Visit, rules: str) -> None:
+    """Type rules and wait until all of them are in the table."""
+    visit.page.fill("#rules-text", rules)
+    lines = [line for line in rules.split("\n") if line]
+    visit.page.wait_for_function(
+        "lines => document.querySelectorAll('.rules-table tbody tr:not(.together)').length === lines", arg=len(lines)
+    )
+
+
+def test_figures_follow_the_text_and_open_their_documents(visit: Visit, served: Served) -> None:
+    studied(visit, RULES)
+    for row, line in enumerate(RULES.split("\n")):
+        label, query = line.split(": ")
+        counts = []
+        for labels in ([], [("true", label)], [("not true", label)]):
+            conditions = [{"relation": relation, "label": name} for relation, name in labels]
+            body = {"filter": {"rule": query, "labels": conditions}, "limit": 1}
+            counts.append(served.ask("/v1/corpora/townhall/search", body)["total"])
+        shown = figures(visit, row)
+        assert shown[1:4] == [f"{number:,}" for number in counts]
+        assert shown[4] == f"{100 * counts[1] / counts[0]:.1f} %", "all documents of this corpus are labelled"
+    link = visit.page.locator(".rules-table tbody tr").first.get_by_title("Without the label").get_attribute("href")
+    assert link == "#/townhall/errors?rule=bus+OR+buses&is=not+true%3Atransport%2Fbuses"
+    assert "rules=" in visit.page.url
+
+
+def test_a_rule_shows_its_documents_with_the_words_marked(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("j")
+    page.wait_for_function("() => document.querySelector('.rules-found h2').innerText === 'Documents of line 2'")
+    page.wait_for_function(
+        "() => document.querySelector('.rule-sample mark')?.innerText.toLowerCase().startsWith('park')"
+    )
+    page.locator(".rules-found select").select_option("missed")
+    page.wait_for_function(
+        "() => document.querySelector('.rule-sample') && !document.querySelector('.rule-sample mark')"
+    )
+
+
+def test_words_and_labels_are_offered(visit: Visit) -> None:
+    page = visit.page
+    word = page.locator(".rules-editor .chips button").first
+    added = word.inner_text().removeprefix("+ ")
+    word.click()
+    assert page.input_value("#rules-text").split("\n")[1].endswith(f"OR {added}")
+    page.keyboard.press("Control+z")
+    assert page.input_value("#rules-text") == RULES
+    page.get_by_role("combobox", name="Begin a rule for a label").fill("librar")
+    page.keyboard.press("Enter")  # before anything was found
+    page.wait_for_function("wanted => document.activeElement.value === wanted", arg=RULES + "\neducation/libraries: ")
+    page.keyboard.type("librar*")
+    page.wait_for_function("() => document.querySelectorAll('.rules-table tbody tr').length === 3")
+
+
+def test_mistakes_stand_at_their_line(visit: Visit) -> None:
+    page = visit.page
+    page.fill("#rules-text", RULES + "\nbuses: road OR (")
+    page.wait_for_selector(".rule-problems li")
+    assert "Line 3" in page.locator(".rule-problems").inner_text()
+    assert page.get_attribute("#rules-text", "aria-invalid") == "true"
+    page.get_by_role("button", name="Line 3").click()
+    assert page.evaluate("() => document.activeElement.value.slice(document.activeElement.selectionStart)").startswith(
+        "buses: road"
+    )
+    assert figures(visit, 0)[1] != ""
+
+
+def test_rules_are_saved_undone_and_never_overwritten_silently(visit: Visit, served: Served) -> None:
+    page, path = visit.page, "/v1/corpora/townhall/rules"
+    studied(visit, RULES)
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Undo saving").wait_for()
+    page.wait_for_function("() => !location.hash.includes('rules=')")
+    saved = served.ask(path)
+    assert (saved["rules"], saved["by"]) == (RULES, "Ann")
+    page.get_by_role("button", name="Undo saving").click()
+    page.get_by_role("button", name="Undo saving").wait_for(state="detached")
+    assert served.ask(path)["rules"] != RULES
+    served.ask(path, {"by": "Bob", "rules": "leisure/parks: tree", "revision": served.ask(path)["revision"]}, "PUT")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("What Bob saved meanwhile").wait_for()
+    assert served.ask(path)["by"] == "Bob"
+    assert "by 'Bob'" in page.locator(".problem").inner_text()
+    page.get_by_role("button", name="Save mine instead").click()
+    page.get_by_role("button", name="Undo saving").wait_for()
+    assert served.ask(path)["rules"] == RULES
+    assert [text for text in visit.complaints if "409" not in text] == []
