@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import read
 
@@ -145,6 +146,21 @@ def test_a_corpus_is_deleted_only_when_told_so(command: Command, tmp_path: Path)
     assert list((tmp_path / "corpora").iterdir()) == []
 
 
-def test_an_audit_leaves_suggestions(command: Command) -> None:
+def test_thresholds_are_written_into_a_model(command: Command, tmp_path: Path) -> None:
+    model, output = tmp_path / "mail.manylabel", tmp_path / "new.manylabel"
+    command.text("score", "--method", "nb-binary", "--output", str(model))
+    command.text("thresholds", "--threshold", "0.75", "--save", "--by", "Fay")
+    command.text("write-thresholds", str(model), str(output))
+    assert set(TextClassifier.load(output).decided_.thresholds()) == {0.75}
+    command.text("undo", "--by", "Fay")
+
+
+def test_an_audit_leaves_suggestions_and_a_queue_can_be_chosen(command: Command, tmp_path: Path) -> None:
     kept = command.json("audit")["suggestions"]
     assert command.json("search", "--any-label", "suggested", "--order", "suggestion")["total"] <= kept
+    file = tmp_path / "decisions.jsonl"
+    file.write_text('{"document": "19", "clear": ["lamps"]}\n')  # a document without a label, to choose
+    command.text("decide", str(file), "--by", "Gil")
+    chosen = command.json("suggest", "--documents", "1")["documents"]
+    assert [one["id"] for one in command.json("search", "--queue", "--order", "queue")["documents"]] == ["19"]
+    assert [one["id"] for one in chosen] == ["19"]

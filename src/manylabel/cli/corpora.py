@@ -193,6 +193,28 @@ def audit(folder: Directory, name: Corpus, seed: o.Seed = 0, jobs: o.Jobs = None
         show([Note(f"{counted(kept, 'suggestion waits', 'suggestions wait')} in the corpus {name}.")])
 
 
+def suggest(
+    folder: Directory,
+    name: Corpus,
+    documents: Annotated[int, typer.Option("--documents", min=1, help="How many documents to choose.")] = 100,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+) -> None:
+    """Choose the documents to label next, and keep them in the corpus as a queue."""
+    corpus = files_in(folder).get(name)
+    from manylabel.server.store.scoring import suggest_documents
+    from manylabel.wording import counted
+
+    with explained(), progress():
+        found = suggest_documents(corpus, {"count": documents, "seed": seed})
+    if json:
+        show_json(found)
+        return
+    chosen = counted(len(found["documents"]), "document is", "documents are")
+    text = f"{chosen} in the queue: manylabel corpora search {folder} {name} --queue --order queue"
+    show([Note(text)])
+
+
 def export(
     folder: Directory,
     name: Corpus,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -124,6 +125,24 @@ def thresholds(
     columns += [Column("enter", "count"), Column("leave", "count")]
     rows = [[one["label"], *(one["now"][key] for key in kinds), one["enter"], one["leave"]] for one in found["labels"]]
     show([Table(columns, rows)])
+
+
+def write_thresholds(
+    folder: Directory,
+    name: Corpus,
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The model file to write.", show_default=False)],
+    json: o.Json = False,
+) -> None:
+    """Write a copy of a model that predicts by the thresholds of the corpus."""
+    with reading(folder, name) as database:
+        from manylabel.server.store.thresholds import saved_thresholds
+
+        saved = saved_thresholds(database)
+    from manylabel.tasks.thresholds import write_reviewed
+
+    found = write_reviewed(model, saved, output, f"saved in the review of {name}")
+    show_json(found) if json else show([Note(f"Written to {output}.")])
 
 
 def confusions(

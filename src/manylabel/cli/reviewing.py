@@ -49,6 +49,7 @@ def search(
         str | None,
         option("--any-label", "no true label, disagreement, false positive, false negative or suggested."),
     ] = None,
+    queue: Annotated[bool, typer.Option("--queue", help="Documents that `suggest` chose.")] = False,
     label: Annotated[list[str] | None, option("--label", "A label to compare by; may be repeated.")] = None,
     relation: Annotated[
         list[str] | None,
@@ -56,7 +57,10 @@ def search(
     ] = None,
     filter: Documents = "{}",
     order: Annotated[
-        str, typer.Option("--order", help="id, score, uncertainty, disagreement or suggestion; by the first --label.")
+        str,
+        typer.Option(
+            "--order", help="id, score, uncertainty, disagreement, suggestion or queue; of the first --label."
+        ),
     ] = "id",
     descending: Annotated[bool, typer.Option("--descending", help="The highest first.")] = False,
     limit: Annotated[int, typer.Option("--documents", min=1, max=500, help="How many documents to list.")] = 20,
@@ -70,7 +74,7 @@ def search(
         raise ParameterError("Every --relation belongs to a --label: give as many labels, in the same order.")
     relations = [*(relation or []), *[None] * len(label or [])]
     named = {"text": text, "rule": rule, "split": split, "state": state}
-    named |= {"reviewed_by": reviewed_by, "any_label": any_label}
+    named |= {"reviewed_by": reviewed_by, "any_label": any_label, "queue": "suggest" if queue else None}
     asked = {key: value for key, value in named.items() if value is not None}
     conditions = [
         {"label": one, "relation": how} for one, how in zip(label or [], relations, strict=False) if how is not None
