@@ -144,6 +144,15 @@ def test_models_from_elsewhere_are_read_and_not_replaced(server: InProcess) -> N
     for request in (asked, {**asked, "model": "letters", "name": "given"}):
         refused = server.ask("POST", "/v1/jobs", request)
         assert (refused.status, "Choose another name" in refused.json()["detail"]) == (422, True)
+    inside = Path(str(server.settings.data), "models", "own.manylabel").resolve()
+    same = in_process({"own": inside}, data=str(server.settings.data))
+    before = same.ask("GET", "/v1/models/own").json()["sha256"]
+    study = same.ask("POST", "/v1/corpora/letters/thresholds/study", {}).json()
+    thresholds = {"by": "Ana", "revision": study["revision"], "thresholds": {"roads": 0.75}}
+    assert same.ask("PUT", "/v1/corpora/letters/thresholds", thresholds).status == 200
+    run_job(same, {"kind": "thresholds", "corpus": "letters", "model": "own"})
+    assert same.refresh().count(True) == 1
+    assert same.ask("GET", "/v1/models/own").json()["sha256"] != before
     failed = ended_job(server, {"kind": "thresholds", "corpus": "letters", "model": "none"})
     assert "There is no model 'none'. Known: given, " in failed["error"]
     for request, words in (
