@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.keywords import KeywordMatcher
 from manylabel.server.problems import RequestError
 from manylabel.server.store import documents, filling, matches, rules
 from manylabel.server.store.files import CorpusFile, CorpusFiles
 from manylabel.server.store.filters import Filter
+from manylabel.tasks.rule_study import OneQuery
 from reviewed import ROWS, decide, decision, ids, make_corpus, relation, undo
 
 
@@ -78,6 +79,20 @@ def test_mistakes_are_told_by_line_and_the_other_lines_studied(made: CorpusFile)
 def test_a_filter_finds_what_the_keyword_rule_of_a_model_matches(made: CorpusFile, query: str) -> None:
     found = KeywordMatcher(f"x: {query}").fit(["x"]).transform([row[1] for row in ROWS]).toarray()[:, 0]
     assert ids(made, rule=query) == "".join(row[0] for row, holds in zip(ROWS, found, strict=True) if holds)
+
+
+def test_texts_are_split_as_the_method_rules_splits_them() -> None:
+    page = ["<p class='road'>late bus</p>", "<p>a road</p>", "<div>road</div>"]
+    assert OneQuery("road", page).places(page).tolist() == [1, 2]  # HTML is removed
+    chinese = ["公交车又晚点了", "路灯坏了"]
+    assert OneQuery("晚点", chinese).places(chinese).tolist() == [0]
+
+
+def test_counts_have_no_texts_to_match(corpus: CorpusFile) -> None:
+    with corpus.writing() as database:
+        database.execute("UPDATE about SET value = 'true' WHERE key = 'is_counts'")
+    with pytest.raises(ParameterError, match="came as counts"):
+        study(corpus, "buses: bus")
 
 
 def test_wrong_queries_are_refused(made: CorpusFile) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ _ENDING = "zz"
 """Letters appended to a prefix, so that a tokeniser that drops short words keeps it."""
 
 TEXT = Satisfies("a text", lambda value: isinstance(value, str))
+Key = TypeVar("Key")
 Alternatives = npt.NDArray[np.int32]
 """The numbers of the words that are allowed at one position of a phrase."""
 
@@ -114,8 +115,8 @@ class KeywordMatcher(Estimator):
                 f"are split here (tokens = {self.tokens!r})."
             )
 
-    def never_found(self, queries: Mapping[str, Query]) -> dict[str, Atom]:
-        """By label, the first atom of its query that is no word as texts are split; none where all are words."""
+    def never_found(self, queries: Mapping[Key, Query]) -> dict[Key, Atom]:
+        """By label or line, the first atom of a query that is no word as texts are split; none where all are."""
         pieces = self._pieces([atom for query in queries.values() for atom in atoms(query)])
         lost = {label: [atom for atom in atoms(query) if not pieces[atom]] for label, query in queries.items()}
         return {label: found[0] for label, found in lost.items() if found}

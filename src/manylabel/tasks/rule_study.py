@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -19,6 +19,9 @@ from manylabel.features.keywords import KeywordMatcher
 from manylabel.features.reading import CHOSEN_BY_TEXTS, Reading
 from manylabel.features.scripts import without_markup
 from manylabel.metrics.counts import LabelCounts
+
+MOST_NEAR = 20
+"""Unknown labels for which a similar name is looked for, which takes long where there are many labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +51,11 @@ class QueryMatcher:
         rules = write_rules(dict(zip(names, queries, strict=True)))
         return KeywordMatcher(rules, tokens=self.reading.tokens).fit(names)
 
-    def problem(self, query: Query) -> str | None:
-        """Why a query would never be true as it is meant; None where nothing is wrong with it."""
-        empty = KeywordMatcher("", tokens=self.reading.tokens)
-        for atom in empty.never_found({"": query}).values():
-            return f"{atom} would never be found: it is not a word as texts are split here ({self.reading.tokens})."
-        return None
+    def problems(self, queries: Mapping[int, Query]) -> dict[int, str]:
+        """Why queries would not mean what is written, by line; none where nothing is wrong."""
+        lost = KeywordMatcher("", tokens=self.reading.tokens).never_found(queries)
+        how = f"it is not a word as texts are split here ({self.reading.tokens})"
+        return {line: f"{atom} would never be found: {how}." for line, atom in lost.items()}
 
     def matches(self, matcher: KeywordMatcher, texts: Sequence[str]) -> Csr:
         """Texts × queries: 1 where a query is true."""
@@ -66,7 +68,7 @@ class OneQuery:
     def __init__(self, query: str, sample: Sequence[str]) -> None:
         self.queries = QueryMatcher(sample)
         parsed = parse_query(query)
-        if (problem := self.queries.problem(parsed)) is not None:
+        for problem in self.queries.problems({1: parsed}).values():
             raise DataError(problem)
         self.matcher = self.queries.matcher([parsed])
 
@@ -81,19 +83,16 @@ class RuleStudy:
 
     def __init__(self, rules: str, sample: Sequence[str], known: Sequence[str]) -> None:
         self.queries = QueryMatcher(sample)
-        self.lines: list[tuple[int, str, Query]] = []
-        self.problems: list[RuleProblem] = []
+        read = list(rule_lines(rules))
+        whole = [(line, label, query) for line, label, query in read if not isinstance(query, DataError)]
+        wrong = {line: str(query) for line, _, query in read if isinstance(query, DataError)}
+        wrong |= self.queries.problems({line: query for line, _, query in whole})
+        self.lines = [one for one in whole if one[0] not in wrong]
         names = set(known)
-        for line, label, query in rule_lines(rules):
-            wrong = str(query) if isinstance(query, DataError) else self.queries.problem(query)
-            if wrong is not None or isinstance(query, DataError):
-                self.problems.append(RuleProblem(line, str(wrong)))
-                continue
-            if label not in names:
-                near = get_close_matches(label, known, n=1, cutoff=0.75)
-                meant = f" Did you mean {near[0]!r}?" if near else ""
-                self.problems.append(RuleProblem(line, f"There is no label {label!r:.200}.{meant}"))
-            self.lines.append((line, label, query))
+        unknown = {label: line for line, label, _ in reversed(self.lines) if label not in names}
+        for count, (label, line) in enumerate(sorted(unknown.items(), key=lambda one: one[1])):
+            wrong[line] = _no_label(label, known if count < MOST_NEAR else ())
+        self.problems = [RuleProblem(line, problem) for line, problem in sorted(wrong.items())]
         self.labels = list(dict.fromkeys(label for _, label, _ in self.lines))
         self.matcher = self.queries.matcher([query for *_, query in self.lines]) if self.lines else None
         place = {label: column for column, label in enumerate(self.labels)}
@@ -132,6 +131,11 @@ class RuleStudy:
             for label, n, carried, figures in zip(self.labels, counts, self.carried.tolist(), merged, strict=True)
         ]
         return {"rules": lines, "labels": labels, "problems": [one.as_dict() for one in self.problems]}
+
+
+def _no_label(label: str, known: Sequence[str]) -> str:
+    near = get_close_matches(label, known, n=1, cutoff=0.75)
+    return f"There is no label {label!r:.200}." + (f" Did you mean {near[0]!r}?" if near else "")
 
 
 def _figures(counts: Ints, carried: Ints) -> list[dict[str, Any]]:
