@@ -187,7 +187,7 @@ class Workbench extends LitElement {
         <label class="inline">Your name <input class="user" autocomplete="name" maxlength="100" placeholder="for decisions" .value=${this.user} @change=${(event) => this.rename(event.target.value)}></label>
         <button type="button" class="quiet" aria-label="Shortcuts" title="Shortcuts (?)" @click=${this.showShortcuts}>?</button>
       </header>
-      <div class="jobs" aria-label="Jobs">${this.jobs.filter(({ state }) => state === "running").map((job) => html`<ml-job .job=${job}></ml-job>`)}
+      <div class="jobs" role="group" aria-label="Jobs">${this.jobs.filter(({ state }) => state === "running").map((job) => html`<ml-job .job=${job}></ml-job>`)}
         ${this.waiting()}</div>
       ${this.problem ? html`<div class="problem" role="alert"><p>${this.problem.message}</p>
         <button type="button" @click=${() => { this.problem = null; }}>Dismiss</button></div>` : nothing}

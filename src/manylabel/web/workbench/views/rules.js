@@ -49,8 +49,8 @@ class RulesView extends View {
       { keys: ["e"], text: "Edit the rules", run: () => this.area.focus() },
       { keys: ["f"], text: "Find a label for a new rule", run: () => this.querySelector("ml-label-input").focus() },
       { keys: ["s"], text: "Save the rules", enabled: () => this.isChanged, run: () => this.save() },
-      { keys: ["j", "ArrowDown"], text: "Next rule", enabled: () => Boolean(this.rows.length), run: () => this.step(1) },
-      { keys: ["k", "ArrowUp"], text: "Previous rule", enabled: () => Boolean(this.rows.length), run: () => this.step(-1) },
+      { keys: ["j", "ArrowDown"], text: "Next rule", enabled: () => Boolean(this.beside(1)), run: () => set({ line: this.beside(1).line }) },
+      { keys: ["k", "ArrowUp"], text: "Previous rule", enabled: () => Boolean(this.beside(-1)), run: () => set({ line: this.beside(-1).line }) },
     ];
   }
 
@@ -214,10 +214,9 @@ class RulesView extends View {
     document.execCommand("insertText", false, letters);
   }
 
-  /** Go to the next or previous rule. */
-  step(by) {
-    const place = this.rows.indexOf(this.chosen) + by;
-    if (this.rows[place]) set({ line: this.rows[place].line });
+  /** The next (1) or previous (-1) rule; undefined at the ends. */
+  beside(step) {
+    return this.rows[this.rows.indexOf(this.chosen) + step];
   }
 
   /** Put the cursor into a line. */

@@ -1,0 +1,128 @@
+"""Every view of the workbench: at two widths and in both themes, by keyboard alone, without a dead control."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from browsing import Served, Visit
+from controls import Watched
+from manylabel.web import FOLDER
+
+VIEWS = re.findall(r'\{ name: "(\w+)", title:', (FOLDER / "workbench" / "app.js").read_text(encoding="utf-8"))
+LABEL = "transport/buses"
+PARAMETERS = {
+    "try": "text=The+bus+is+late+and+the+road+has+a+hole.",
+    "errors": f"is=false+negative:{LABEL}",
+    "labels": f"label={LABEL}",
+    "rules": f"rules={LABEL}:+bus%0A{LABEL}:+tram%0A{LABEL}:+stop&line=2",
+}
+"""By view, the state in which it shows most."""
+EXCEPTIONS: dict[str, dict[str, str]] = {}
+"""By view, parts of the places of controls that need not have an effect of their own, with the reason."""
+PLACE = """() => document.querySelector('#view').contains(document.activeElement)
+  ? document.activeElement.dataset.place ?? '' : null"""
+ALL_KEYS = """async () => (await import('/web/workbench/shortcuts.js')).all()
+  .flatMap(([, all]) => all.flatMap(({ keys }) => keys))"""
+IS_ENABLED = """async (key) => (await import('/web/workbench/shortcuts.js')).all()
+  .some(([, all]) => all.some(({ keys, enabled }) => keys.includes(key) && (enabled?.() ?? true)))"""
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def address_of(view: str) -> str:
+    return f"#/townhall/{view}?{PARAMETERS.get(view, 'nothing=1')}"
+
+
+@pytest.fixture(scope="module")
+def watched(opened: Callable[..., Visit], served: Served) -> tuple[Visit, Watched]:
+    visit = opened("#/townhall/try")
+    made = Watched.watch(visit.page)
+    visit.page.reload()
+    made.settle()
+    return visit, made
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_fit_and_are_accessible_in_both_themes(watched: tuple[Visit, Watched], served: Served, view: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    visit, page = watched[0], watched[0].page
+    found: list[str] = []
+    for width in (1440, 420):
+        page.set_viewport_size({"width": width, "height": 900})
+        watched[1].open(address_of(view))
+        if (wider := page.evaluate(WIDER)) > 0:
+            found.append(f"{width} px: the page is {wider} px wider than the window")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            violations = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            found += [
+                f"{width} px, {scheme}: {one['id']}: {one['nodes'][0]['html'][:300]}"
+                for one in violations
+                if one["impact"] in ("serious", "critical")
+            ]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light")
+    assert found == []
+    assert visit.complaints == []
+    assert [url for url in visit.requests if not url.startswith((served.url, "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_control_is_reached_by_tab(watched: tuple[Visit, Watched], view: str) -> None:
+    page, watch = watched[0].page, watched[1]
+    watch.open(address_of(view))
+    expected = page.evaluate(
+        "() => Object.values(window.__watch.controls()).filter((one) => one.type !== 'radio')"
+        ".map((one, place) => { one.dataset.place = place; return place; }).length"
+    )
+    page.evaluate("() => { const view = document.querySelector('#view'); view.focus(); }")
+    reached: set[str] = set()
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        place = page.evaluate(PLACE)
+        if place is None:
+            break
+        reached.add(place)
+    missing = sorted({str(place) for place in range(expected)} - reached)
+    kinds = watch.kinds()
+    assert [kinds[int(place)] for place in missing] == []
+
+
+def test_a_dead_control_is_found(watched: tuple[Visit, Watched]) -> None:
+    page, watch = watched[0].page, watched[1]
+    watch.open("#/townhall/try")
+    page.reload()
+    watch.settle()
+    page.evaluate("() => document.querySelector('#view').append(document.createElement('button'))")
+    assert watch.operate("main > button[submit]") is False
+    page.reload()
+    watch.settle()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_control_is_dead(watched: tuple[Visit, Watched], view: str) -> None:
+    watch = watched[1]
+    watch.dead.clear()
+    watch.operated = 0
+    watch.operate_all(address_of(view), EXCEPTIONS.get(view, {}))
+    assert watch.operated > 2
+    assert watch.dead == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_shortcut_does_something(watched: tuple[Visit, Watched], view: str) -> None:
+    page, watch = watched[0].page, watched[1]
+    watch.open(address_of(view))
+    dead = []
+    for keys in page.evaluate(ALL_KEYS):
+        watch.open(address_of(view))
+        if not page.evaluate(IS_ENABLED, keys):
+            continue
+        page.evaluate("() => { document.activeElement.blur(); window.__watch.begin(); }")
+        for key in keys.split(" ") if keys.strip() else [keys]:
+            page.keyboard.press(key)
+        if not watch.sees():
+            dead.append(keys)
+    assert dead == []
