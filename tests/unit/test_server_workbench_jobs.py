@@ -205,6 +205,16 @@ def test_the_gain_is_that_of_the_counts(server: InProcess) -> None:
     assert gain["micro_f1"]["low"] > 0
 
 
+def test_retraining_behind_keyword_rules(server: InProcess) -> None:
+    asked = {"kind": "retrain", "corpus": "review", "model": "behind", "method": "nb-binary", "rules": True}
+    assert "no saved keyword rules" in ended_job(server, asked)["error"]
+    rules = {"by": "Ana", "revision": 0, "rules": "lamps: zebra*"}
+    assert server.ask("PUT", "/v1/corpora/review/rules", rules).status == 200
+    assert "behind keyword rules of 1 label" in run_job(server, asked)["how"]
+    written = TextClassifier.load(Path(str(server.settings.data), "models", "behind.manylabel"))
+    assert "lamps" in written.predict(["zebras on the road"])[0]
+
+
 def test_retraining_needs_the_name_of_a_model(server: InProcess) -> None:
     answer = server.ask("POST", "/v1/jobs", {"kind": "retrain", "corpus": "review"})
     assert (answer.status, "needs 'model', the name of the model to write" in answer.json()["detail"]) == (422, True)

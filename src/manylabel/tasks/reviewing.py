@@ -20,6 +20,7 @@ from manylabel.evaluation.bootstrap import RESAMPLES, paired_difference
 from manylabel.evaluation.statistics import document_statistics
 from manylabel.evaluation.training_documents import count_seen
 from manylabel.exceptions import DataError
+from manylabel.features.keyword_rules import parse_rules
 from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -152,11 +153,12 @@ def score_out_of_fold(
     *,
     without_label: Sequence[int] = (),
     method: str | None = None,
+    rules: str = "",
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> ReviewScores:
     """Out-of-fold scores of the labelled documents of a source by a method; trained on all of these, it scores the
-    others, and is written to `output` if that is given.
+    others, and is written to `output` if that is given. `rules` is the text of keyword rules that come before it.
 
     `without_label` are the rows of documents that were reviewed and have no label: they count as labelled. The
     thresholds are those of the method trained on all; where its rule has none, those with the best F1 of each label.
@@ -171,7 +173,9 @@ def score_out_of_fold(
         )
     is_labelled[list(without_label)] = True
     labelled = np.flatnonzero(is_labelled)
-    recipe, known = Recipe.of(method or DEFAULT_METHOD), corpus.subset(labelled)
+    queries = {label: str(query) for label, query in parse_rules(rules).items()}
+    changes = {"features": {"rules": queries}} if queries else None
+    recipe, known = Recipe.of(method or DEFAULT_METHOD, changes), corpus.subset(labelled)
     folds, how = folds_of(known, FOLDS, seed)
     with stage("Training on folds", len(folds) + 1) as advance:
         whole = fit_corpus(known, recipe, seed=seed, n_jobs=n_jobs)
@@ -183,7 +187,8 @@ def score_out_of_fold(
             advance(1)
     if output is not None:
         whole.save(output, training_facts(known, corpus.name or source.data, "train"))
-    found = kept.finish(f"out-of-fold scores of the method {recipe.method}, {how}")
+    behind = f" behind keyword rules of {counted(len(queries), 'label')}" if queries else ""
+    found = kept.finish(f"out-of-fold scores of the method {recipe.method}{behind}, {how}")
     return replace(found, trained=len(known))
 
 

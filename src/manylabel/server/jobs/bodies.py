@@ -64,6 +64,9 @@ class JobRequest(BaseModel):
     count: Annotated[int, Field(ge=1, le=1_000, description="The length of the queue of a job 'suggest'.")] | None = (
         None
     )
+    rules: Annotated[bool, Field(description="Put the saved keyword rules of the corpus before the method.")] | None = (
+        None
+    )
     budget: Annotated[float, Field(gt=0, le=1e9)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None
@@ -115,7 +118,12 @@ NEEDED: dict[str, dict[str, str]] = {
     "thresholds": {"corpus": "the corpus whose thresholds are written", "model": "the model that gets them"},
 }
 """By kind of job, what it needs besides data or a corpus, and what that is."""
-ONLY_FOR = {"options": ("preview", "import"), "name": ("thresholds",), "count": ("suggest",)}
+ONLY_FOR = {
+    "options": ("preview", "import"),
+    "name": ("thresholds",),
+    "count": ("suggest",),
+    "rules": ("score", "retrain"),
+}
 """What only some kinds of jobs take."""
 
 

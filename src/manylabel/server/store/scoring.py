@@ -16,6 +16,7 @@ from scipy import sparse
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.files import CorpusFile, about
 from manylabel.server.store.filling import corrected_copy, keep_queue, keep_scores
+from manylabel.server.store.rules import saved
 from manylabel.server.store.thresholds import columns
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.reviewing import ReviewScores, measure_gain, score_by_model, score_out_of_fold
@@ -36,6 +37,9 @@ def score_corpus(
     with corpus.reading() as database:
         seen = database.execute("SELECT MAX(number) FROM events").fetchone()[0]
         empty = _reviewed_without_label(database)
+        rules = saved(database)["rules"] if request.get("rules") else ""
+    if request.get("rules") and not rules.strip():
+        raise ParameterError("The corpus has no saved keyword rules. Save some first, or leave 'rules' out.")
     seed = int(request.get("seed") or 0)
     with corrected_copy(corpus) as data:
         source = Source(str(data), keep_blank=True)
@@ -47,6 +51,7 @@ def score_corpus(
                 output,
                 without_label=empty,
                 method=request.get("method"),
+                rules=rules,
                 seed=seed,
                 n_jobs=request.get("threads"),
             )
