@@ -74,6 +74,16 @@ def test_point_16_the_sheet_is_printed_and_can_be_chosen(book, capfd):
         read(book, sheet="Note")
 
 
+def test_point_16_a_sheet_may_be_called_by_a_year(tmp_path, capsys):
+    """Point 16: -o sheet=2026 names a sheet, although it is a number in TOML."""
+    workbook = openpyxl.Workbook()
+    workbook.create_sheet("2026").append(["text", "labels"])
+    workbook["2026"].append(["a late bus", "buses"])
+    workbook.save(tmp_path / "years.xlsx")
+    assert run(["convert", str(tmp_path / "years.xlsx"), str(tmp_path / "years.csv"), "-o", "sheet=2026"]) == 0
+    assert (tmp_path / "years.csv").read_text().splitlines()[1].endswith("a late bus,buses")
+
+
 def test_point_16_a_workbook_is_recognised_by_its_content(book, tmp_path):
     """Point 16: whatever its name is; an old workbook is refused with the remedy."""
     renamed = tmp_path / "export.data"

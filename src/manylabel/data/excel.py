@@ -77,7 +77,7 @@ def _checked_bytes(path: Path, limits: Limits) -> bytes:
 
 
 def _sheet(path: Path, book: Any, given: str | int | None) -> str:
-    """The name of the sheet that was given, by name or number from 1, or of the first one."""
+    """The name of the sheet that was given, by name (which may be a year) or number from 1, or of the first one."""
     names = [sheet.title for sheet in book.worksheets]
     if not names:
         raise DataError("The workbook has no sheet of cells.", path=path)
@@ -86,7 +86,7 @@ def _sheet(path: Path, book: Any, given: str | int | None) -> str:
             others = f"{'sheet' if len(names) == 2 else 'sheets'} {listed(names[1:])}"
             remark(f"{path}: sheet {names[0]!r} is read, not {others} (-o sheet=NAME).")
         return str(names[0])
-    if given in names:
+    if str(given) in names:
         return str(given)
     if isinstance(given, int) and 1 <= given <= len(names):
         return str(names[given - 1])

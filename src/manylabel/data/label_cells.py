@@ -22,6 +22,10 @@ _PIECE = re.compile(
     r"""\s*+('[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?[0-9]{1,18}+)\s*+(,|\Z)""", re.DOTALL
 )
 """One item of a list in Python's notation, a string or a number, and the comma after it."""
+_CHOICES = re.compile(r'\{\s*+"choices"\s*+:\s*+(\[.*\])\s*+\}', re.DOTALL)
+"""Several labels of a document as Label Studio exports them to CSV."""
+_LISTS = ("[", '{"choices"')
+"""How cells begin that hold a list of labels."""
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})
 MARKS = YES | NO
@@ -113,8 +117,12 @@ def split_cell(cell: str, separator: str | None) -> list[str]:
 
     >>> split_cell("b; a;b;", ";"), split_cell('["a, b"]', ","), split_cell("", ";")
     (['a', 'b'], ['a, b'], [])
+    >>> split_cell('{"choices": ["a, b", "c"]}', ",")
+    ['a, b', 'c']
     """
     cell = cell.strip()
+    if (choices := _CHOICES.fullmatch(cell)) is not None:
+        cell = choices[1]
     if cell.startswith("[") and cell.endswith("]"):
         names = _listed(cell)
         if names is not None:
@@ -163,7 +171,7 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
     """What separates the labels in the cells of some columns, and the reason in one sentence."""
     if given is not None:
         return (None, "Every cell is one label, as given.") if given == NO_SEPARATOR else (given, "")
-    texts = [cell for cell in _strings(table, columns) if not cell.startswith(("[", "<"))]
+    texts = [cell for cell in _strings(table, columns) if not cell.startswith((*_LISTS, "<"))]
     if not texts:
         kind = cell_kind(table, columns)
         return None, "Every cell is one label." if kind == "names" else f"The label cells hold {kind}."
@@ -193,10 +201,10 @@ def cell_kind(table: Table, columns: list[str]) -> str:
     cells = _strings(table, columns)
     if is_addresses(cells):
         return "addresses in angle brackets"
-    if any(cell.strip() and not cell.startswith("[") for cell in cells):
+    if any(cell.strip() and not cell.startswith(_LISTS) for cell in cells):
         return "names"
     holds_lists = any(isinstance(cell, list) for name in columns for cell in table.columns[name])
-    return "lists" if holds_lists or any(cell.startswith("[") for cell in cells) else "names"
+    return "lists" if holds_lists or any(cell.startswith(_LISTS) for cell in cells) else "names"
 
 
 def _strings(table: Table, columns: list[str]) -> list[str]:
@@ -255,6 +263,8 @@ def names_of_cell(cell: Any, separator: str | None) -> list[str] | str:
     """The labels of a cell, or a sentence about why it holds none."""
     if cell is None:
         return []
+    if isinstance(cell, dict) and cell.keys() == {"choices"}:  # Label Studio
+        cell = cell["choices"]
     if isinstance(cell, str):
         return split_cell(cell, separator)
     if isinstance(cell, int) and not isinstance(cell, bool):
