@@ -18,7 +18,11 @@ from rich.console import Console
 
 from manylabel.catalog import DEFAULT_METHOD, METHODS
 from manylabel.cli.display import draw
+from manylabel.data.columns import IDS, SIDE_FIELDS, SPLITS, TEXTS, TITLES
+from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.formats import FORMATS, Option
+from manylabel.data.label_cells import NO, YES
+from manylabel.data.label_columns import LABELS
 from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS
 from manylabel.reports.result_page import demo_page
 from manylabel.tasks.built_in import demo
@@ -38,6 +42,23 @@ PICTURE = """\
 <g class="{unique_id}-matrix">{matrix}</g></g></svg>
 """
 
+SEPARATORS = """
+Case and blanks around a name do not matter. Where several names for the main text occur, the first of the list is
+taken, and `describe` names the others. Columns of labels with two meanings, such as `tags` and `topics`, are an error
+that asks for `--label-column`; `labels` comes before all others. Numbered columns (`tag1`, `tag2`; `label_1`,
+`label_2`) are joined. Where no column has a usual name for labels, two or more columns of 0 and 1 (or true and false)
+are labels of their names.
+
+| what | separators that are recognised | to choose another |
+| --- | --- | --- |
+| cells of CSV | the one of `,` `;` tab `\\|` that is most frequent in the first line | `-o delimiter=';'` |
+| labels of a cell | `;` or `\\|` where one occurs, then `,`, then blanks | `--label-separator ','` |
+| labels in a list | `["a", "b"]` as in JSON or Python, `{"choices": ["a", "b"]}` as in Label Studio | |
+| URIs | `<http://…> <http://…>` | |
+
+Where a comma or a blank may belong to a name ("Smith, John", "real estate"), manylabel asks instead of guessing.
+`--label-separator none` makes every cell one label.
+"""
 READING = """
 ## How data are read, and how later data are
 
@@ -138,6 +159,33 @@ def metrics() -> str:
     return intro + sets + of_rankings + rankings + with_ancestors + hierarchical + CURVES
 
 
+def columns() -> str:
+    """The names of columns that are recognised, as a section of the page of formats."""
+    splits: dict[str, list[str]] = {}
+    for spelling, name in SPLIT_NAMES.items():
+        splits.setdefault(name, []).append(spelling)
+    values = "; ".join(f"{name}: {_listed(spellings)}" for name, spellings in splits.items())
+    rows = [
+        ["the main text", _listed(TEXTS), "`--text-column`"],
+        ["a title", _listed(TITLES), "`-o title_column=…`"],
+        ["further texts beside the main one", _listed(SIDE_FIELDS), "`--text-column`, repeated"],
+        ["labels", _listed(LABELS), "`--label-column`"],
+        ["ids", f"{_listed(IDS)}; other names that end in ID, where every value is different", "`-o id_column=…`"],
+        ["splits", f"{_listed(SPLITS)}. Their values: {values}", "`-o split_column=…`"],
+        [
+            "marks of a label column",
+            f"yes: {_listed(sorted(YES))}; no: {_listed(sorted(NO))}",
+            "`--label-column`, repeated",
+        ],
+    ]
+    head = "\n## Which columns are recognised\n\nIn tables, JSON lines, Excel and Parquet:\n\n"
+    return head + table(["what", "names", "to choose another"], rows) + SEPARATORS
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def formats() -> str:
     """The formats and the options of their readers as a page."""
     rows = [
@@ -156,6 +204,7 @@ def formats() -> str:
     return (
         "# Formats\n\nmanylabel detects the format of a file from its content and its suffix, and unpacks `.gz`.\n\n"
         + table(["format", "suffixes", "what it is", "documents are", ""], rows)
+        + columns()
         + "\n## Options of the readers\n\n"
         'In Python: `load("mail.csv", id_column="number")`. On the command line: `manylabel describe mail.csv '
         "-o id_column=number`; values are written as in TOML.\n\n"
