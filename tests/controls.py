@@ -87,7 +87,7 @@ class Watched:
     def open(self, address: str) -> None:
         """Go to an address of the page, without any dialog, and wait until all is loaded."""
         self.page.evaluate("() => document.querySelectorAll('dialog[open]').forEach((one) => one.close())")
-        self.page.evaluate("address => { location.hash = address; }", address)
+        self.page.evaluate("address => { location.hash = address; window.__watch.last = performance.now(); }", address)
         self.settle()
 
     def settle(self) -> None:

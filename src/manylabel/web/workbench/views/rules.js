@@ -13,6 +13,8 @@ const IN_ADDRESS = 2_000;
 /* longer rules are not kept in the address */
 const SAMPLE = 4;
 const EXCERPT = 260;
+const READ = 200_000;
+/* characters of a document that are searched for the words of a rule */
 const LOOKED_AT = 100;
 /* documents with and without a label whose beginnings are searched for words */
 const WORDS = 12;
@@ -319,7 +321,7 @@ class RulesView extends View {
   }
 
   sampled(one, query) {
-    const text = Object.values(one.fields).filter(Boolean).join(" · "), part = excerpt(text, wordMarks(query, text), EXCERPT);
+    const text = Object.values(one.fields).filter(Boolean).join(" · ").slice(0, READ), part = excerpt(text, wordMarks(query, text), EXCERPT);
     const labels = one.labels.filter(({ is_true: isTrue }) => isTrue);
     return html`<li class="panel"><p class="row-head"><a href=${address({ corpus: this.corpus, view: "review", parameters: { document: one.number } })} dir="auto">${one.id}</a><span class="quiet">${one.state}</span></p>
       <p dir="auto">${part.begins ? "" : "… "}${pieces(part)}${part.ends ? "" : " …"}</p>

@@ -12,6 +12,8 @@ const IN_ADDRESS = 4_000;
 const RUNNERS_UP = 3;
 const FOUND = 100;
 /* a document with given words is drawn from this many */
+const TAKEN = 100_000;
+/* of a longer document only the beginning is taken: browsers take seconds to draw more in a field, and servers refuse to explain it */
 const BARS = 8;
 const TERMS = 50;
 
@@ -62,8 +64,8 @@ class TryView extends View {
   async fetchDocument(number) {
     if (this.from?.number === number && this.from.corpus === this.corpus) return;
     const { id, fields, labels } = await get(corpusPath(this.corpus, "documents", number));
-    this.from = { corpus: this.corpus, number, id, labels: labels.filter(({ is_true: isTrue }) => isTrue).map(({ label }) => label) };
-    this.fields = fields;
+    this.from = { corpus: this.corpus, number, id, labels: labels.filter(({ is_true: isTrue }) => isTrue).map(({ label }) => label), isCut: Object.values(fields).some((text) => text.length > TAKEN) };
+    this.fields = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, text.slice(0, TAKEN)]));
   }
 
   /** Take any document of the corpus, or any of those that hold the words one typed. */
@@ -190,7 +192,7 @@ class TryView extends View {
       <div class="tools"><button type="button" ?disabled=${!this.length} @click=${this.clear}>Clear</button>
         <span class="quiet">${count(this.length)} characters${long && !this.from ? ", too long to be part of the address" : ""}</span></div>
       ${this.from ? html`<p><a href=${address({ corpus: this.corpus, view: "review", parameters: { document: this.from.number } })} dir="auto">${this.from.id}</a> has the true labels
-        ${this.from.labels.length ? this.from.labels.map((label) => html`<span class="label" dir="auto">${label}</span> `) : "none"}</p>` : nothing}</section>`;
+        ${this.from.labels.length ? this.from.labels.map((label) => html`<span class="label" dir="auto">${label}</span> `) : "none"}${this.from.isCut ? html`<br>Only the first ${count(TAKEN)} characters of each field are labelled here.` : nothing}</p>` : nothing}</section>`;
   }
 
   render() {
