@@ -116,8 +116,15 @@ bench:
 bench-server: setup
 	$(BIN)/python -m benchmarks.serving $(if $(ANNIF),--annif $(ANNIF)) $(if $(MINUTES),--minutes $(MINUTES))
 
-docs: setup
+# The site in the folder site, with the pages that are made from the program; open site/index.html.
+docs: setup $(VENV)/.docs
 	$(BIN)/python docs/build.py
+	$(BIN)/python -m docs.assemble build/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file build/docs/mkdocs.yml
+
+$(VENV)/.docs: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
 
 # The pictures of reports in docs/images, from the data that manylabel carries.
 screenshots: setup browser

@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
@@ -128,15 +128,21 @@ left out of the macro average. [ranking.md](ranking.md) lists the functions that
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+    """A table in Markdown; nothing where there are no rows."""
+    lines = [head, ["---"] * len(head), *rows] if rows else []
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
-def methods() -> str:
-    """The page of methods, from the catalogue."""
+def methods(pages: Mapping[str, str]) -> str:
+    """The page of methods, from the catalogue; `pages` has a page for each that has one."""
     rows = [
-        [f"`{m.name}`" + (" (default)" if m.name == DEFAULT_METHOD else ""), m.title, f"`{m.decision}`", m.source]
+        [
+            (f"[`{m.name}`]({pages[m.name]})" if m.name in pages else f"`{m.name}`")
+            + (" (default)" if m.name == DEFAULT_METHOD else ""),
+            m.title,
+            f"`{m.decision}`",
+            m.source,
+        ]
         for m in METHODS.values()
     ]
     intro = '# Methods\n\n`manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
@@ -260,7 +266,7 @@ EXTRAS = {
     **{
         extra: _requirements(lines)
         for extra, lines in PROJECT["optional-dependencies"].items()
-        if extra not in ("dev", "fuzz")
+        if extra not in ("dev", "fuzz", "docs")
     },
 }
 """The packages that manylabel (the empty name) and its extras name themselves."""
@@ -290,7 +296,7 @@ def picture() -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    pages = {"methods.md": methods(), "metrics.md": metrics(), "formats.md": formats()}
+    pages = {"methods.md": methods({}), "metrics.md": metrics(), "formats.md": formats()}
     if "--check" in sys.argv:
         stale = [name for name, text in pages.items() if (DOCS / name).read_text(encoding="utf-8") != text]
         if stale:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TOOLS = ("dev", "fuzz")
+TOOLS = ("dev", "docs", "fuzz")
 """Extras for work on manylabel itself."""
 
 

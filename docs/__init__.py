@@ -1,0 +1,1 @@
+"""The documentation: its pages, and the programs that build the site."""

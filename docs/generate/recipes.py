@@ -1,0 +1,105 @@
+"""The reference of recipes: every setting of every section, with its default and the values it may have."""
+
+from typing import Any
+
+from docs.build import table
+from docs.generate.api import linker
+from docs.generate.prose import code, first_line, inline
+from manylabel.catalog import METHODS, find_class
+from manylabel.decisions.table import RULES, find_rule
+from manylabel.features import TermSelector, Vectorizer, Weighting
+from manylabel.setting_values import toml_value
+
+ADDRESS = linker("../")
+INTRO = """\
+# Recipes
+
+A recipe is a whole pipeline as plain settings: a method, and five tables of settings that change it. On the command
+line `--set section.key=value` changes one setting, `--recipe FILE` reads a recipe in TOML, and `compare`, `tune` and
+`inspect` print one. In Python the sections are arguments of
+[`TextClassifier`](api/manylabel.md#manylabel.TextClassifier).
+
+```toml
+method = "svm"
+
+[features]
+min_df = 2
+ngram_range = [1, 2]
+
+[selection]
+function = "chi2"
+k = 5000
+
+[model]
+C = 0.5
+
+[decision]
+rule = "per-label"
+```
+
+Values are written as in TOML; on the command line a bare word is a string. An unknown key is an error that names the
+nearest known one. Each [method](../methods.md) lists the settings that it changes itself.
+
+"""
+RULES_TEXT = """
+Two further keys: `rules`, keyword rules as the path of a file or as a table of labels and queries, and `rules_effect`,
+`"give"` (a match assigns the label) or `"require"` (a label needs a match).
+"""
+
+
+def pages() -> dict[str, str]:
+    """The page of recipe keys."""
+    parts = [INTRO, "## method\n\nThe name of a [method](../methods.md).\n"]
+    for section, owner, more in (
+        ("features", Vectorizer, RULES_TEXT),
+        ("selection", TermSelector, "\nWithout settings, all terms are kept.\n"),
+        ("weighting", Weighting, ""),
+    ):
+        parts.append(f"## {section}\n\n{_owner(owner)}\n{settings(owner)}{more}")
+    parts.append(_models())
+    parts.append(_rules())
+    return {"reference/recipes.md": "\n".join(parts)}
+
+
+def _owner(owner: type) -> str:
+    return inline(f"{first_line(owner.__doc__)} See `{owner.__name__}`.\n", ADDRESS)
+
+
+def settings(owner: Any) -> str:
+    """The parameters of an estimator as settings: default and allowed values, written as in TOML."""
+    rows = [
+        [code(name), code(toml_value(default)), inline(str(owner.parameter_constraints.get(name, "")), ADDRESS)]
+        for name, default in owner.parameter_defaults().items()
+        if name not in ("model", "members", "others", "rule")
+    ]
+    return table(["setting", "default", "allowed"], rows)
+
+
+def _models() -> str:
+    """The settings of every class that the catalogue names, once each."""
+    users: dict[str, list[str]] = {}
+    for row in METHODS.values():
+        for path in (row.model, row.inner):
+            if path:
+                users.setdefault(path, []).append(f"[`{row.name}`](../catalogue/{row.name}.md)")
+    parts = [
+        "## model\n\nThe settings of the method's model. A strategy over another model takes the settings of both; "
+        "`inner.` before a name means the model inside alone, and `base` puts the model of another method inside.\n"
+    ]
+    for path, methods in users.items():
+        owner: Any = find_class(path)
+        parts.append(f"### {owner.__name__}\n\n{_owner(owner)}\nOf {', '.join(methods)}.\n\n{settings(owner)}")
+    return "\n".join(parts)
+
+
+def _rules() -> str:
+    parts = [
+        "## decision\n\n`rule` is one of the [decision rules](../decision-rules.md), or `own`: the method decides by "
+        'itself. `probabilities` is the curve that shows scores as probabilities: `"auto"`, `"logistic"`, `"isotonic"` '
+        'or `"none"`. '
+        "The other keys are those of the rule.\n"
+    ]
+    for name in RULES:
+        rule: Any = find_rule(name)
+        parts.append(f"### {name}\n\n{_owner(rule)}\n{settings(rule)}")
+    return "\n".join(parts)
