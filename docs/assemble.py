@@ -25,12 +25,34 @@ LINK = re.compile(r"\]\(([^)#\s]+)?(#[^)\s]*)?\)")
 """A link to a page, to an anchor on it, or to an anchor on the same page."""
 LANGUAGES = {".py": "python", ".toml": "toml", ".service": "ini"}
 
+
+def ordered(folder: str, names: str) -> list[str]:
+    """Pages of a folder in an order, then the others of the folder."""
+    return [*(f"{folder}/{name}.md" for name in names.split()), f"{folder}/"]
+
+
 NAV: list[Any] = [
-    {"Start": ["index.md", "start/", {"Examples": ["repository/examples/README.md", "repository/examples/"]}]},
-    {"Tutorials": ["tutorials/"]},
+    {
+        "Start": [
+            "index.md",
+            *ordered("start", "what-it-is browser command-line python"),
+            {"Examples": ["repository/examples/README.md", "repository/examples/"]},
+        ]
+    },
+    {
+        "Tutorials": ordered(
+            "tutorials", "tickets news-topics library-subjects few-documents noisy-labels many-documents"
+        )
+    },
     {
         "Guides": [
-            "guides/",
+            {
+                "By question": ordered(
+                    "guides",
+                    "which-method scores choosing-a-metric rare-labels small-data many-labels languages own-features "
+                    "reading-and-writing deploying monitoring updating privacy",
+                )
+            },
             {
                 "Data": ["texts.md", "formats.md", "splits.md", "limits.md"],
                 "Training": ["comparing-methods.md", "tuning.md", "feature-selection.md", "decision-rules.md"],
@@ -78,7 +100,14 @@ NAV: list[Any] = [
             },
         ]
     },
-    {"Coming from": ["coming-from/", "scikit-learn.md"]},
+    {
+        "Coming from": [
+            *ordered(
+                "coming-from", "scikit-learn scikit-multilearn meka-mulan libmultilabel annif fasttext label-studio"
+            ),
+            "scikit-learn.md",
+        ]
+    },
 ]
 """The pages in the order of the navigation; a name that ends in / is all pages of the folder that are not listed."""
 BROUGHT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
