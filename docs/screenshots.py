@@ -1,16 +1,26 @@
-"""Make the pictures of reports in docs/images: `make screenshots`. Needs Chromium (`make browser`).
+"""Make the pictures of reports and the workbench in docs/images: `make screenshots`. Needs Chromium (`make browser`).
 
 Every report is made anew from the data that manylabel carries, opened in a browser, and cut to one part of the page.
+The workbench is that of `manylabel serve --demo`; `python docs/screenshots.py workbench` takes its pictures alone.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -96,6 +106,68 @@ def _clip(page: Page, shot: Shot) -> Any:
     return {"x": 0, "y": top, "width": shot.width, "height": min(shot.height, whole - top)}
 
 
+RULES = """transport/buses: bus* OR timetable
+leisure/parks: park* AND NOT parking
+streets/lighting: lamp* OR lights"""
+VIEWS: dict[str, dict[str, str]] = {
+    "data": {},
+    "compare": {},
+    "labels": {"label": "transport/buses"},
+    "try": {"text": LETTER, "label": "transport/buses"},
+    "review": {},
+    "errors": {"is": "false negative:leisure/parks"},
+    "rules": {"rules": RULES},
+}
+"""By view of the workbench, the state of the picture."""
+WIDTHS = {"": 1440, "-phone": 420}
+SECONDS = 300
+
+
+def _wait_for_jobs(url: str) -> None:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        with urllib.request.urlopen(f"{url}/v1/jobs") as response:
+            jobs = json.load(response)["jobs"]
+        if failed := [one for one in jobs if one["state"] == "failed"]:
+            raise SystemExit(f"A job of the demo failed: {failed[0]['error']}")
+        if all(one["state"] == "done" for one in jobs):
+            return
+        time.sleep(1)
+    raise SystemExit(f"The jobs of the demo took more than {SECONDS} seconds.")
+
+
+@contextmanager
+def demo_server() -> Iterator[str]:
+    """The address of `manylabel serve --demo`, once all its jobs are done."""
+    command = [sys.executable, "-m", "manylabel", "serve", "--demo", "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"})
+    assert process.stderr is not None
+    try:
+        url = next(found[1] for line in process.stderr if (found := re.search(r"on (http://\S+?),", line)))
+        _wait_for_jobs(url)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(60)
+        process.stderr.close()
+
+
+def take_workbench(browser: Browser, url: str) -> None:
+    """Save pictures of all views, wide and narrow, light and dark."""
+    for suffix, width in WIDTHS.items():
+        for scheme in ("light", "dark"):
+            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+            page.add_init_script("localStorage.setItem('manylabel-user', 'Ann')")
+            for view, state in VIEWS.items():
+                page.goto(f"{url}/#/townhall/{view}?{urlencode(state)}")
+                page.wait_for_selector("#view h1")
+                page.wait_for_load_state("networkidle")
+                page.wait_for_timeout(1_000)
+                path = IMAGES / f"workbench-{view}{suffix}{'-dark' if scheme == 'dark' else ''}.jpg"
+                page.screenshot(path=path, type="jpeg", quality=70)
+            page.close()
+
+
 def main() -> None:
     """Make all pictures."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -104,10 +176,13 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        make_reports(folder)
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        for shot in SHOTS:
-            take(browser, folder, shot)
+        with demo_server() as url:
+            take_workbench(browser, url)
+        if sys.argv[1:] != ["workbench"]:
+            make_reports(folder)
+            for shot in SHOTS:
+                take(browser, folder, shot)
         browser.close()
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import urllib.request
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
@@ -13,6 +14,9 @@ import pytest
 from browsing import Served, Visit
 from controls import Watched
 from manylabel.web import FOLDER
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Dialog
 
 VIEWS = re.findall(r'\{ name: "(\w+)", title:', (FOLDER / "workbench" / "app.js").read_text(encoding="utf-8"))
 LABELS = [
@@ -79,10 +83,15 @@ def many(served: Served) -> str:
     return "many"
 
 
+def refuse(visit: Visit, dialog: Dialog) -> None:
+    visit.complaints.append(f"dialog {dialog.message}")
+    dialog.dismiss()
+
+
 @pytest.fixture(scope="module")
 def watched(opened: Callable[..., Visit], hostile: str, many: str) -> tuple[Visit, Watched]:
     visit = opened(f"#/{hostile}/try")
-    visit.page.on("dialog", lambda dialog: (visit.complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    visit.page.on("dialog", lambda dialog: refuse(visit, dialog))
     made = Watched.watch(visit.page)
     visit.page.reload()
     made.settle()
