@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 SECONDS = 0.8
 """How long an effect may take."""
 WATCH = r"""(() => {
-  const READS = /\/(search|study|explain|predict|preview)$/, IGNORED = /^\/v1\/jobs\?/, plain = window.fetch;
+  const READS = /\/(search|study|explain|predict|preview)$/, IGNORED = /^\/v1\/jobs\?/, STREAMS = /\/events$/;
+  const plain = window.fetch;
   const watch = (window.__watch = { effects: 0, flying: 0, last: 0 });
   const happened = () => { watch.effects += 1; watch.last = performance.now(); };
   window.fetch = async (path, options = {}) => {
@@ -20,7 +21,14 @@ WATCH = r"""(() => {
     if ((options.method ?? "GET") !== "GET" && !READS.test(path))
       return new Response(JSON.stringify({ title: "Refused", detail: "This test changes nothing." }), { status: 503 });
     watch.flying += ignored ? 0 : 1;
-    try { return await plain(path, options); } finally { watch.flying -= ignored ? 0 : 1; }
+    try {
+      const response = await plain(path, options);
+      if (!STREAMS.test(path)) await response.clone().arrayBuffer();
+      return response;
+    } finally {
+      watch.flying -= ignored ? 0 : 1;
+      watch.last = performance.now();
+    }
   };
   window.addEventListener("hashchange", happened);
   new MutationObserver((all) => { if (all.some(({ attributeName }) => attributeName !== "data-place")) happened(); })
@@ -88,6 +96,8 @@ class Watched:
         """Go to an address of the page, without any dialog, and wait until all is loaded."""
         self.page.evaluate("() => document.querySelectorAll('dialog[open]').forEach((one) => one.close())")
         self.page.evaluate("address => { location.hash = address; window.__watch.last = performance.now(); }", address)
+        element = f"ml-{address.partition('?')[0].rpartition('/')[2]}-view"
+        self.page.wait_for_selector(f"#view > {element} h1")  # its scripts may still be loading
         self.settle()
 
     def settle(self) -> None:

@@ -7,7 +7,9 @@ import { keyNames } from "./view.js";
 import "./job.js";
 
 const VIEWS = [
+  { name: "labels", title: "Labels", element: "ml-labels-view", load: () => import("./views/labels.js") },
   { name: "try", title: "Try", element: "ml-try-view", load: () => import("./views/try.js") },
+  { name: "errors", title: "Errors", element: "ml-errors-view", load: () => import("./views/errors.js") },
   { name: "rules", title: "Rules", element: "ml-rules-view", load: () => import("./views/rules.js") },
 ];
 const LETTERS = { data: "d", compare: "c", labels: "l", try: "t", review: "r", errors: "e", rules: "u" };
@@ -109,8 +111,9 @@ class Workbench extends LitElement {
     await this.showView(VIEWS.find(({ name }) => name === view));
   }
 
-  async showView({ element, load, title }) {
+  async showView({ name, element, load, title }) {
     await load();
+    if (this.route.view !== name) return; // another view was opened while the scripts of this one were loading
     document.title = `${title} · ${this.route.corpus ?? "no corpus"} · manylabel`;
     if (this.view?.localName !== element) this.view = document.createElement(element);
     this.give();
