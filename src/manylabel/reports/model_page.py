@@ -72,7 +72,7 @@ def _quality(trained: TrainingRecord, data: str, settings: str) -> list[Block]:
     method = trained.recipe["method"]
     return [
         Note(
-            "How good the model is on new documents was not measured: nothing of it is learned out of fold. Measure "
+            "How good the model is on new documents was not measured: training it gives no out-of-fold scores. Measure "
             f"such a model: manylabel evaluate {data} --method {method}{settings}"
         )
     ]

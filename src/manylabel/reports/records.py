@@ -45,7 +45,7 @@ class TrainingRecord(Record):
     """The decision rule and settings that were chosen for a metric; None where nothing was chosen."""
     guarantee: Mapping[str, Any] | None
     expected: ExpectedQuality | None
-    """The quality to expect on new documents; None where nothing is learned out of fold."""
+    """The quality to expect on new documents; None where training gives no out-of-fold scores."""
     has_test_split: bool
     """Whether the data have a test split that training did not use."""
     skipped: list[str]
