@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -31,6 +33,12 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", lambda one: self.complaints.append(one.text) if one.type == "error" else None)
         self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def violations(self) -> list[str]:
+        """The rules of accessibility that the page breaks seriously."""
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+        found = axe.Axe().run(self.page, options={"resultTypes": ["violations"]}).response["violations"]
+        return [one["id"] for one in found if one["impact"] in ("serious", "critical")]
 
 
 @dataclass

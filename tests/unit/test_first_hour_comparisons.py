@@ -20,7 +20,7 @@ from manylabel.reports.choosing_records import LeaderboardRow
 from manylabel.reports.rank_diagram import diagram_of, draw_ranks, ranking
 from manylabel.reports.tables import compare_csv, compare_latex
 
-ROW = LeaderboardRow("svm_1", "stems", "a & b", 0.8, 0.7, 0.9, 5, None, None, None, True, None)
+ROW = LeaderboardRow("svm_1", "stems", "a & b", 0.8, 0.7, 0.9, 5, None, None, None, True, None, {})
 FACTS = cast(
     Any,
     SimpleNamespace(

@@ -1,10 +1,12 @@
 """The jobs of the workbench: previews, thresholds written into models, retraining and its gain, queues, reports."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from manylabel import TextClassifier, load_corpus
+from manylabel.recipe import Recipe
 from manylabel.server import demo
 from manylabel.server.jobs.bodies import JobRequest, check_request
 from manylabel.server.jobs.store import JobStore
@@ -28,6 +30,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> InProcess:
     made = in_process({"given": other}, data=str(store.folder))
     run_job(made, {"kind": "import", "data": "townhall", "corpus": "townhall"})
     return made
+
+
+def test_methods_and_metrics_are_listed(server: InProcess) -> None:
+    found = server.ask("GET", "/v1/methods").json()
+    assert {"svm", found["default_method"]} <= {one["name"] for one in found["methods"]}
+    assert found["default_metric"] in [one["name"] for one in found["metrics"]]
 
 
 def test_a_preview_shows_what_was_guessed(server: InProcess) -> None:
@@ -56,6 +64,8 @@ def test_a_preview_follows_the_options_and_changes_nothing(server: InProcess) ->
     found = run_job(server, {"kind": "preview", "data": "letters", "options": options})
     assert (found["columns"]["id"], found["sample"][1]["id"]) == ("key", "1")
     assert {"label": "buses,roads", "documents": 6} in found["top_labels"]
+    unlabelled = run_job(server, {"kind": "preview", "data": "letters", "options": {"labels": False}})
+    assert (unlabelled["labels"], unlabelled["documents_without_labels"]) == (0, 26)
     failed = ended_job(server, {"kind": "preview", "data": "letters", "options": {"text_column": "bodi"}})
     assert failed["state"] == "failed"
     assert "There is no column 'bodi'. Found: 'key', 'body'" in failed["error"]
@@ -293,3 +303,34 @@ def test_the_demonstration_is_prepared_once(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(demo, "train_demo", None)  # the model is there, and is not trained again
     demo.prepare_demo(tmp_path / "data")
     assert len(store.list(None, 100)) == len(demo.JOBS)
+
+
+def test_a_row_of_a_leaderboard_is_trained(server: InProcess) -> None:
+    store = JobStore(Path(str(server.settings.data)))
+    recipes = [Recipe.of("rocchio").as_dict(), Recipe.of("rocchio", {"features": {"ngram_range": (1, 2)}}).as_dict()]
+    rows = [
+        {"method": "rocchio", "features": name, "rule": "per-label", "recipe": recipe}
+        for name, recipe in zip(("words", "word pairs"), recipes, strict=True)
+    ]
+    job = store.add("compare", {"data": "letters"}, 10)
+    store.take()
+    assert job is not None
+    store.end(job["id"], "done", result=json.dumps({"leaderboard": rows}))
+    asked = {"kind": "train", "data": "letters", "model": "row", "comparison": job["id"]}
+    assert run_job(server, asked)["recipe"] == json.loads(json.dumps(recipes[0]))
+    named = run_job(server, {**asked, "pipeline": "rocchio · word pairs · per-label"})
+    assert named["recipe"] == json.loads(json.dumps(recipes[1]))
+    wrong = {
+        "pipeline of the comparison": {**asked, "pipeline": "nb · words"},
+        "no comparison": {**asked, "comparison": "0" * 16},
+        "Only a job of the kind 'train' and 'retrain' takes 'comparison'.": {
+            **asked,
+            "kind": "score",
+            "data": None,
+            "corpus": "townhall",
+        },
+    }
+    for part, request in wrong.items():
+        answer = server.ask("POST", "/v1/jobs", {key: value for key, value in request.items() if value is not None})
+        assert answer.status in (404, 422)
+        assert part in answer.json()["detail"]

@@ -62,6 +62,7 @@ class Standing:
             p_repeated=self.p_repeated,
             no_difference_shown=self.level_with_winner,
             reason=reason,
+            recipe=option.recipe.as_dict(),
         )
 
     def cost(self, on_front: bool) -> CostRow:

@@ -124,6 +124,7 @@ class LeaderboardRow(Record):
     no_difference_shown: bool
     reason: str | None
     """Why the method was stopped before it ran all folds; None where it ran them."""
+    recipe: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

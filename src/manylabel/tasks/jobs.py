@@ -12,6 +12,7 @@ from manylabel.data.strict_json import dumps as dumps
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.metrics import DEFAULT_METRIC
 from manylabel.recipe import with_metric
+from manylabel.setting_values import with_tuples
 from manylabel.tasks.audit import audit
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
@@ -23,6 +24,18 @@ from manylabel.tasks.previewing import preview
 MOST_LISTED, MOST_CURVES = 5_000, 200
 """Entries of each list in a label report, and labels with a curve of thresholds."""
 KINDS = ("train", "compare", "evaluate", "audit", "labels", "preview")
+
+
+def asked_method(request: Mapping[str, Any]) -> tuple[str, dict[str, dict[str, Any]]]:
+    """The method of a job and the settings that differ from its own: those of a recipe, where one is given.
+
+    >>> asked_method({"recipe": {"method": "svm", "features": {"ngrams": [1, 2]}}})
+    ('svm', {'features': {'ngrams': (1, 2)}})
+    """
+    recipe = with_tuples(request.get("recipe", {}))
+    settings = {section: values for section, values in recipe.items() if section != "method"}
+    name = recipe.get("method") or request.get("method") or DEFAULT_METHOD
+    return name, with_metric(settings, request.get("metric"))
 
 
 def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,8 +53,8 @@ def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]
             raise ParameterError(
                 'A job of the kind \'train\' needs the name of the model to write: "model": "letters".'
             )
-        overrides = with_metric({}, metric)
-        trained = train(source, model, method=method or DEFAULT_METHOD, overrides=overrides, seed=seed, n_jobs=n_jobs)
+        name, overrides = asked_method(request)
+        trained = train(source, model, method=name, overrides=overrides, seed=seed, n_jobs=n_jobs)
         return trained.record.as_dict() | {"model": model.stem}
     if kind == "compare":
         methods = request.get("methods")

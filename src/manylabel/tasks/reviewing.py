@@ -25,7 +25,7 @@ from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source
-from manylabel.tasks.models import fit_corpus, stored_facts, training_facts
+from manylabel.tasks.models import Overrides, fit_corpus, stored_facts, training_facts
 from manylabel.wording import counted
 
 MOST_TERMS = 200
@@ -152,7 +152,8 @@ def score_out_of_fold(
     output: Path | None = None,
     *,
     without_label: Sequence[int] = (),
-    method: str | None = None,
+    method: str = DEFAULT_METHOD,
+    overrides: Overrides | None = None,
     rules: str = "",
     seed: int = 0,
     n_jobs: int | None = None,
@@ -174,8 +175,10 @@ def score_out_of_fold(
     is_labelled[list(without_label)] = True
     labelled = np.flatnonzero(is_labelled)
     queries = {label: str(query) for label, query in parse_rules(rules).items()}
-    changes = {"features": {"rules": queries}} if queries else None
-    recipe, known = Recipe.of(method or DEFAULT_METHOD, changes), corpus.subset(labelled)
+    changes = dict(overrides or {})
+    if queries:
+        changes["features"] = {**changes.get("features", {}), "rules": queries}
+    recipe, known = Recipe.of(method, changes), corpus.subset(labelled)
     folds, how = folds_of(known, FOLDS, seed)
     with stage("Training on folds", len(folds) + 1) as advance:
         whole = fit_corpus(known, recipe, seed=seed, n_jobs=n_jobs)

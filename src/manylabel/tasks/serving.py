@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from manylabel.catalog import DEFAULT_METHOD, METHODS
 from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Text as Text
 from manylabel.data.sealed import CAN_SEAL, sealed_copy
@@ -21,6 +22,7 @@ from manylabel.estimator import Floats
 from manylabel.exceptions import ManylabelError, MissingDataError, ModelFileError, ParameterError
 from manylabel.features.languages import CODES, language_shares
 from manylabel.kernels.threads import available_threads
+from manylabel.metrics.targets import DEFAULT_METRIC, TARGET_METRICS
 from manylabel.tasks.corpora import Source, load_source, split_of
 from manylabel.tasks.models import inspect, train, use_threads
 
@@ -258,3 +260,16 @@ def usable_cores() -> int:
 def train_demo(path: Path) -> None:
     """Train the default method on the letters that come with manylabel and write the model."""
     train(Source("townhall"), path)
+
+
+def methods_and_metrics() -> dict[str, Any]:
+    """The methods and metrics that training and comparisons take, and the default of each."""
+    return {
+        "methods": [
+            {"name": one.name, "title": one.title, "source": one.source, "decision": one.decision}
+            for one in METHODS.values()
+        ],
+        "metrics": [asdict(one) for one in TARGET_METRICS.values()],
+        "default_method": DEFAULT_METHOD,
+        "default_metric": DEFAULT_METRIC,
+    }

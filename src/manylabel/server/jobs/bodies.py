@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from manylabel.exceptions import UnknownNameError
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.problems import RequestError
 from manylabel.server.store.files import CorpusFiles
@@ -35,6 +37,8 @@ class ReadOptions(BaseModel):
     title_column: Column | None = None
     label_column: Column | Columns | None = None
     label_separator: Annotated[str, Field(min_length=1, max_length=20)] | None = None
+    labels: bool | None = None
+    """Whether to look for labels."""
     id_column: Column | None = None
     split_column: Column | None = None
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
@@ -60,6 +64,12 @@ class JobRequest(BaseModel):
     name: Annotated[Name, Field(description="The new model of a job of the kind 'thresholds'.")] | None = None
     method: Annotated[str, Field(max_length=100)] | None = None
     methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
+    comparison: Annotated[
+        str, Field(pattern="^[0-9a-f]{16}$", description="The job of a comparison; its winner is trained.")
+    ] | None = None  # fmt: skip
+    pipeline: Annotated[
+        str, Field(max_length=300, description="Another row of its leaderboard, such as 'svm · stems · per-label'.")
+    ] | None = None  # fmt: skip
     metric: Annotated[str, Field(max_length=100)] | None = None
     count: Annotated[int, Field(ge=1, le=1_000, description="The length of the queue of a job 'suggest'.")] | None = (
         None
@@ -95,6 +105,32 @@ class JobList(BaseModel):
     jobs: list[Job]
 
 
+class MethodRow(BaseModel):
+    """A method of the catalogue."""
+
+    name: str
+    title: str
+    source: str
+    decision: str
+
+
+class MetricRow(BaseModel):
+    """A metric that methods can be optimised for."""
+
+    name: str
+    title: str
+    greater_is_better: bool
+
+
+class MethodList(BaseModel):
+    """The methods and metrics that jobs can name, and those of jobs that name none."""
+
+    methods: list[MethodRow]
+    metrics: list[MetricRow]
+    default_method: str
+    default_metric: str
+
+
 class DataList(BaseModel):
     """The names of uploaded data."""
 
@@ -123,8 +159,24 @@ ONLY_FOR = {
     "name": ("thresholds",),
     "count": ("suggest",),
     "rules": ("score", "retrain"),
+    "comparison": ("train", "retrain"),
+    "pipeline": ("train", "retrain"),
 }
 """What only some kinds of jobs take."""
+
+
+def chosen_recipe(store: JobStore, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The recipe of a row on the leaderboard of the comparison that a job names; None where it names none."""
+    if "comparison" not in request:
+        return None
+    found = store.get(request["comparison"])
+    if found is None or found["kind"] != "compare" or found["state"] != "done":
+        raise RequestError(404, f"There is no comparison {request['comparison']!r} that is done. /v1/jobs lists all.")
+    rows = {f"{row['method']} · {row['features']} · {row['rule']}": row for row in found["result"]["leaderboard"]}
+    name = request.get("pipeline", next(iter(rows)))
+    if name not in rows:
+        raise UnknownNameError("pipeline of the comparison", name, rows)
+    return dict(rows[name]["recipe"])
 
 
 def check_request(store: JobStore, asked: JobRequest) -> None:
@@ -140,6 +192,7 @@ def check_request(store: JobStore, asked: JobRequest) -> None:
             raise RequestError(422, f"Only a job of the kind {listed} takes {name!r}.")
     if (asked.data is None) == (asked.corpus is None) and asked.kind != "import":
         raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
+    chosen_recipe(store, given)
     corpora = CorpusFiles(store.folder)
     if asked.corpus is not None and asked.kind == "import":
         corpora.check_free(asked.corpus)

@@ -11,11 +11,22 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
-from manylabel.server.jobs.bodies import DataList, Job, JobList, JobRequest, Kinds, States, Uploaded, check_request
+from manylabel.server.jobs.bodies import (
+    DataList,
+    Job,
+    JobList,
+    JobRequest,
+    Kinds,
+    MethodList,
+    States,
+    Uploaded,
+    check_request,
+)
 from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
 from manylabel.server.settings import Limits
+from manylabel.tasks.serving import methods_and_metrics
 
 LOOK = 0.2
 """Seconds between two looks at a job whose events are sent."""
@@ -31,6 +42,7 @@ LINKS: dict[str, Any] = {
 def job_routes(store: JobStore, limits: Limits, is_stopping: Callable[[], bool]) -> APIRouter:
     """The routes of jobs and of data; events end when the server is stopping."""
     router = APIRouter(tags=["jobs"])
+    _add_methods(router)
     _add_jobs(router, store, limits)
     _add_changes(router, store)
     _add_events(router, store, is_stopping)
@@ -44,6 +56,13 @@ def known(store: JobStore, identifier: str) -> dict[str, Any]:
     if found is None:
         raise RequestError(404, f"There is no job {identifier!r}. /v1/jobs lists all.")
     return found
+
+
+def _add_methods(router: APIRouter) -> None:
+    @router.get("/v1/methods", summary="List the methods and metrics that jobs can name")
+    async def methods(request: Request) -> MethodList:
+        request.scope[ROUTE] = "jobs"
+        return MethodList(**methods_and_metrics())
 
 
 def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from manylabel.exceptions import ManylabelError
 from manylabel.progress import remarks_to, reporting_to
+from manylabel.server.jobs.bodies import chosen_recipe
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.store.files import CorpusFile, CorpusFiles
 from manylabel.server.store.filling import corrected_copy, import_corpus, keep_suggestions
@@ -130,6 +131,8 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
 def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[..., dict[str, Any]]) -> dict[str, Any]:
     """The result of a job on uploaded data, or on the corrected copy of a corpus under review."""
     corpora = CorpusFiles(store.folder)
+    if (recipe := chosen_recipe(store, request)) is not None:
+        request = {**request, "recipe": recipe}
     if kind == "import":
         return import_corpus(corpora, request["corpus"], store.data_path(request["data"]), request.get("options", {}))
     if kind == "thresholds":

@@ -19,6 +19,7 @@ from manylabel.server.store.filling import corrected_copy, keep_queue, keep_scor
 from manylabel.server.store.rules import saved
 from manylabel.server.store.thresholds import columns
 from manylabel.tasks.corpora import Source
+from manylabel.tasks.jobs import asked_method
 from manylabel.tasks.reviewing import ReviewScores, measure_gain, score_by_model, score_out_of_fold
 from manylabel.tasks.suggest import suggest_for_review
 
@@ -41,6 +42,7 @@ def score_corpus(
     if request.get("rules") and not rules.strip():
         raise ParameterError("The corpus has no saved keyword rules. Save some first, or leave 'rules' out.")
     seed = int(request.get("seed") or 0)
+    method, overrides = asked_method(request)
     with corrected_copy(corpus) as data:
         source = Source(str(data), keep_blank=True)
         if model is not None:
@@ -50,7 +52,8 @@ def score_corpus(
                 source,
                 output,
                 without_label=empty,
-                method=request.get("method"),
+                method=method,
+                overrides=overrides,
                 rules=rules,
                 seed=seed,
                 n_jobs=request.get("threads"),

@@ -44,6 +44,11 @@ export async function get(path, query = {}, signal = undefined) {
   return (await ask(search ? `${path}?${search}` : path, { method: "GET", signal })).json();
 }
 
+/** An answer of the server as plain text. */
+export async function getText(path) {
+  return (await ask(path, { method: "GET" })).text();
+}
+
 async function send(method, path, body, signal) {
   const response = await ask(path, { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal });
   return response.json();
@@ -56,10 +61,12 @@ export async function remove(path) {
   await ask(path, { method: "DELETE" });
 }
 
-/** Upload a file under a name; `progress` is called with the share that was sent. */
-export function upload(path, file, progress = () => {}) {
+/** Upload a file under a name; `progress` is called with the share that was sent, and `signal` stops it. */
+export function upload(path, file, progress = () => {}, signal = undefined) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
+    signal?.addEventListener("abort", () => request.abort());
+    request.onabort = () => reject(new DOMException("The upload was stopped.", "AbortError"));
     request.open("PUT", path);
     for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => progress(total ? loaded / total : 0);

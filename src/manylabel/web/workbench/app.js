@@ -7,6 +7,8 @@ import { keyNames } from "./view.js";
 import "./job.js";
 
 const VIEWS = [
+  { name: "data", title: "Data", element: "ml-data-view", load: () => import("./views/data.js") },
+  { name: "compare", title: "Compare", element: "ml-compare-view", load: () => import("./views/compare.js") },
   { name: "labels", title: "Labels", element: "ml-labels-view", load: () => import("./views/labels.js") },
   { name: "try", title: "Try", element: "ml-try-view", load: () => import("./views/try.js") },
   { name: "errors", title: "Errors", element: "ml-errors-view", load: () => import("./views/errors.js") },
@@ -41,6 +43,7 @@ class Workbench extends LitElement {
     this.addEventListener("ml-problem", ({ detail }) => { this.problem = detail; });
     this.addEventListener("ml-say", ({ detail }) => { this.said = detail; });
     this.addEventListener("ml-changed", () => this.load());
+    this.addEventListener("ml-deleted", () => this.leave());
     this.addEventListener("ml-name", ({ detail }) => this.askName(detail));
     this.addEventListener("ml-job", () => this.look());
     offer("everywhere", [
@@ -72,6 +75,12 @@ class Workbench extends LitElement {
       this.locked = error.status === 401;
       this.problem = error;
     }
+  }
+
+  /** The corpus of the address was deleted: open another one. */
+  async leave() {
+    await this.load();
+    go({ corpus: this.corpora?.[0] ?? null, view: "data", parameters: {} });
   }
 
   /** The names of corpora; a server without a data directory has none. */
@@ -190,8 +199,8 @@ class Workbench extends LitElement {
         <label class="inline">Your name <input class="user" autocomplete="name" maxlength="100" placeholder="for decisions" .value=${this.user} @change=${(event) => this.rename(event.target.value)}></label>
         <button type="button" class="quiet" aria-label="Shortcuts" title="Shortcuts (?)" @click=${this.showShortcuts}>?</button>
       </header>
-      <div class="jobs" role="group" aria-label="Jobs">${this.jobs.filter(({ state }) => state === "running").map((job) => html`<ml-job .job=${job}></ml-job>`)}
-        ${this.waiting()}</div>
+      <section class="jobs" aria-label="Jobs">${this.jobs.filter(({ state }) => state === "running").map((job) => html`<ml-job .job=${job}></ml-job>`)}
+        ${this.waiting()}</section>
       ${this.problem ? html`<div class="problem" role="alert"><p>${this.problem.message}</p>
         <button type="button" @click=${() => { this.problem = null; }}>Dismiss</button></div>` : nothing}
       <main id="view" tabindex="-1">${this.view ?? html`<p class="quiet">Loading …</p>`}</main>

@@ -9,7 +9,7 @@ function share(job) {
 }
 
 /** Seconds as people say them. */
-function spoken(seconds) {
+export function spoken(seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
@@ -32,7 +32,7 @@ class Job extends LitElement {
     const what = [job.kind, job.request?.corpus ?? job.request?.data].filter(Boolean).join(" ");
     return html`<div class="job">
       <span>${what}${stage ? `: ${stage}` : ""}${done === null ? "" : ` ${Math.round(100 * done)} %${this.left(done)}`}</span>
-      <progress aria-label=${`Progress of ${what}`} max="1" .value=${done ?? nothing}></progress>
+      <progress aria-label=${`Progress of ${what}`} max="1" value=${done ?? nothing}></progress>
       <button type="button" @click=${() => post(`/v1/jobs/${job.id}/cancel`, {})}>Stop</button></div>`;
   }
 }

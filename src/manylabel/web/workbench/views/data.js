@@ -1,0 +1,80 @@
+// Data: upload a file, see how it is read, make a corpus of it; all corpora, and what the present one holds.
+import { html, nothing } from "lit";
+import { Problem, corpusPath, get } from "../api.js";
+import { address, go } from "../route.js";
+import { View, count, percent } from "../view.js";
+import "../corpus.js";
+import "../preview.js";
+import "../upload.js";
+
+const BUILT_IN = "townhall";
+
+class DataView extends View {
+  static properties = { ...View.properties, corpora: { state: true }, uploads: { state: true }, without: { state: true } };
+
+  constructor() {
+    super();
+    Object.assign(this, { corpora: null, uploads: [], without: false });
+  }
+
+  get shortcuts() {
+    return [{ keys: ["u"], text: "Choose a file to upload", run: () => this.querySelector("input[type=file]")?.click(), enabled: () => !this.parameters.has("data") }];
+  }
+
+  updated(changed) {
+    super.updated(changed);
+    if (changed.has("summary")) this.load();
+  }
+
+  opened() {
+    if (!this.parameters.has("data")) this.load();
+  }
+
+  /** The corpora with their figures, and the uploaded data; a server without a data directory has neither. */
+  async load() {
+    try {
+      const [{ corpora }, { data }] = await Promise.all([get("/v1/corpora"), get("/v1/data")]);
+      this.corpora = await Promise.all(corpora.map((name) => get(corpusPath(name))));
+      this.uploads = data;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 404 && this.corpora === null) this.without = true;
+      else this.tell("ml-problem", error);
+    }
+  }
+
+  open(data) {
+    go({ view: "data", parameters: { data } });
+  }
+
+  corpusRow({ name, documents, labels, states }) {
+    const reviewed = documents - states["not reviewed"], isOpen = name === this.corpus;
+    return html`<tr class=${isOpen ? "open" : ""}><th scope="row"><a href=${address({ corpus: name, view: "data" })} aria-current=${isOpen ? "true" : nothing}>${name}</a></th>
+      <td class="figure">${count(documents)}</td><td class="figure">${count(labels)}</td><td class="figure">${documents ? percent(reviewed / documents, 0) : "–"}</td></tr>`;
+  }
+
+  lists() {
+    return html`<section class="panel"><h2>Corpora</h2>${this.corpora === null ? html`<div class="placeholder"></div>` : this.corpora.length ? html`<table class="list-table"><thead><tr><th scope="col">Name</th><th scope="col" class="figure">Documents</th><th scope="col" class="figure">Labels</th><th scope="col" class="figure">Reviewed</th></tr></thead>
+        <tbody>${this.corpora.map((one) => this.corpusRow(one))}</tbody></table>` : html`<p class="quiet">None yet. Upload a file above, or begin with the letters below.</p>`}</section>
+      <section class="panel"><h2>Data to make a corpus of</h2><ul class="plain">${[...this.uploads, BUILT_IN].map((name) => html`<li><a href=${address({ corpus: this.corpus, view: "data", parameters: { data: name } })}>${name}</a>
+        <span class="quiet">${name === BUILT_IN ? "605 letters that come with manylabel" : "uploaded"}</span></li>`)}</ul></section>`;
+  }
+
+  render() {
+    if (!this.parameters) return nothing;
+    if (this.without) return html`<h1>Data</h1><div class="empty"><h2>This server keeps no data</h2><p>Start it with a folder for data, models and reviews: manylabel serve --data FOLDER</p></div>`;
+    if (this.parameters.has("data")) return html`<ml-preview .corpus=${this.corpus} .parameters=${this.parameters} .user=${this.user}></ml-preview>`;
+    return html`<h1>Data</h1><div class="data"><div class="side-panels">
+        <ml-upload @uploaded=${({ detail }) => this.open(detail)}></ml-upload>${this.lists()}</div>
+      <div>${this.summary ? html`<ml-corpus .corpus=${this.corpus} .summary=${this.summary} .parameters=${this.parameters} .user=${this.user}></ml-corpus>`
+        : this.corpora?.length === 0 ? this.welcome() : nothing}</div></div>`;
+  }
+
+  welcome() {
+    return html`<div class="empty"><h2>From a table to a model</h2>
+      <p>Upload a file with one document per row: a column of texts and a column of labels. You see how it is read and can change that before anything is kept.</p>
+      <p>Then score the documents, review them, compare methods, and train a model. Everything stays on this server.</p></div>`;
+  }
+}
+
+customElements.define("ml-data-view", DataView);

@@ -1,0 +1,124 @@
+"""The view Data in a browser: upload, preview, corpora, export and deletion, with names that could do harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import Served, Visit
+from manylabel import load_corpus
+
+FILE = 'Hostile "näme" <script>alert(1)</script> 🚀.csv'
+NAME = "Hostile-name-script-alert-1-script"
+LABELS = ["parks; trees", "<script>alert(1)</script>", 'he said "no"', "\u202eabc", "🚀🌳", "a/b\\c", "O'Brien"]
+TEXTS = ["the road has a hole near the school", "the park needs trees", "the bus is late", "water leaks in the street"]
+ROWS = [
+    {
+        "id": f'"{number}" <b>',
+        "title": f"<img src=x onerror=alert({number})> 🚀",
+        "body <i>": f"{TEXTS[number % 4]}; \u202e<script>alert('x')</script> {number}",
+        "topics": "|".join(sorted({LABELS[number % 7], LABELS[number * 3 % 7]})) if number % 9 else "",
+        "split": "test" if number % 4 == 0 else "train",
+    }
+    for number in range(40)
+]
+WAIT = 60_000
+
+
+def table() -> bytes:
+    written = io.StringIO()
+    rows = csv.DictWriter(written, list(ROWS[0]), delimiter=";")
+    rows.writeheader()
+    rows.writerows(ROWS)
+    return written.getvalue().encode()
+
+
+def wait_for_preview(page: Any) -> None:
+    page.wait_for_selector("ml-preview .preview-results[aria-busy=false] .sample", timeout=WAIT)
+
+
+@pytest.fixture(scope="module")
+def visit(opened: Callable[..., Visit]) -> Visit:
+    """The view with a file that was just chosen."""
+    visit = opened("#/townhall/data")
+    visit.page.set_input_files("input[type=file]", {"name": FILE, "mimeType": "text/csv", "buffer": table()})
+    wait_for_preview(visit.page)
+    return visit
+
+
+def test_guesses_are_shown_and_can_be_changed(visit: Visit) -> None:
+    page = visit.page
+    assert f"data={NAME}" in page.url
+    assert page.get_by_label("Between cells", exact=True).input_value() == ";"
+    assert page.get_by_label("Text", exact=True).input_value() == "title"
+    page.get_by_label("Text", exact=True).select_option("body <i>")
+    page.get_by_label("Between labels", exact=True).select_option("|")
+    wait_for_preview(page)
+    page.wait_for_function("() => document.querySelectorAll('.bars tbody tr').length === 7", timeout=WAIT)
+    assert set(page.locator(".bars tbody th").all_text_contents()) == set(LABELS)
+    page.get_by_role("button", name="Show 20 documents").press("Enter")
+    assert page.locator(".sample tbody tr").count() == 20
+    assert "<script>alert('x')</script> 3" in page.locator(".sample tbody tr").nth(3).inner_text()
+    assert page.locator(".guess.changed").count() == 2
+
+
+def test_a_reload_keeps_what_was_chosen(visit: Visit) -> None:
+    page = visit.page
+    page.reload()
+    wait_for_preview(page)
+    assert page.get_by_label("Between labels", exact=True).input_value() == "|"
+    assert page.get_by_label("Text", exact=True).input_value() == "body <i>"
+
+
+def test_a_corpus_is_made_and_exported_with_the_same_labels(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    page.get_by_role("button", name="Make the corpus").press("Enter")
+    page.wait_for_url(re.compile(f"#/{NAME}/data$"), timeout=WAIT)
+    page.wait_for_selector(f"text=Corpus {NAME}")
+    assert page.get_by_role("link", name="40", exact=True).first.get_attribute("href") == f"#/{NAME}/review"
+    page.wait_for_selector("select[name=format] option", state="attached")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download the corrected corpus").press("Enter")
+    saved.value.save_as(exported := tmp_path / saved.value.suggested_filename)
+    corpus = load_corpus(str(exported)).corpus
+    found = dict(zip(corpus.ids, zip(corpus.fields["text"], corpus.label_sets, strict=True), strict=True))
+    for row in ROWS:
+        text, labels = found[row["id"]]
+        assert text == row["body <i>"]
+        assert set(labels) == set(filter(None, row["topics"].split("|")))
+    assert visit.complaints == []
+
+
+def test_a_file_that_cannot_be_read_is_explained(opened: Callable[..., Visit]) -> None:
+    visit = opened("#/townhall/data", width=420, scheme="dark")
+    page = visit.page
+    page.set_input_files("input[type=file]", {"name": "numbers", "mimeType": "", "buffer": b"1"})
+    assert "no ending that shows its format" in page.locator("ml-upload [role=alert]").inner_text()
+    page.set_input_files("input[type=file]", {"name": "numbers.csv", "mimeType": "", "buffer": b"a,b\n1,2\n3,4\n"})
+    page.wait_for_selector(".failure", timeout=WAIT)
+    assert "There is no column of texts" in page.locator(".failure").inner_text()
+    assert page.get_by_role("button", name="Make the corpus").is_disabled()
+    assert visit.violations() == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_a_corpus_is_deleted_after_a_question(visit: Visit, served: Served) -> None:
+    page = visit.page
+    assert visit.violations() == []
+    page.get_by_role("button", name="Delete this corpus").press("Enter")
+    question = page.locator("ml-corpus dialog")
+    assert "40 documents and 7 labels will be lost" in question.inner_text()
+    page.keyboard.press("Enter")
+    assert NAME in served.ask("/v1/corpora")["corpora"]
+    page.get_by_role("button", name="Delete this corpus").press("Enter")
+    question.get_by_role("button", name=f"Delete {NAME}").press("Enter")
+    page.wait_for_url(re.compile("#/townhall/data$"))
+    page.wait_for_selector("text=Corpus townhall")
+    assert NAME not in served.ask("/v1/corpora")["corpora"]
+    assert visit.complaints == []
