@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -88,5 +89,16 @@ def stop_server(served: Served) -> None:
     """Stop a server and wait until it is gone."""
     served.process.terminate()
     assert served.process.wait(SECONDS) == 0
+    assert served.process.stderr is not None
+    served.process.stderr.close()
+
+
+def kill_server(served: Served) -> None:
+    """Kill a server and its workers at once, as a power cut would."""
+    number = served.process.pid
+    workers = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+    for one in (number, *map(int, workers)):
+        os.kill(one, signal.SIGKILL)
+    served.process.wait(SECONDS)
     assert served.process.stderr is not None
     served.process.stderr.close()

@@ -15,6 +15,7 @@ VIEWS = re.findall(r'\{ name: "(\w+)", title:', (FOLDER / "workbench" / "app.js"
 LABEL = "transport/buses"
 PARAMETERS = {
     "try": "text=The+bus+is+late+and+the+road+has+a+hole.",
+    "review": "queue=disagreement",
     "errors": f"is=false+negative:{LABEL}",
     "labels": f"label={LABEL}",
     "rules": f"rules={LABEL}:+bus%0A{LABEL}:+tram%0A{LABEL}:+stop&line=2",

@@ -11,6 +11,7 @@ const VIEWS = [
   { name: "compare", title: "Compare", element: "ml-compare-view", load: () => import("./views/compare.js") },
   { name: "labels", title: "Labels", element: "ml-labels-view", load: () => import("./views/labels.js") },
   { name: "try", title: "Try", element: "ml-try-view", load: () => import("./views/try.js") },
+  { name: "review", title: "Review", element: "ml-review-view", load: () => import("./views/review.js") },
   { name: "errors", title: "Errors", element: "ml-errors-view", load: () => import("./views/errors.js") },
   { name: "rules", title: "Rules", element: "ml-rules-view", load: () => import("./views/rules.js") },
 ];
@@ -215,11 +216,10 @@ class Workbench extends LitElement {
   }
 
   shortcutTable() {
-    return html`<h2 id="shortcuts-title">Shortcuts</h2>
+    return html`<form method="dialog" class="dialog-head"><h2 id="shortcuts-title">Shortcuts</h2><button autofocus>Close</button></form>
       ${all().reverse().map(([name, shortcuts]) => shortcuts.length ? html`<h3>${name === "everywhere" ? "Everywhere" : "In this view"}</h3>
-        <dl class="keys">${shortcuts.map(({ keys, text }) => html`<dt>${keys.map((key) => keyNames(key))}</dt><dd>${text}</dd>`)}</dl>` : nothing)}
-      <p><label><input type="checkbox" .checked=${areOn()} @change=${(event) => turn(event.target.checked)}> Shortcuts are on; <kbd>?</kbd> always works</label></p>
-      <form method="dialog"><button>Close</button></form>`;
+        <dl class="keys">${shortcuts.filter(({ shown }) => shown?.length !== 0).map(({ keys, shown, text }) => html`<dt>${(shown ?? keys).map((key) => keyNames(key))}</dt><dd>${text}</dd>`)}</dl>` : nothing)}
+      <p><label><input type="checkbox" .checked=${areOn()} @change=${(event) => turn(event.target.checked)}> Shortcuts are on; <kbd>?</kbd> always works</label></p>`;
   }
 
   /** What asks for the token of a server that needs one. */

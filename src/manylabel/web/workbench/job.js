@@ -3,7 +3,7 @@ import { LitElement, html, nothing } from "lit";
 import { post } from "./api.js";
 
 /** The share of a job that is done, or null where nobody knows. */
-function share(job) {
+export function share(job) {
   const known = (job.progress?.stages ?? []).filter(({ total }) => total);
   return known.length ? known[0].done / known[0].total : null;
 }

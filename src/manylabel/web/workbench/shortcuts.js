@@ -6,7 +6,7 @@ const PAUSE = 1_500;
 const offered = new Map();
 let first = null, pressed = 0;
 
-/** Offer shortcuts under the name of a view: [{ keys: ["a", "g d"], text: "Accept", run, enabled }]. Returns what takes them back. */
+/** Offer shortcuts under the name of a view: [{ keys: ["a", "g d"], text: "Accept", run, enabled, shown }]; `shown` are the keys to show instead, none for one of a row. Returns what takes them back. */
 export function offer(name, shortcuts) {
   offered.set(name, shortcuts);
   return () => { if (offered.get(name) === shortcuts) offered.delete(name); };

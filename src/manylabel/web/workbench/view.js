@@ -70,6 +70,9 @@ export const count = (value) => (value === null || value === undefined ? "–" :
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const score = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toString());
 export const day = (seconds) => (seconds ? new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
+/** The same, without the day where it is today. */
+export const when = (seconds) => (seconds && new Date(seconds * 1000).toDateString() === new Date().toDateString()
+  ? new Date(seconds * 1000).toLocaleTimeString(undefined, { timeStyle: "short" }) : day(seconds));
 const KEYS = { " ": "Space", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Enter: "⏎" };
 /** A shortcut as it is shown: one key, or two in a row. */
 export const keyNames = (keys) => (keys === " " ? [keys] : keys.split(" ")).map((key) => html`<kbd>${KEYS[key] ?? key}</kbd>`);
