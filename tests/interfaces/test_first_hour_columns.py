@@ -218,16 +218,13 @@ def test_point_1_a_choice_is_printed_once(capsys: pytest.CaptureFixture[str]) ->
 
 def test_point_1_exports_of_label_studio_are_read(tmp_path):
     """Point 1: several choices are an object in JSON-MIN, and its text in CSV; a single choice is a name."""
-    names = [["buses", "roads, paths"], ["roads, paths"]]
+    names = [["buses", "roads, paths"], ["roads"]]
     records = tmp_path / "project.json"
     records.write_text(
         '[{"id": 1, "text": "late bus", "labels": {"choices": ["buses", "roads, paths"]}},'
-        ' {"id": 2, "text": "a hole", "labels": {"choices": ["roads, paths"]}}]'
+        ' {"id": 2, "text": "a hole", "labels": "roads"}]'
     )
     table = tmp_path / "project.csv"
-    table.write_text(
-        'id,labels,text\n1,"{""choices"":[""buses"",""roads, paths""]}",late bus\n2,"[""roads, paths""]",a hole\n'
-    )
+    table.write_text('id,labels,text\n1,"{""choices"":[""buses"",""roads, paths""]}",late bus\n2,roads,a hole\n')
     assert read(records).corpus.labels == names
     assert read(table).corpus.labels == names
-    assert read(table).corpus.layout.cells == "lists"
