@@ -38,11 +38,10 @@ def test_the_commands_run_on_the_readers_own_table(
     header, *rows = table.splitlines()
     Path("letters.csv").write_text("\n".join([header, *rows * 10]) + "\n")
     Path("new.csv").write_text("text\nThe bus was late.\n")
-    commands = next(block for block in blocks("sh") if "manylabel train letters.csv" in block)
-    for line in commands.splitlines():
-        words = shlex.split(line.partition("#")[0])
-        if words and words[0] == "manylabel":
-            assert run(words[1:]) == 0, line
+    commands = [shlex.split(line.partition("#")[0]) for block in blocks("sh") for line in block.splitlines()]
+    for words in commands:
+        if words[:1] == ["manylabel"] and words[1] not in ("compare", "serve"):  # two minutes, and until it is stopped
+            assert run(words[1:]) == 0, words
     assert '"labels": ["buses"]' in capsys.readouterr().out
 
 
@@ -64,7 +63,7 @@ def test_generated_pages_are_up_to_date() -> None:
 def test_every_command_and_option_exists() -> None:
     commands = [shlex.split(line.partition("#")[0]) for block in blocks("sh") for line in block.splitlines()]
     commands = [words for words in commands if words[:1] == ["manylabel"]]
-    assert len(commands) > 10
+    assert len(commands) > 6
     for words in commands:
         assert run([*(word for word in words[1:] if word != ">"), "--help"]) == 0, words
 
