@@ -122,7 +122,12 @@ class Workbench extends LitElement {
   }
 
   async showView({ name, element, load, title }) {
-    await load();
+    try {
+      await load();
+    } catch {
+      this.problem = { message: `The scripts of ${title} could not be loaded. Is the server running? Load the page again.` };
+      return;
+    }
     if (this.route.view !== name) return; // another view was opened while the scripts of this one were loading
     document.title = `${title} · ${this.route.corpus ?? "no corpus"} · manylabel`;
     if (this.view?.localName !== element) this.view = document.createElement(element);
