@@ -29,11 +29,21 @@ NAMESPACES = (
 )
 DOCS = Path(__file__).parents[1]
 FOLDER = "reference/api/"
+TYPES = {
+    "Csr": "`scipy.sparse.csr_array`: documents × terms, or documents × labels with 0 and 1",
+    "Floats, Ints, Bools": "NumPy arrays of `float64`, `int64` and `bool`",
+    "LabelMatrix": "documents × labels with 0 and 1: a sparse array of SciPy, or anything NumPy makes an array of",
+    "Scores": "documents × labels, real numbers: anything NumPy makes an array of, or a sparse array",
+    "LabelSets": "one list of label names per document",
+    "Documents": "texts, mappings from field to text, or documents × terms as `Csr`",
+    "Over": "the labels of a macro average: `all`, `present` or `present_or_predicted`",
+}
+TYPES_TEXT = "\n## Types in signatures\n\n"
 
 
 @dataclass(frozen=True)
 class Group:
-    """Names that a namespace lists under one title."""
+    """Names that a namespace lists under one title; without a title, all its names."""
 
     title: str
     names: tuple[str, ...]
@@ -81,15 +91,18 @@ def _index() -> str:
         for name in NAMESPACES
     ]
     intro = "# Python\n\nEvery public name. What is not listed here may change at any time.\n\n"
-    return intro + table(["namespace", "what it holds", "names"], rows)
+    kinds = [[code(name), text] for name, text in TYPES.items()]
+    return (
+        intro + table(["namespace", "what it holds", "names"], rows) + TYPES_TEXT + table(["type", "what it is"], kinds)
+    )
 
 
 def _page(module: ModuleType) -> str:
     intro, groups = _groups(module)
     parts = [f"# {module.__name__}\n", intro + "\n"]
     for group in groups:
-        parts.append(f"## {group.title}\n")
-        parts += [_described(module, name) for name in group.names]
+        parts.append(f"## {group.title}\n" if group.title else "")
+        parts += [_described(module, name, "###" if group.title else "##") for name in group.names]
     return "\n".join(parts)
 
 
@@ -99,7 +112,7 @@ def _groups(module: ModuleType) -> tuple[str, list[Group]]:
     lists = [block for block in blocks if re.match(r"\w.*\n    ", block)]
     if not lists:
         names = [name for name in module.__all__ if name != "__version__"]
-        return as_markdown(module.__doc__ or "", address), [Group("Names", tuple(names))]
+        return as_markdown(module.__doc__ or "", address), [Group("", tuple(names))]
     groups = []
     for block in lists:
         title, *lines = block.splitlines()
@@ -107,11 +120,11 @@ def _groups(module: ModuleType) -> tuple[str, list[Group]]:
     return as_markdown("\n\n".join(block for block in blocks if block not in lists), address), groups
 
 
-def _described(module: ModuleType, name: str) -> str:
+def _described(module: ModuleType, name: str, level: str) -> str:
     value = getattr(module, name)
-    head = f"### {name} {{ #{module.__name__}.{name} }}\n\n"
+    head = f"{level} {name} {{ #{module.__name__}.{name} }}\n\n"
     if inspect.isclass(value):
-        return head + _class(value, name)
+        return head + _class(value, name, f"{level}#")
     if inspect.isroutine(value):
         return head + _routine(value, name)
     return head + _constant(module, name, value)
@@ -127,7 +140,16 @@ def _constant(module: ModuleType, name: str, value: Any) -> str:
 
 
 def _routine(value: Any, name: str) -> str:
-    return f"```python\n{signature(value, name)}\n```\n\n{as_markdown(value.__doc__ or '', address)}\n"
+    return f"```python\n{signature(value, name)}\n```\n\n{_prose_of(value)}\n"
+
+
+def _prose_of(value: Any) -> str:
+    """The docstring of a function or class, whose parameters may have the names of functions: those are no links."""
+    try:
+        own = set(inspect.signature(value).parameters)
+    except ValueError:
+        own = set()
+    return as_markdown(value.__doc__ or "", lambda name: None if name in own else address(name))
 
 
 def signature(value: Any, name: str) -> str:
@@ -162,7 +184,7 @@ def _type(annotation: Any) -> str:
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
-def _class(value: type, name: str) -> str:
+def _class(value: type, name: str, level: str) -> str:
     if is_dataclass(value):
         shown, attributes = "", _fields(value)
     else:
@@ -170,8 +192,8 @@ def _class(value: type, name: str) -> str:
         attributes = _settings(value) + _learned(value)
     bases = [base.__name__ for base in value.__mro__[1:] if base.__name__ in places()]
     of = f"Inherits from {', '.join(_linked(base) for base in bases)}.\n\n" if bases else ""
-    body = as_markdown(value.__doc__ or "", address) + "\n\n"
-    return shown + of + body + attributes + _properties(value) + "".join(_methods(value))
+    body = _prose_of(value) + "\n\n"
+    return shown + of + body + attributes + _properties(value) + "".join(_methods(value, level))
 
 
 def _linked(name: str) -> str:
@@ -185,7 +207,9 @@ def _fields(value: Any) -> str:
         for one in fields(value)
         if not one.name.startswith("_")
     ]
-    return table(["field", "type", "default", ""], rows) + "\n"
+    head = ["field", "type", "default", "what it is"]
+    kept = [column for column in range(len(head)) if any(row[column] for row in rows)]
+    return table([head[column] for column in kept], [[row[column] for column in kept] for row in rows]) + "\n"
 
 
 def _default(one: Any) -> str:
@@ -252,13 +276,13 @@ def _properties(value: type) -> str:
     return table(["attribute", "what it is"], rows) + "\n"
 
 
-def _methods(value: type) -> Iterator[str]:
+def _methods(value: type, level: str) -> Iterator[str]:
     for name, member in _own(value):
         function = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
         text = inspect.getdoc(function) if inspect.isfunction(function) else None
         if text and not text.startswith("See `"):
             yield (
-                f"#### {name} {{ #{value.__module__}.{value.__name__}.{name} .method }}\n\n"
+                f"{level} {name} {{ #{value.__module__}.{value.__name__}.{name} .method }}\n\n"
                 + _routine(function, name)
                 + "\n"
             )

@@ -118,7 +118,7 @@ def _group(name: str, group: Any) -> str:
         context = _context(command, f"manylabel {name} {one}")
         given = command.get_params(context)
         parts += [f"## {name} {one} {{ #{name}-{one} }}\n", _usage(command, context), _prose(command.help) + "\n"]
-        parts.append(_table(given, context))
+        parts.append(_table(given, context, "argument or option"))
     return "\n".join(parts)
 
 
@@ -134,7 +134,7 @@ def _page(name: str, command: Any) -> str:
             _usage(command, context),
             _prose(command.help) + "\n",
             _section("Examples", _examples(name)),
-            _section("Arguments", _table(arguments, context)),
+            _section("Arguments", _table(arguments, context, "argument")),
             _section("Options", _table(options, context)),
             _section("Options for reading data", _table([one for one in given if one.name in reading], context)),
         ]
@@ -156,7 +156,7 @@ def _section(title: str, body: str) -> str:
     return f"## {title}\n\n{body}" if body else ""
 
 
-def _table(given: Iterable[Any], context: Any) -> str:
+def _table(given: Iterable[Any], context: Any, head: str = "option") -> str:
     rows = []
     for one in given:
         if (record := one.get_help_record(context)) is None:  # a hidden option
@@ -165,7 +165,7 @@ def _table(given: Iterable[Any], context: Any) -> str:
         told, _, facts = text.partition("  [")
         default = re.search(r"default: ([^;\]]+)", facts)
         rows.append([code(_readable(names)), _prose(told), code(default[1]) if default else _needed(facts)])
-    return table(["", "what it does", "default"], rows)
+    return table([head, "what it does", "default"], rows)
 
 
 def _needed(facts: str) -> str:

@@ -18,6 +18,7 @@ from manylabel.setting_values import toml_value
 
 DOCS = Path(__file__).parents[1]
 FOLDER = "catalogue/"
+GUIDE = "guides/which-method.md"
 ADDRESS = linker("../")
 FAMILIES = {
     "svm": "svm svm-zero svm-zero-tfidf svm-hf svm-hf-tfidf band-svm band-svm-tfidf confmat confmat-tfidf svm-tuned "
@@ -86,9 +87,17 @@ def family(name: str) -> str:
 def pages() -> dict[str, str]:
     """The catalogue with links, and one page for each method."""
     found = {"methods.md": catalogue({name: f"{FOLDER}{name}.md" for name in METHODS})}
-    for name in (name for names in FAMILIES.values() for name in names.split()):
-        found[f"{FOLDER}{name}.md"] = page_of(METHODS[name])
+    for page, names in FAMILIES.items():
+        links = ", ".join(f"[`{name}`](../{FOLDER}{name}.md)" for name in names.split())
+        title, _, text = _read(f"methods/{page}.md").partition("\n")
+        found[f"methods/{page}.md"] = f"{title}\n\nThe methods, with their settings and examples: {links}.\n{text}"
+        for name in names.split():
+            found[f"{FOLDER}{name}.md"] = page_of(METHODS[name])
     return found
+
+
+def _read(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
 
 
 def page_of(row: Method) -> str:
@@ -104,6 +113,8 @@ def page_of(row: Method) -> str:
         _example(row),
         "## Idea and formula\n",
         *_ideas(row, page),
+        "## When to use it\n",
+        _cases(row),
         "## Decision\n",
         _decision(row) + "\n",
         "## Settings\n",
@@ -142,7 +153,7 @@ def _class_name(path: str | None) -> str:
 
 
 def _facts(row: Method, page: str) -> str:
-    heading = (DOCS / "methods" / f"{page}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    heading = _read(f"methods/{page}.md").partition("\n")[0].removeprefix("# ")
     classes = " over ".join(inline(code(_class_name(path)), ADDRESS) for path in (row.model, row.inner) if path)
     rows = [["family", f"[{heading}](../methods/{page}.md)"], ["source", row.source], ["class", classes]]
     if row.members:
@@ -165,6 +176,21 @@ def _ideas(row: Method, page: str) -> Iterator[str]:
             text = re.split(r"\n\s*>>> ", owner.__doc__ or "")[0]
             yield f"### {owner.__name__}\n\n{as_markdown(text, ADDRESS)}\n"
     yield f"[The page of the family](../methods/{page}.md) compares it with its relatives.\n"
+
+
+def _cases(row: Method) -> str:
+    """The rows of the guide's decision table that name the method."""
+    rows = [line.strip("| ").split(" | ") for line in _read(GUIDE).splitlines() if line.startswith("| ")]
+    cases = [(cells[0], cells[2]) for cells in rows if len(cells) == 3 and re.search(rf"`{row.name}[` ]", cells[1])]
+    lines = [f"- {case[0].upper()}{case[1:]}: {_from_here(why)}\n" for case, why in cases]
+    more = "[Which method for what?](../guides/which-method.md) compares the methods by case, cost and quality.\n"
+    ours = "" if row.source == "manylabel" else "It is kept as published, to be compared with.\n\n"
+    return "".join(lines) + ("\n" if lines else ours) + more
+
+
+def _from_here(text: str) -> str:
+    """Text of a guide, with links as a page of the catalogue needs them."""
+    return re.sub(r"\]\((?!\.\./|[a-z]+:)", "](../guides/", text)
 
 
 def _decision(row: Method) -> str:
@@ -225,7 +251,7 @@ def _evidence(row: Method, page: str) -> str:
     """Where figures of the method stand: the page of its family, and what we reproduce of its paper."""
     lines = [f"- [The page of the family](../methods/{page}.md): what to expect, with the commands that measure it\n"]
     author = re.match(r"[^,'(]*(?:, [^,'(]*)*? \d{4}", row.source)
-    for line in (DOCS / "papers.md").read_text(encoding="utf-8").splitlines():
+    for line in _read("papers.md").splitlines():
         if line.startswith("## ") and author and author[0] in line:
             title = line.removeprefix("## ")
             lines.append(f"- [{title}](../papers.md#{slug(title)}): what the paper reports, and what we get\n")

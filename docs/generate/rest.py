@@ -107,7 +107,7 @@ def _operation(one: Mapping[str, Any]) -> Iterator[str]:
         [code(given["name"]), given["in"], _kind(given["schema"]), _facts(given, given["schema"])]
         for given in one.get("parameters", ())
     ]
-    yield table(["parameter", "in", "type", ""], rows)
+    yield table(["parameter", "in", "type", "meaning"], rows)
     for media, content in one.get("requestBody", {}).get("content", {}).items():
         yield f"Request: `{media}`, {_kind(content.get('schema', {}))}.\n"
     for status, answer in one["responses"].items():
@@ -133,7 +133,7 @@ def _object(name: str) -> str:
         [code(field), _kind(inside), _facts({"required": field in required}, inside)]
         for field, inside in schema.get("properties", {}).items()
     ]
-    return f"{head}\n{table(['field', 'type', ''], rows) if rows else _kind(schema) + chr(10)}"
+    return f"{head}\n{table(['field', 'type', 'meaning'], rows) if rows else _kind(schema) + chr(10)}"
 
 
 def _kind(schema: Any) -> str:
