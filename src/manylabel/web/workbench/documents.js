@@ -33,8 +33,15 @@ class Documents extends LitElement {
     return JSON.stringify([this.corpus, this.filter, this.order, this.label, this.descending]);
   }
 
+  /** Remember the row that has the focus: rows move between elements as one scrolls. */
+  willUpdate() {
+    this.focused = this.contains(document.activeElement) ? document.activeElement.closest("li.row")?.ariaPosInSet ?? null : null;
+  }
+
   updated() {
     if (this.corpus && this.asked !== this.loadedFor) this.reload();
+    const link = this.focused === null ? null : this.querySelector(`li.row[aria-posinset="${this.focused}"] a`);
+    if (link && link !== document.activeElement) link.focus({ preventScroll: true });
   }
 
   /** Load the list anew. */

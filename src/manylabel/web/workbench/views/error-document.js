@@ -10,6 +10,8 @@ import "../marked-text.js";
 
 const SHOWN = 12;
 const WHOLE = "text";
+const EXPLAINED = 20_000;
+/* characters of a document that are explained: its beginning */
 
 /** What a label of a document is: words, and whether it is a mistake. */
 function kindOf({ is_true: isTrue, is_predicted: isPredicted, state }, isScored) {
@@ -58,10 +60,8 @@ class ErrorDocument extends LitElement {
 
   async load(key) {
     Object.assign(this, { loadedFor: key, whole: false });
-    if (!this.number) {
-      this.document = null;
-      return;
-    }
+    if (!this.number || this.documentOf !== this.corpus) Object.assign(this, { document: null, explained: null, documentOf: this.corpus });
+    if (!this.number) return;
     const found = await this.attempt((signal) => get(corpusPath(this.corpus, "documents", this.number), {}, signal));
     if (found && key === this.loadedFor) Object.assign(this, { document: found, explained: null });
   }
@@ -70,9 +70,10 @@ class ErrorDocument extends LitElement {
     this.explainedFor = this.wanted;
     Object.assign(this, { explained: null, why: "" });
     if (!this.model || !this.shown) return;
-    const { fields } = this.document, text = Object.keys(fields).join() === WHOLE ? fields[WHOLE] : fields;
-    const found = await this.attempt((signal) => post(`/v1/models/${encodeURIComponent(this.model.name)}/explain`, { text, labels: [this.shown.label] }, signal));
-    if (found) this.explained = found.explanations[0].explanation;
+    const names = Object.keys(this.document.fields), most = Math.floor(EXPLAINED / names.length);
+    const cut = Object.fromEntries(names.map((name) => [name, this.document.fields[name].slice(0, most)])), text = names.join() === WHOLE ? cut[WHOLE] : cut;
+    const { name } = this.model, found = await this.attempt((signal) => post(`/v1/models/${encodeURIComponent(name)}/explain`, { text, labels: [this.shown.label] }, signal));
+    if (found) this.explained = { ...found.explanations[0].explanation, by: name };
   }
 
   async attempt(work) {
@@ -104,7 +105,7 @@ class ErrorDocument extends LitElement {
     const names = Object.keys(fields).filter((name) => fields[name]);
     const marks = (name, text) => (marked ? marksOf(marked, this.explained.fields.find((one) => one.field === name)?.field ?? null, text) : []);
     return html`${names.map((name) => html`${names.length > 1 ? html`<p class="field-name quiet" dir="auto">${name}</p>` : nothing}<ml-marked-text .text=${fields[name]} .marks=${marks(name, fields[name])} caption=${name}></ml-marked-text>`)}
-      ${marked ? html`<p class="quiet legend"><mark class="for" style="--strength:.6">for</mark> <mark class="against" style="--strength:.6">against</mark> <span dir="auto">${marked.label}</span>, by the model ${this.model.name}. ${howToRead(marked)}</p>
+      ${marked ? html`<p class="quiet legend"><mark class="for" style="--strength:.6">for</mark> <mark class="against" style="--strength:.6">against</mark> <span dir="auto">${marked.label}</span>, by the model ${this.explained.by}. ${howToRead(marked)}${names.some((name) => fields[name].length > EXPLAINED / Object.keys(fields).length) ? " Only the beginning of the text was explained." : ""}</p>
         ${whatIf(marked) ? html`<p dir="auto">${whatIf(marked)}</p>` : nothing}` : html`<p class="quiet">${this.why || (this.model ? "" : html`There is no model of the name ${this.corpus} that could explain its labels. Train one under <a href=${address({ corpus: this.corpus, view: "compare" })}>Compare</a>.`)}</p>`}`;
   }
 

@@ -54,7 +54,14 @@ class LabelsView extends View {
 
   opened() {
     if (!this.corpus || this.summary?.name !== this.corpus) return;
+    const isShown = (this.listed?.find(({ label }) => label === this.label)?.threshold ?? null) !== null;
+    if (this.label === null || !this.summary.scores || this.readyFor === this.label || (this.listed && !isShown)) this.load();
+  }
+
+  /** Load what has changed of all labels; on the page of a label, after what it shows of the label itself. */
+  load() {
     const key = JSON.stringify([this.corpus, this.summary.event]), asked = JSON.stringify([key, studyBody(this.trial)]);
+    this.readyFor = this.label;
     if (key !== this.listedFor) {
       this.listedFor = key;
       this.attempt(() => this.loadLabels());
@@ -234,7 +241,7 @@ class LabelsView extends View {
         <span class="tools">${this.summary.scores ? html`<button type="button" aria-pressed=${String(isLocked)} @click=${() => this.lock(label)}>${isLocked ? "✓ Locked" : "Lock"}</button>` : nothing}
           <button type="button" @click=${open("rename")}>Rename …</button><button type="button" @click=${open("merge")}>Merge …</button><button type="button" @click=${open("retire")}>Retire …</button></span></div>
       ${!this.summary.scores ? this.noScores() : this.lacksScores(known) ? html`<div class="empty"><h2>No scores of this label yet</h2><p>Accept it for some documents in <a href=${address({ corpus: this.corpus, view: "review" })}>Review</a>, then score the documents again.</p>
-        <button type="button" class="main" ?disabled=${this.working !== ""} @click=${this.score}>${this.working ? "Scoring …" : "Score the documents again"}</button></div>` : html`<ml-threshold-studio .corpus=${this.corpus} .label=${label} .trial=${trial} .event=${this.summary.event} @try=${({ detail }) => this.onTry(detail)}></ml-threshold-studio>
+        <button type="button" class="main" ?disabled=${this.working !== ""} @click=${this.score}>${this.working ? "Scoring …" : "Score the documents again"}</button></div>` : html`<ml-threshold-studio .corpus=${this.corpus} .label=${label} .trial=${trial} .event=${this.summary.event} @ready=${() => this.load()} @try=${({ detail }) => this.onTry(detail)}></ml-threshold-studio>
         <h2>All labels together</h2>${allFigures(this.rows)}`}`;
   }
 

@@ -1,5 +1,5 @@
 // <ml-threshold-studio>: one label's threshold with a slider. Figures follow the slider at once, from the curve; the documents that enter and
-// leave come from the server. Fires "try" with { threshold, now } and "target" with { kind, value }.
+// leave come from the server. Fires "ready" when a label is shown, and "try" with { tried, now }: all tried thresholds, and the figures of the label.
 import { LitElement, html, nothing } from "lit";
 import { Problem, corpusPath, get, post } from "../api.js";
 import { relation } from "../filters.js";
@@ -69,6 +69,7 @@ class ThresholdStudio extends LitElement {
     } catch (error) {
       this.fail(error);
     }
+    if (!signal.aborted) this.dispatchEvent(new CustomEvent("ready"));
   }
 
   /** The address has another trial: show its threshold. */
