@@ -74,6 +74,13 @@ def test_a_number_opens_exactly_so_many_documents(visit: Visit, served: Served) 
     assert visit.complaints == []
 
 
+def test_names_of_labels_have_room_beside_their_figures(visit: Visit, served: Served) -> None:
+    show(visit, served, "")
+    names = visit.page.locator("ml-virtual-table tbody tr[data-place] th")
+    names.first.wait_for()
+    assert names.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
+
+
 def test_the_slider_shows_what_the_server_studies(visit: Visit, served: Served) -> None:
     show(visit, served, f"?label={quote(LABEL)}")
     page = visit.page

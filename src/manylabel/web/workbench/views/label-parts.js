@@ -20,11 +20,11 @@ export function tableColumns({ corpus, parameters, lock }) {
   const changed = (row, name, isShare) => (isMoved(row) && difference(row.now[name], row.saved[name], isShare) ? html` <small class="change">${difference(row.now[name], row.saved[name], isShare)}</small>` : nothing);
   const opened = { precision: "predicted", recall: "true", f1: "disagreement" };
   return [
-    { name: "label", title: "label", value: ({ label }) => label, cell: ({ label }) => html`<a href=${page(label)} title=${label}>${label}</a>` },
+    { name: "label", title: "label", width: "min(13rem, 40vw)", value: ({ label }) => label, cell: ({ label }) => html`<a href=${page(label)} title=${label}>${label}</a>` },
     { name: "documents", title: "documents", figure: true, width: "7.5rem", value: ({ documents }) => documents, cell: (row) => opens("true", row, count(row.documents)) },
     { name: "threshold", title: "threshold", figure: true, width: "8.5rem", value: ({ now, threshold }) => now?.threshold ?? threshold, cell: (row) => thresholdCell(row) },
     ...SHARES.map(([name, title]) => figure(name, title, (row) => html`${changed(row, name, true)} ${opens(opened[name], row, percent(row.now[name]))}`, "8rem")),
-    ...COUNTS.map(([name, title, how]) => figure(name, title, (row) => html`${changed(row, name, false)} ${opens(how, row, count(row.now[name]))}`, "10rem")),
+    ...COUNTS.map(([name, title, how]) => figure(name, title, (row) => html`${changed(row, name, false)} ${opens(how, row, count(row.now[name]))}`, "9.5rem")),
     { name: "lock", title: "lock", width: "5.5rem", cell: ({ label, isLocked, now }) => (now ? html`<button type="button" class="lock" aria-pressed=${String(isLocked)} aria-label=${`Lock ${label}`} @click=${() => lock(label)}>${isLocked ? "✓ locked" : "lock"}</button>` : nothing) },
   ];
 }
