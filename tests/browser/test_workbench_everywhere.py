@@ -21,7 +21,12 @@ PARAMETERS = {
     "rules": f"rules={LABEL}:+bus%0A{LABEL}:+tram%0A{LABEL}:+stop&line=2",
 }
 """By view, the state in which it shows most."""
-EXCEPTIONS: dict[str, dict[str, str]] = {}
+EXCEPTIONS: dict[str, dict[str, str]] = {
+    "data": {
+        "form.tools > label > select": "the format of an export: the button beside it takes it",
+        "form.panel.make > div.tools > label > input": "the name of a new corpus: the button below takes it",
+    },
+}
 """By view, parts of the places of controls that need not have an effect of their own, with the reason."""
 PLACE = """() => document.querySelector('#view').contains(document.activeElement)
   ? document.activeElement.dataset.place ?? '' : null"""
@@ -45,6 +50,10 @@ def watched(opened: Callable[..., Visit], served: Served) -> tuple[Visit, Watche
     return visit, made
 
 
+def test_all_views_are_there() -> None:
+    assert VIEWS == ["data", "compare", "labels", "try", "review", "errors", "rules"]
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_fit_and_are_accessible_in_both_themes(watched: tuple[Visit, Watched], served: Served, view: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -65,7 +74,7 @@ def test_views_fit_and_are_accessible_in_both_themes(watched: tuple[Visit, Watch
             ]
     page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(color_scheme="light")
-    assert found == []
+    assert not found, "\n".join(found)
     assert visit.complaints == []
     assert [url for url in visit.requests if not url.startswith((served.url, "data:", "blob:"))] == []
 
@@ -109,7 +118,7 @@ def test_no_control_is_dead(watched: tuple[Visit, Watched], view: str) -> None:
     watch.operated = 0
     watch.operate_all(address_of(view), EXCEPTIONS.get(view, {}))
     assert watch.operated > 2
-    assert watch.dead == []
+    assert not watch.dead, "\n".join(watch.dead)
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -112,3 +112,18 @@ def test_rules_are_saved_undone_and_never_overwritten_silently(visit: Visit, ser
     page.get_by_role("button", name="Undo saving").wait_for()
     assert served.ask(path)["rules"] == RULES
     assert [text for text in visit.complaints if "409" not in text] == []
+
+
+def test_the_labels_of_a_rule_are_taken_with_a_preview(visit: Visit, served: Served) -> None:
+    page = visit.page
+    studied(visit, RULES)
+    without = figures(visit, 0)[3]
+    page.get_by_role("link", name="Take the labels of this rule").first.press("Enter")
+    page.get_by_role("button", name=f"Make {without} changes").wait_for()
+    dialog = page.locator("ml-review-bulk dialog")
+    assert "transport/buses" in dialog.inner_text()
+    assert "bulk=" not in page.url
+    dialog.get_by_role("button", name="Close").click()
+    page.go_back()
+    page.wait_for_selector("#rules-text")
+    assert [text for text in visit.complaints if "409" not in text] == []

@@ -70,6 +70,7 @@ class ReviewView extends DecidingView {
 
   async opened() {
     if (this.corpus !== this.openCorpus) this.forget();
+    if (this.parameters.has("bulk")) await this.openAsked();
     const search = JSON.stringify(searchOf(this.parameters));
     if (search !== this.counted) this.count(search);
     const number = Number(this.parameters.get("document"));
@@ -290,8 +291,16 @@ class ReviewView extends DecidingView {
 
   // ---- dialogs and jobs ----------------------------------------------------------------------------------------------
 
-  openBulk() {
-    this.querySelector("ml-review-bulk").open({ label: this.focused, action: queueOf(this.parameters) === "audit" ? "take suggestions" : "accept" });
+  openBulk({ action = queueOf(this.parameters) === "audit" ? "take suggestions" : "accept", label = this.focused } = {}) {
+    this.querySelector("ml-review-bulk").open({ action, label });
+  }
+
+  /** Another view asks for an action on all documents of a filter: `bulk=accept:label` is the dialog, once. */
+  async openAsked() {
+    const [, action, label] = /^(accept|reject|clear):(.+)$/s.exec(this.parameters.get("bulk")) ?? [];
+    set({ bulk: null });
+    await this.updateComplete;
+    if (action) this.openBulk({ action, label });
   }
 
   changeLabel(what) {
