@@ -12,6 +12,7 @@ const KINDS = {
   import: ({ documents }) => `imported ${counted(documents, "document")}`,
   scores: ({ how }) => `scored the documents: ${how}`,
   thresholds: ({ labels }) => `saved the thresholds of ${counted(labels, "label")}`,
+  rules: ({ lines }) => `saved keyword rules, ${counted(lines, "line")}`,
   undo: ({ undoes }) => `took back event ${undoes}`,
   "add label": ({ label }) => `added the label “${label}”`,
   "rename label": ({ label, name }) => `renamed the label “${label}” to “${name}”`,
@@ -19,9 +20,16 @@ const KINDS = {
   "retire label": ({ label, documents }) => `retired the label “${label}”, ${counted(documents, "document")}`,
 };
 
+/** What a bulk action did, in words. */
+function bulkWords({ action: { do: deed, label, state } }, changes) {
+  const what = state ? `marked as ${state}` : label ? `${deed} “${label}”` : deed;
+  return `changed all documents of a filter: ${what}, ${counted(changes, "change")}`;
+}
+
 /** What an event did, in words. */
 function eventWords({ kind, detail, changes, first }) {
   if (kind in KINDS) return KINDS[kind](detail);
+  if (kind === "bulk") return bulkWords(detail, changes);
   const [one] = first, what = one?.label ? `“${one.label}” ${one.now ?? "cleared"}` : one?.now ? "reviewed" : "not reviewed";
   if (kind === "decision" && one) return `decided on ${one.id}: ${what}${changes > 1 ? ` and ${counted(changes - 1, "change")} more` : ""}`;
   return `${kind}: ${counted(changes, "change")}`;
@@ -106,7 +114,7 @@ class Corpus extends View {
     if (!labels.total) return html`<p class="quiet">There are no labels yet. Add some under ${this.link("review", {}, "Review")}.</p>`;
     const most = Math.max(1, labels.labels[0].documents);
     return html`<table class="bars"><thead><tr><th scope="col">Label</th><th scope="col" class="figure">Documents</th><td></td></tr></thead><tbody>${labels.labels.map(({ label, documents }) => html`<tr>
-      <th scope="row" dir="auto">${label}</th><td class="figure">${this.link("review", [relation("true", label)], html`${count(documents)}<span class="unseen"> documents with ${label}</span>`)}</td>
+      <th scope="row" dir="auto">${this.link("labels", { label }, label)}</th><td class="figure">${this.link("review", [relation("true", label)], html`${count(documents)}<span class="unseen"> documents with ${label}</span>`)}</td>
       <td class="bar" aria-hidden="true"><span style="width:${((100 * documents) / most).toFixed(1)}%"></span></td></tr>`)}</tbody></table>
       ${summary.labels > labels.labels.length ? html`<p>${this.link("labels", {}, `All ${count(summary.labels)} labels`)}</p>` : nothing}`;
   }

@@ -4,7 +4,7 @@ import { get, getText, post } from "./api.js";
 import { spoken } from "./job.js";
 import { View, day } from "./view.js";
 
-const LATEST = 20;
+const LATEST = 40;
 const PAUSE = 2_000;
 const SIGNS = { done: "✓", failed: "✕", cancelled: "–", interrupted: "!", running: "▸", queued: "…" };
 const RUNS = ["running", "queued"];
@@ -31,7 +31,8 @@ class Jobs extends View {
   /** Fetch the list, and again while jobs run. */
   async look() {
     clearTimeout(this.looking);
-    this.jobs = (await this.attempt(() => get("/v1/jobs", { limit: LATEST })))?.jobs ?? this.jobs;
+    const found = await this.attempt(() => get("/v1/jobs", { limit: LATEST }));
+    if (found) this.jobs = found.jobs.filter(({ kind, state }) => kind !== "preview" || state !== "done");
     if (this.isConnected && this.jobs?.some(({ state }) => RUNS.includes(state))) this.looking = setTimeout(() => this.look(), PAUSE);
   }
 

@@ -16,6 +16,8 @@ const PRESETS = {
 const BUDGETS = [30, 60, 120, 300, 1200, 3600];
 const RUNS = ["running", "queued"];
 const HISTORY = 50;
+const TICK = 1_000;
+const FOLD = /^(.+), fold (\d+) of (\d+)$/;
 
 class CompareView extends View {
   static properties = {
@@ -30,14 +32,23 @@ class CompareView extends View {
 
   disconnectedCallback() {
     super.disconnectedCallback();
+    clearTimeout(this.ticking);
     this.stop?.abort();
+  }
+
+  /** The time left is that of now: draw it anew each second while a comparison runs. */
+  updated(changed) {
+    super.updated(changed);
+    clearTimeout(this.ticking);
+    if (this.job && RUNS.includes(this.job.state)) this.ticking = setTimeout(() => this.requestUpdate(), TICK);
   }
 
   async opened() {
     if (!this.corpus) return;
     this.catalogue ??= (await this.attempt(() => get("/v1/methods"))) ?? null;
     await this.loadHistory();
-    const id = this.parameters.get("job") ?? this.comparisons?.[0]?.id ?? null;
+    const latest = this.comparisons?.find(({ state }) => state === "done" || RUNS.includes(state)) ?? this.comparisons?.[0];
+    const id = this.parameters.get("job") ?? latest?.id ?? null;
     if (id !== this.job?.id) await this.watch(id);
   }
 
@@ -65,7 +76,7 @@ class CompareView extends View {
     if (job.state === "done" && !job.result) return;  // the last event of a job comes before its result
     this.job = job;
     for (const { stage } of job.progress?.stages ?? []) {
-      const [, name, fold, folds] = /^(.+), fold (\d+) of (\d+)$/.exec(stage) ?? [];
+      const [, name, fold, folds] = FOLD.exec(stage) ?? [];
       if (name) this.seen = new Map(this.seen).set(name, { fold: Number(fold), folds: Number(folds) });
     }
   }
@@ -125,7 +136,8 @@ class CompareView extends View {
   progress() {
     const { job } = this, budget = job.request.budget ?? null, passed = job.started ? Date.now() / 1000 - job.started : 0;
     const left = budget === null ? "" : passed < budget ? `up to ${spoken(budget - passed)} left` : "about to end";
-    const stage = job.progress?.stages?.at(-1)?.stage ?? "Starting";
+    const stages = job.progress?.stages ?? [];
+    const { stage } = stages.findLast((one) => FOLD.test(one.stage)) ?? stages.at(-1) ?? { stage: "Starting" };
     return html`<section class="panel"><h2>${job.state === "queued" ? "Waiting for another job to end …" : "Comparing …"}</h2>
       <progress class="across" aria-label="Progress of the comparison" max="1" value=${budget === null || job.state === "queued" ? nothing : Math.min(1, passed / budget)}></progress>
       <div class="tools">${job.state === "queued" ? nothing : html`<span>${[stage, left].filter(Boolean).join("; ")}</span>`}<button type="button" @click=${this.halt}>Stop</button></div>

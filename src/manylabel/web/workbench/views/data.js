@@ -47,6 +47,13 @@ class DataView extends View {
     go({ view: "data", parameters: { data } });
   }
 
+  /** A file that is dropped beside the zone is meant for it. */
+  onDrop(event) {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    this.querySelector("ml-upload").take(event.dataTransfer.files);
+  }
+
   corpusRow({ name, documents, labels, states }) {
     const reviewed = documents - states["not reviewed"], isOpen = name === this.corpus;
     return html`<tr class=${isOpen ? "open" : ""}><th scope="row"><a href=${address({ corpus: name, view: "data" })} aria-current=${isOpen ? "true" : nothing}>${name}</a></th>
@@ -64,7 +71,7 @@ class DataView extends View {
     if (!this.parameters) return nothing;
     if (this.without) return html`<h1>Data</h1><div class="empty"><h2>This server keeps no data</h2><p>Start it with a folder for data, models and reviews: manylabel serve --data FOLDER</p></div>`;
     if (this.parameters.has("data")) return html`<ml-preview .corpus=${this.corpus} .parameters=${this.parameters} .user=${this.user}></ml-preview>`;
-    return html`<h1>Data</h1><div class="data"><div class="side-panels">
+    return html`<h1>Data</h1><div class="data" @dragover=${(event) => event.preventDefault()} @drop=${this.onDrop}><div class="side-panels">
         <ml-upload @uploaded=${({ detail }) => this.open(detail)}></ml-upload>${this.lists()}</div>
       <div>${this.summary ? html`<ml-corpus .corpus=${this.corpus} .summary=${this.summary} .parameters=${this.parameters} .user=${this.user}></ml-corpus>`
         : this.corpora?.length === 0 ? this.welcome() : nothing}</div></div>`;
