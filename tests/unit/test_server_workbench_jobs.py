@@ -305,6 +305,18 @@ def test_the_demonstration_is_prepared_once(tmp_path: Path, monkeypatch: pytest.
     assert len(store.list(None, 100)) == len(demo.JOBS)
 
 
+def test_attributes_of_arff_are_labels_by_number(server: InProcess) -> None:
+    uploads = Path(str(server.settings.data), "uploads")
+    lines = ["@relation r", "@attribute bus numeric", "@attribute late {0,1}", "@data", "1,1", "0,1", "2,0"]
+    (uploads / "counts.arff").write_text("\n".join(lines))
+    asked = {"kind": "preview", "data": "counts"}
+    failed = ended_job(server, asked)
+    assert failed["error"].startswith("uploads/counts.arff: ")  # not the place of the data directory
+    assert "label_count" in failed["error"]
+    found = run_job(server, {**asked, "options": {"label_count": -1}})
+    assert (found["format"], found["top_labels"]) == ("arff", [{"label": "late", "documents": 2}])
+
+
 def test_a_row_of_a_leaderboard_is_trained(server: InProcess) -> None:
     store = JobStore(Path(str(server.settings.data)))
     recipes = [Recipe.of("rocchio").as_dict(), Recipe.of("rocchio", {"features": {"ngram_range": (1, 2)}}).as_dict()]

@@ -39,6 +39,8 @@ class ReadOptions(BaseModel):
     label_separator: Annotated[str, Field(min_length=1, max_length=20)] | None = None
     labels: bool | None = None
     """Whether to look for labels."""
+    label_count: Annotated[int, Field(ge=-(10**9), le=10**9)] | None = None
+    """How many of the first attributes of ARFF are labels; a negative number counts from the last one."""
     id_column: Column | None = None
     split_column: Column | None = None
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None

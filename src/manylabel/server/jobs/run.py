@@ -104,15 +104,19 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
     job = store.get(identifier)
     if job is None or job["state"] != "running":
         return 1
+
+    def say(text: str) -> None:
+        sys.stderr.write(without_folder(store, text) + "\n")
+
     try:
-        with reporting_to(Reporter(store, identifier)), remarks_to(_say):
+        with reporting_to(Reporter(store, identifier)), remarks_to(say):
             result = perform(store, job["kind"], job["request"], work)
         store.end(identifier, "done", result=dumps(result))
     except StoppedError:
         store.end(identifier, "cancelled", error="The job was told to stop.")
         return STOPPED
     except ManylabelError as error:
-        store.end(identifier, "failed", error=str(error))
+        store.end(identifier, "failed", error=without_folder(store, str(error)))
         return 2
     except MemoryError:
         store.end(
@@ -167,8 +171,9 @@ def _write_thresholds(store: JobStore, corpus: CorpusFile, request: Mapping[str,
     return {"corpus": corpus.folder.name, "model": name, **result}
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
+def without_folder(store: JobStore, text: str) -> str:
+    """A message without the place of the data directory, which does not concern those who use the server."""
+    return text.replace(f"{store.folder}{os.sep}", "")
 
 
 if __name__ == "__main__":

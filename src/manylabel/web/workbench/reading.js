@@ -111,10 +111,17 @@ class Reading extends LitElement {
     const { preview, options } = this, has = (name) => !preview || preview[name] !== null;
     const header = preview?.header ?? options.header ?? true;
     return html`${has("delimiter") ? this.choice("Between cells", "delimiter", preview?.delimiter ?? options.delimiter ?? null, Object.keys(DELIMITERS), DELIMITERS, "recognised") : nothing}
-      ${has("header") ? this.row("First row", ["header"], html`<select aria-labelledby="guess-header" @change=${(event) => this.change({ header: event.target.value === "yes" })}>
+      ${has("delimiter") ? this.row("First row", ["header"], html`<select aria-labelledby="guess-header" @change=${(event) => this.change({ header: event.target.value === "yes" })}>
         <option value="yes" ?selected=${header}>names of columns</option><option value="no" ?selected=${!header}>a document</option></select>`) : nothing}
       ${has("encoding") ? this.choice("Encoding", "encoding", preview?.encoding ?? options.encoding ?? "utf-8", ENCODINGS) : nothing}
+      ${!preview || preview.format === "arff" ? this.labelCount() : nothing}
       ${preview?.sheets?.length ? this.choice("Sheet", "sheet", preview.sheet, preview.sheets) : nothing}`;
+  }
+
+  /** ARFF does not tell which attributes are labels, unless a file of labels comes with it. */
+  labelCount() {
+    const value = this.options.label_count ?? "", take = (event) => this.change({ label_count: event.target.value === "" ? null : Number(event.target.value) });
+    return this.row("Labels among the attributes (ARFF)", ["label_count"], html`<input type="number" step="1" aria-labelledby="guess-label_count" placeholder="5: the first five, -5: the last five" .value=${String(value)} @change=${take}>`);
   }
 
   tick(title, name, on) {
