@@ -133,17 +133,32 @@ def test_filters_find_the_documents_of_hostile_labels(
     watched: tuple[Visit, Watched], served: Served, hostile: str
 ) -> None:
     visit, watch = watched
-    if "errors" not in VIEWS:
-        pytest.skip("the view Errors is not there yet")
     for label in LABELS:
         body = {"filter": {"labels": [{"label": label, "relation": "true"}]}, "limit": 1}
         expected = served.ask(f"/v1/corpora/{hostile}/search", body)["total"]
         assert expected > 0
         watch.open(f"#/{hostile}/errors?{urlencode({'is': f'true:{label}'})}")
         assert visit.page.locator("ml-documents .count").inner_text().startswith(f"{expected} document")
-        watch.page.locator("ml-chips button").first.press("Enter")
-        watch.settle()
-        assert "is=" not in visit.page.url
+    watch.page.locator("ml-chips button").first.press("Enter")
+    watch.settle()
+    assert "is=" not in visit.page.url
+    check(visit)
+
+
+def test_hostile_labels_are_reviewed(opened: Callable[..., Visit], served: Served, hostile: str) -> None:
+    visit = opened(f"#/{hostile}/review?document=1")
+    visit.page.locator(".review-head").wait_for()
+    for label in LABELS:
+        visit.page.keyboard.press("l")
+        visit.page.keyboard.insert_text(label)
+        visit.page.keyboard.press("Enter")
+        visit.page.locator(".review-saved", has_text=label.strip()).wait_for()
+        visit.page.keyboard.press("Escape")
+        visit.page.locator("h1").click()
+    found = served.ask(f"/v1/corpora/{hostile}/documents/1")["labels"]
+    assert {one["label"] for one in found if one["state"] == "accepted"} == set(LABELS)
+    for _ in LABELS:
+        served.ask(f"/v1/corpora/{hostile}/undo", {"by": "Ann"})
     check(visit)
 
 
