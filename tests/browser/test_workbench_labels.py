@@ -174,6 +174,21 @@ def test_a_threshold_is_saved_undone_and_never_overwrites_that_of_another(visit:
     visit.complaints[:] = [one for one in visit.complaints if "409" not in one]
 
 
+def test_saved_thresholds_become_a_model(visit: Visit, served: Served) -> None:
+    page = visit.page
+    show(visit, served, "")
+    page.get_by_role("button", name="Save as a new model version").click()
+    page.get_by_label("Name of the new model").fill("reviewed")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("ml-model-version >> text=predicts with the saved thresholds now", timeout=60_000)
+    page.locator("ml-model-version").get_by_role("button", name="Close").click()
+    for _ in range(50):  # the server looks for new files of models every second
+        if "reviewed" in [one["name"] for one in served.ask("/v1/models")["models"]]:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("the model is not served")
+
+
 def test_labels_are_added_renamed_and_retired(visit: Visit, served: Served) -> None:
     page = visit.page
     show(visit, served, "")

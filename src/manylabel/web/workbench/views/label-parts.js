@@ -44,10 +44,19 @@ export function allFigures(rows) {
   return html`<dl class="figures all" aria-label="All labels together, micro averages">${SHARES.map(([name, title]) => tile(`micro ${title}`, name, percent, true))}${COUNTS.map(([name, title]) => tile(title, name, count, false))}</dl>`;
 }
 
+/** What takes back the thresholds that this user saved last. */
+export function undoSaveButton(view) {
+  return view.lastSave ? html`<button type="button" @click=${() => view.undo(view.lastSave.number, "The last save was undone.")}>Undo the last save</button>` : nothing;
+}
+
+/** What writes the saved thresholds into a model. */
+export function versionButton(view, isBlocked = false) {
+  return html`<button type="button" ?disabled=${isBlocked} title=${isBlocked ? "Save the thresholds first" : "Write the saved thresholds into a model"} @click=${() => view.querySelector("ml-model-version").open()}>Save as a new model version …</button>`;
+}
+
 /** The thresholds that are tried, each with a button that takes it back, and what to do with all of them. */
 export function saveBar(view, { trial, changed, drop, save, back }) {
-  const { past, future, lastSave } = view, { tried, all, locked } = trial, none = isEmpty(trial);
-  if (none && !past.length && !future.length && !lastSave) return nothing;
+  const { past, future } = view, { tried, all, locked } = trial, none = isEmpty(trial);
   const without = (label) => new Map([...tried].filter(([name]) => name !== label));
   const chip = (text, remove) => html`<li class="chip"><span dir="auto">${text}</span><button type="button" aria-label=${`Take back: ${text}`} @click=${remove}>×</button></li>`;
   return html`<section class="save-bar" aria-label="Tried thresholds">
@@ -57,8 +66,7 @@ export function saveBar(view, { trial, changed, drop, save, back }) {
     <div class="tools"><button type="button" class="main" ?disabled=${!changed} @click=${save}>Save ${counted(changed, "threshold")}</button>
       <button type="button" ?disabled=${none} @click=${back}>Back to the saved ones</button>
       <button type="button" ?disabled=${!past.length} @click=${() => view.travel(past, future)}>Undo</button><button type="button" ?disabled=${!future.length} @click=${() => view.travel(future, past)}>Redo</button>
-      ${lastSave && none ? html`<button type="button" @click=${() => view.undo(lastSave.number, "The last save was undone.")}>Undo the last save</button>` : nothing}
-      <button type="button" ?disabled=${!none} title=${none ? "" : "Save the thresholds first"} @click=${() => view.querySelector("ml-model-version").open()}>Save as a new model version …</button>
+      ${none ? undoSaveButton(view) : nothing}${versionButton(view, !none)}
       ${locked.size ? html`<span class="quiet">${counted(locked.size, "label")} locked</span>` : nothing}</div></section>`;
 }
 

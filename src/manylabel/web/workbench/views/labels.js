@@ -3,8 +3,8 @@ import { html, nothing } from "lit";
 import { Problem, corpusPath, get, post, put, runJob } from "../api.js";
 import { address, current, go, set } from "../route.js";
 import { View, count, counted } from "../view.js";
-import { allFigures, conflictList, saveBar, tableColumns } from "./label-parts.js";
-import { studyBody, trialOf, withTrial, written } from "./trials.js";
+import { allFigures, conflictList, saveBar, tableColumns, undoSaveButton, versionButton } from "./label-parts.js";
+import { isEmpty, studyBody, trialOf, withTrial, written } from "./trials.js";
 import "../virtual-table.js";
 import "./label-changes.js";
 import "./label-report.js";
@@ -168,6 +168,7 @@ class LabelsView extends View {
     const changes = [...labels].filter((label) => threshold(before, label) !== threshold(this.rows, label))
       .map((label) => ({ label, before: threshold(before, label), after: threshold(this.rows, label), mine: mine.get(label) ?? null }));
     this.conflict = { message: error.message, changes };
+    this.tell("ml-changed");
   }
 
   /** Take an event back: a save, a change of labels, or an undo. */
@@ -210,8 +211,13 @@ class LabelsView extends View {
       <button type="button" class="main" ?disabled=${this.working !== ""} @click=${this.score}>${this.working ? "Scoring …" : "Score the documents"}</button></div>`;
   }
 
+  /** Whether something is tried, or could be again. */
+  get showsBar() {
+    return !isEmpty(this.trial) || this.past.length > 0 || this.future.length > 0;
+  }
+
   bar() {
-    return saveBar(this, {
+    return !this.showsBar ? nothing : saveBar(this, {
       trial: this.trial, changed: this.changed.length,
       drop: (trial) => this.change(trial), save: () => this.save(), back: () => this.change({ ...this.trial, tried: new Map(), all: null }),
     });
@@ -226,7 +232,8 @@ class LabelsView extends View {
       <div class="tools">
         <label>Find <input id="find-label" type="search" .value=${this.parameters.get("find") ?? ""} @input=${(event) => set({ find: event.target.value })}></label>
         ${this.summary.scores ? html`<ml-target-form caption="all labels that are not locked" @target=${({ detail }) => this.aim(detail)}></ml-target-form>` : nothing}
-        <button type="button" @click=${() => this.querySelector("ml-label-changes").open("add")}>Add a label …</button></div>
+        <button type="button" @click=${() => this.querySelector("ml-label-changes").open("add")}>Add a label …</button>
+        ${this.summary.scores && !this.showsBar ? html`${versionButton(this)}${undoSaveButton(this)}` : nothing}</div>
       <p class="quiet count" role="status">${this.listed === null ? "Loading …" : find ? `${count(rows.length)} of ${counted(this.listed.length, "label")}` : counted(rows.length, "label")}</p>
       <ml-virtual-table caption="Labels" .columns=${columns} .rows=${rows} .sort=${this.parameters.get("sort") ?? "-documents"} @sort=${({ detail }) => set({ sort: detail })}></ml-virtual-table>`;
   }
