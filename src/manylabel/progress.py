@@ -72,6 +72,26 @@ def remark(text: str) -> None:
         reader(text)
 
 
+_figures: ContextVar[Callable[[str, float, int], None] | None] = ContextVar("manylabel_figures", default=None)
+
+
+@contextmanager
+def figures_to(reader: Callable[[str, float, int], None] | None) -> Iterator[None]:
+    """Send every `interim_figure` of the enclosed block to `reader`."""
+    token = _figures.set(reader)
+    try:
+        yield
+    finally:
+        _figures.reset(token)
+
+
+def interim_figure(name: str, measure: Callable[[], float], steps: int) -> None:
+    """Report what something reaches after some steps, before all is known; it is measured only if someone reads it."""
+    reader = _figures.get()
+    if reader is not None:
+        reader(name, measure(), steps)
+
+
 def current_sink() -> ProgressSink | None:
     """Where progress is sent now, for a sink that hands on what it gets."""
     return _sink.get()

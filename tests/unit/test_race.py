@@ -18,6 +18,7 @@ from manylabel.deadline import Deadline, OutOfTime
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric
+from manylabel.progress import figures_to
 from manylabel.reports.compare_page import compare_page
 from manylabel.tasks import compare as compare_module
 from manylabel.tasks.compare import compare
@@ -95,7 +96,13 @@ def test_what_does_not_fit_the_budget_is_named(work: FoldWork) -> None:
     traits = Traits.of(work)
     field, _ = entrants(["nb-binary", "one-vs-one"], traits, MICRO)
     budget = 4 * field[0].seconds
-    race = RaceRunner(work, traits, MICRO, budget, Deadline(None)).run(field)
+    seen: dict[str, tuple[float, int]] = {}
+    with figures_to(lambda name, value, folds: seen.update({name: (value, folds)})):
+        race = RaceRunner(work, traits, MICRO, budget, Deadline(None)).run(field)
+    for runner in race.finishers:
+        value, folds = seen[runner.entrant.name]
+        assert value == race.best_value(runner.entrant) >= runner.gain(MICRO)
+        assert folds == len(runner.folds)
     assert "too long for the budget" in race.left_out["one-vs-one"]
     assert {runner.entrant.method for runner in race.runners} == {"nb-binary"}
 

@@ -158,7 +158,7 @@ def test_a_running_job_reports_progress_and_stops_when_told(store: JobStore, mon
         raise AssertionError
 
     assert job_process.run(store, added["id"], work) == job_process.STOPPED
-    assert seen == [{"stages": [{"stage": "Training", "done": 1, "total": 3}]}]
+    assert seen == [{"stages": [{"stage": "Training", "done": 1, "total": 3}], "figures": {}}]
     ended = store.get(added["id"])
     assert ended is not None
     assert ended["state"] == "cancelled"

@@ -33,7 +33,7 @@ from manylabel.estimator import Csr
 from manylabel.evaluation.bootstrap import paired_difference
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
-from manylabel.progress import stage
+from manylabel.progress import interim_figure, stage
 from manylabel.wording import counted
 
 MARGIN = 0.01
@@ -96,6 +96,10 @@ class Race:
         most = max((len(runner.folds) for runner in self.runners), default=0)
         done = [runner for runner in self.runners if len(runner.folds) == most > 0]
         return sorted(done, key=lambda one: (-one.gain(self.metric), one.entrant.seconds, one.option.name))
+
+    def best_value(self, entrant: Entrant) -> float:
+        """The metric of an entrant's best pipeline on the folds it ran."""
+        return self.metric.gain(max(runner.gain(self.metric) for runner in self.runners_of(entrant)))
 
     def runners_of(self, entrant: Entrant) -> list[Runner]:
         """The pipelines of an entrant; its name identifies it."""
@@ -298,4 +302,5 @@ class RaceRunner:
             runner.fit_seconds.append(predicted.fit_seconds)
             runner.predict_seconds.append(predicted.predict_seconds / max(Y_true.shape[0], 1))
             runner.size = max(runner.size, predicted.size)
+        interim_figure(entrant.name, lambda: race.best_value(entrant), len(race.runners_of(entrant)[0].folds))
         return True

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from manylabel.exceptions import ManylabelError
-from manylabel.progress import remarks_to, reporting_to
+from manylabel.progress import figures_to, remarks_to, reporting_to
 from manylabel.server.jobs.bodies import chosen_recipe
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.store.files import CorpusFile, CorpusFiles
@@ -54,6 +54,7 @@ class Reporter:
     def __init__(self, store: JobStore, identifier: str) -> None:
         self.store, self.identifier = store, identifier
         self.stages: list[Stage] = []
+        self.figures: dict[str, dict[str, float]] = {}
         self.reported = 0.0
 
     def started(self, what: str, total: int | None) -> None:
@@ -70,6 +71,10 @@ class Reporter:
         """A stage is over."""
         self.stages.remove(self._innermost(what))
 
+    def figure(self, name: str, value: float, steps: int) -> None:
+        """Something reached a value after some steps."""
+        self.figures[name] = {"value": value, "steps": steps}
+
     def _innermost(self, what: str) -> Stage:
         """The stage of a name that began last: members of an ensemble have stages of the same names as the ensemble."""
         return next(one for one in reversed(self.stages) if one.stage == what)
@@ -79,7 +84,8 @@ class Reporter:
         if now - self.reported < PAUSE:
             return
         self.reported = now
-        if self.store.report(self.identifier, {"stages": [asdict(one) for one in list(self.stages)]}):
+        stages = [asdict(one) for one in list(self.stages)]
+        if self.store.report(self.identifier, {"stages": stages, "figures": dict(self.figures)}):
             raise StoppedError
 
 
@@ -109,7 +115,8 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
         sys.stderr.write(without_folder(store, text) + "\n")
 
     try:
-        with reporting_to(Reporter(store, identifier)), remarks_to(say):
+        reporter = Reporter(store, identifier)
+        with reporting_to(reporter), figures_to(reporter.figure), remarks_to(say):
             result = perform(store, job["kind"], job["request"], work)
         store.end(identifier, "done", result=dumps(result))
     except StoppedError:

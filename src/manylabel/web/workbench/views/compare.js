@@ -3,7 +3,7 @@ import { html, nothing } from "lit";
 import { follow, get, post } from "../api.js";
 import { spoken } from "../job.js";
 import { address, set } from "../route.js";
-import { View, counted, day } from "../view.js";
+import { View, counted, day, percent } from "../view.js";
 import "../jobs.js";
 import "../leaderboard.js";
 
@@ -22,12 +22,12 @@ const FOLD = /^(.+), fold (\d+) of (\d+)$/;
 class CompareView extends View {
   static properties = {
     ...View.properties, catalogue: { state: true }, comparisons: { state: true }, job: { state: true }, preset: { state: true }, chosen: { state: true }, budget: { state: true },
-    metric: { state: true }, seen: { state: true },
+    metric: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { catalogue: null, comparisons: null, job: null, preset: "quick", chosen: new Set(["svm", "nb"]), budget: 120, metric: null, seen: new Map() });
+    Object.assign(this, { catalogue: null, comparisons: null, job: null, preset: "quick", chosen: new Set(["svm", "nb"]), budget: 120, metric: null });
   }
 
   disconnectedCallback() {
@@ -61,7 +61,7 @@ class CompareView extends View {
   /** Follow a comparison until it is over. */
   async watch(id) {
     this.stop?.abort();
-    Object.assign(this, { job: null, seen: new Map() });
+    this.job = null;
     if (id === null) return;
     const { signal } = (this.stop = new AbortController());
     const ended = await this.attempt(() => follow(id, (job) => { if (!signal.aborted) this.note(job); }, signal));
@@ -71,14 +71,10 @@ class CompareView extends View {
     await this.loadHistory();
   }
 
-  /** Keep what a running comparison is at: the folds that each method has begun. */
+  /** Keep what a running comparison is at. */
   note(job) {
     if (job.state === "done" && !job.result) return;  // the last event of a job comes before its result
     this.job = job;
-    for (const { stage } of job.progress?.stages ?? []) {
-      const [, name, fold, folds] = FOLD.exec(stage) ?? [];
-      if (name) this.seen = new Map(this.seen).set(name, { fold: Number(fold), folds: Number(folds) });
-    }
   }
 
   async start(event) {
@@ -123,13 +119,23 @@ class CompareView extends View {
   history() {
     if (!this.comparisons?.length) return nothing;
     return html`<section class="panel"><h2>Comparisons of ${this.corpus}</h2><ul class="plain">${this.comparisons.map((job) => html`<li><a href=${address({ corpus: this.corpus, view: "compare", parameters: { job: job.id } })} aria-current=${job.id === this.job?.id ? "true" : nothing}>${day(job.created)}</a>
-      <span class="quiet">${this.historyWords(job)}</span></li>`)}</ul></section>`;
+      <span class="quiet">${this.historyWords(job.id === this.job?.id ? this.job : job)}</span></li>`)}</ul></section>`;
   }
 
   historyWords({ state, result, request }) {
     if (state !== "done") return state;
     const [best] = result.leaderboard;
     return `${result.metric.title} ${(100 * best.value).toFixed(1)} % ${best.method}, of ${request.methods ? counted(request.methods.length, "method") : "all methods"}`;
+  }
+
+  /** The methods so far, best first. */
+  soFar() {
+    if (!this.catalogue) return nothing;
+    const { title, greater_is_better: greater } = this.catalogue.metrics.find((one) => one.name === this.job.request.metric) ?? this.catalogue.metrics[0];
+    const rows = Object.entries(this.job.progress?.figures ?? {}).sort(([, one], [, other]) => (greater ? other.value - one.value : one.value - other.value));
+    if (!rows.length) return nothing;
+    return html`<table class="list-table"><thead><tr><th scope="col">Method</th><th scope="col" class="figure">${title} so far</th><th scope="col" class="figure">Folds</th></tr></thead>
+      <tbody>${rows.map(([method, { value, steps }]) => html`<tr><th scope="row">${method}</th><td class="figure">${percent(value)}</td><td class="figure">${steps}</td></tr>`)}</tbody></table>`;
   }
 
   /** A comparison that runs or waits, with its time left: that of its budget. */
@@ -141,8 +147,8 @@ class CompareView extends View {
     return html`<section class="panel"><h2>${job.state === "queued" ? "Waiting for another job to end …" : "Comparing …"}</h2>
       <progress class="across" aria-label="Progress of the comparison" max="1" value=${budget === null || job.state === "queued" ? nothing : Math.min(1, passed / budget)}></progress>
       <div class="tools">${job.state === "queued" ? nothing : html`<span>${[stage, left].filter(Boolean).join("; ")}</span>`}<button type="button" @click=${this.halt}>Stop</button></div>
-      ${this.seen.size ? html`<table class="list-table"><thead><tr><th scope="col">Method</th><th scope="col" class="figure">Fold</th></tr></thead><tbody>${[...this.seen].map(([name, { fold, folds }]) => html`<tr><th scope="row">${name}</th><td class="figure">${fold} of ${folds}</td></tr>`)}</tbody></table>` : nothing}
-      <p class="quiet">Methods that fall behind are stopped early. The leaderboard appears at the end; you can leave this page meanwhile.</p></section>`;
+      ${this.soFar()}
+      <p class="quiet">Methods that fall behind are stopped early. Intervals and tests appear at the end; you can leave this page meanwhile.</p></section>`;
   }
 
   shown() {
