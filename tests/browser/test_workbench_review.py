@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import shutil
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -150,6 +151,21 @@ def test_documents_are_text_and_long_ones_are_shown_without_evidence(visit: Visi
     assert visit.complaints == []
 
 
+def test_a_key_that_is_held_down_decides_once(visit: Visit, corpus: Served) -> None:
+    page = visit.page
+    page.evaluate("location.hash = '#/review/review?queue=all&document=30'")
+    page.locator(".review-pane h2", has_text="letter 29").wait_for()
+    for _ in range(3):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    page.locator(".review-pane h2", has_text="letter 30").wait_for()
+    assert [document(corpus, number)["state"] for number in (30, 31, 32)] == [
+        "reviewed",
+        "not reviewed",
+        "not reviewed",
+    ]
+
+
 def test_filters_stand_in_the_address(visit: Visit) -> None:
     page = visit.page
     page.keyboard.press("/")
@@ -199,6 +215,7 @@ def test_two_people_never_overwrite_each_other_silently(opened: Callable[..., Vi
     assert labels(corpus, 10, "accepted") == {first}
     notice.get_by_role("button", name="Decide this all the same").press("Enter")
     saved(ann, "rejected")
+    ben.evaluate("document.querySelector('ml-review-view').look()")
     ben.locator(".notice", has_text="Ann changed 1 document").wait_for()
     ben.locator(".review-label.rejected").first.wait_for()
 
@@ -234,8 +251,9 @@ def test_the_corrected_corpus_is_exported(visit: Visit, corpus: Served) -> None:
 
 
 @pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[list[Served]]:
-    """A server that may be killed: the last one of the list is stopped."""
+def own_server(tmp_path: Path, corpus: Served) -> Iterator[list[Served]]:
+    """A server with the same corpus that may be killed: the last one of the list is stopped."""
+    shutil.copytree(corpus.folder / "corpora" / "review", tmp_path / "corpora" / "review")
     servers = [start_server(tmp_path)]
     yield servers
     stop_server(servers[-1])
@@ -243,11 +261,10 @@ def own_server(tmp_path: Path) -> Iterator[list[Served]]:
 
 def test_what_was_confirmed_survives_a_kill(browser: Browser, own_server: list[Served]) -> None:
     first = own_server[0]
-    import_letters(first)
     page = browser.new_page()
     page.add_init_script("localStorage.setItem('manylabel-user', 'Ann')")
-    page.goto(f"{first.url}/#/review/review?queue=all&document=3")
-    page.locator(".review-pane h2", has_text="letter 2").wait_for()
+    page.goto(f"{first.url}/#/review/review?queue=all&document=25")
+    page.locator(".review-pane h2", has_text="letter 24").wait_for()
     page.keyboard.press("1")
     saved(page, "accepted")
     kill_server(first)
@@ -257,8 +274,8 @@ def test_what_was_confirmed_survives_a_kill(browser: Browser, own_server: list[S
     assert page.locator(".review-saved .good").count() == 0
     own_server.append(start_server(first.folder, "--port", first.url.rpartition(":")[2]))
     second = own_server[1]
-    assert len(labels(second, 3, "accepted")) == 1
+    assert len(labels(second, 25, "accepted")) == 1
     notice.get_by_role("button", name="Try again").press("Enter")
     saved(page, "rejected")
-    assert len(labels(second, 3, "rejected")) == 1
+    assert len(labels(second, 25, "rejected")) == 1
     page.close()

@@ -3,6 +3,8 @@
 const OFF = "manylabel-no-shortcuts";
 const PAUSE = 1_500;
 /* milliseconds that the second key of two may take */
+const MOVES = /^(j|k|Arrow\w+)$/;
+/* keys that go on while they are held down; nothing else is done twice by that */
 const offered = new Map();
 let first = null, pressed = 0;
 
@@ -56,5 +58,5 @@ export function onKey(event) {
   pressed = performance.now();
   if (!shortcut && !begins(event.key)) return;
   event.preventDefault();
-  shortcut?.run(event);
+  if (!event.repeat || MOVES.test(event.key)) shortcut?.run(event);
 }

@@ -10,7 +10,7 @@ import { isMinor, sorted } from "./review/document.js";
 import { jobInWords } from "./review/jobs.js";
 import { shortcutsOf } from "./review/keys.js";
 import { notices, othersInWords } from "./review/notices.js";
-import { QUEUES, queueOf, searchOf } from "./review/queues.js";
+import { QUEUES, countsOf, progressOf, queueOf, searchOf } from "./review/queues.js";
 import { queueTools } from "./review/tools.js";
 import { changeOfEvent } from "./review/words.js";
 import "../chips.js";
@@ -21,6 +21,8 @@ import "./review/history.js";
 
 const LOOK = 4_000;
 /* milliseconds between two looks at what others did */
+const PAUSE = 600;
+/* milliseconds until the queues are counted, which must not slow the list */
 const SERVER = "manylabel";
 
 class ReviewView extends DecidingView {
@@ -47,6 +49,7 @@ class ReviewView extends DecidingView {
   disconnectedCallback() {
     super.disconnectedCallback();
     clearTimeout(this.looking);
+    clearTimeout(this.later);
   }
 
   // ---- the address: queue, filter, document, label -------------------------------------------------------------------
@@ -72,7 +75,7 @@ class ReviewView extends DecidingView {
     if (this.corpus !== this.openCorpus) this.forget();
     if (this.parameters.has("bulk")) await this.openAsked();
     const search = JSON.stringify(searchOf(this.parameters));
-    if (search !== this.counted) this.count(search);
+    if (search !== this.searched) this.begin(search);
     const number = Number(this.parameters.get("document"));
     if (number && number !== this.document?.number) {
       await this.openDocument(number);
@@ -88,37 +91,41 @@ class ReviewView extends DecidingView {
 
   forget() {
     this.openCorpus = this.corpus;
-    Object.assign(this, { document: null, counted: null, counts: {}, progress: null, others: [], touched: null, seen: null, saved: "", unsaved: null, conflict: null });
+    Object.assign(this, { document: null, wanted: null, searched: null, counts: {}, listed: null, progress: null, others: [], touched: null, seen: null, saved: "", unsaved: null, conflict: null });
   }
 
-  /** Count what of the queue is reviewed, then how many documents every queue has. */
-  async count(search) {
-    this.counted = search;
+  /** Another list: count its progress anew. */
+  begin(search) {
+    this.searched = search;
     this.reviewed.clear();
-    this.isAtEnd = false;
-    const ask = async (filter) => (await post(corpusPath(this.corpus, "search"), { filter, limit: 1 })).total;
-    await this.attempt(async () => {
-      const { filter } = searchOf(this.parameters), { state, ...rest } = filter;
-      const [total, open] = await Promise.all([ask(rest), ask({ ...rest, state: "not reviewed" })]);
-      if (search === this.counted) this.progress = { total, before: total - open };
-      const names = Object.keys(QUEUES), totals = await Promise.all(names.map((name) => ask(QUEUES[name].filter)));
-      this.counts = Object.fromEntries(names.map((name, place) => [name, totals[place]]));
-    });
+    Object.assign(this, { isAtEnd: false, counted: null });
+  }
+
+  /** Count what of the queue is reviewed, and later the documents of every queue. */
+  async measure(total) {
+    const search = (this.counted = this.searched), { corpus } = this;
+    const found = await this.attempt(() => progressOf(corpus, this.parameters, total));
+    if (!found || search !== this.searched) return;
+    this.progress = found;
+    clearTimeout(this.later);
+    if (!Object.keys(this.counts).length) this.later = setTimeout(async () => { this.counts = (await this.attempt(() => countsOf(corpus))) ?? {}; }, PAUSE);
   }
 
   /** The first page of the list is there: open its first document where the address names none. */
   async onFound({ detail: { documents, total } }) {
     this.listed = total;
+    if (this.counted !== this.searched) this.measure(total);
     const asked = this.parameters.get("document");
     if (!asked && documents.length && total !== null) await this.inOrder(() => this.show(documents[0].number));
-    else if (!documents.length && !asked) this.document = null;
+    else if (!documents.length && !asked) Object.assign(this, { document: null, wanted: null });
     this.requestUpdate();
   }
 
   /** Load the list and the document anew. */
   async reload() {
-    this.isAtEnd = false;
-    await Promise.all([this.list?.reload(), this.count(JSON.stringify(searchOf(this.parameters))), this.document ? this.openDocument(this.document.number) : null]);
+    this.begin(this.searched);
+    this.counts = {};
+    await Promise.all([this.list?.reload(), this.refresh()]);
   }
 
   // ---- the document that is open -------------------------------------------------------------------------------------
@@ -207,11 +214,11 @@ class ReviewView extends DecidingView {
   }
 
   decideLabel(change) {
-    return Object.values(change)[0][0] ? this.inOrder(() => this.decide(change)) : undefined;
+    return Object.values(change)[0][0] ? this.onSeen(() => this.decide(change)) : undefined;
   }
 
   toggle(place) {
-    return this.inOrder(async () => {
+    return this.onSeen(async () => {
       const one = this.visible[place];
       if (!one) return;
       this.focusOn(one.label);
@@ -221,7 +228,7 @@ class ReviewView extends DecidingView {
 
   /** Decide about the document as a whole, then go to the next one. */
   finish(name) {
-    return this.inOrder(async () => {
+    return this.onSeen(async () => {
       if (!WHOLE[name](this.document)) {
         const text = `${this.document.id} has no label. Accept one (a), or tell that no label applies (0).`;
         this.tell("ml-problem", new Problem(0, { detail: text }));
@@ -234,7 +241,7 @@ class ReviewView extends DecidingView {
   /** Give the document a label, which may be new. */
   addLabel({ label, isNew }) {
     this.querySelector("ml-review-document").focusLabel();
-    return this.inOrder(async () => {
+    return this.onSeen(async () => {
       const by = await this.named();
       if (!by) return;
       if (isNew) {
@@ -284,7 +291,7 @@ class ReviewView extends DecidingView {
     const shown = (this.list?.found ?? []).filter((one) => numbers.has(one.number)).slice(0, 20);
     for (const one of shown) if (one.number !== number) this.list.renew(await this.fetchDocument(one.number));
     if (numbers.has(number)) {
-      this.inOrder(() => this.openDocument(number));
+      this.inOrder(() => this.refresh());
       this.touched = events.flatMap(({ first }) => first).filter((one) => one.document === number).map(changeOfEvent);
     }
   }
@@ -327,8 +334,12 @@ class ReviewView extends DecidingView {
     if (!this.progress?.total) return html`<p class="review-progress quiet">&nbsp;</p>`;
     const { total, before } = this.progress, done = Math.min(total, before + this.reviewed.size);
     return html`<p class="review-progress"><progress max=${Math.max(1, total)} .value=${done} aria-label="Reviewed documents of the queue"></progress>
-      <span class="quiet">${count(done)} of ${counted(total, "document")} reviewed</span>
-      <span class="review-saved" role="status">${this.saving ? "Saving …" : this.saved ? html`<span class="good">✓ Saved</span> <span dir="auto">${this.saved}</span>` : ""}</span></p>`;
+      <span class="quiet">${count(done)} of ${counted(total, "document")} reviewed</span></p>`;
+  }
+
+  /** What was saved last, where it is seen at any width. */
+  savedLine() {
+    return html`<span class="review-saved" role="status" title=${this.saved}>${this.saving ? "Saving …" : this.saved ? html`<span class="good">✓ Saved</span> <span dir="auto">${this.saved}</span>` : ""}</span>`;
   }
 
   head() {
@@ -342,7 +353,7 @@ class ReviewView extends DecidingView {
     const button = (run, title, key, kind = "") => html`<button type="button" class=${kind} ?disabled=${Boolean(this.unsaved) && key !== "s"} @click=${run}>${title} ${keyNames(key)}</button>`;
     return html`<footer class="review-foot">${button(() => this.finish("confirm"), "Accept and next", "Enter", "main")}${button(() => this.finish("confirmAll"), "Accept, suggested too", "y")}
       ${button(() => this.finish("none"), "No label applies", "0")}${button(() => this.skip(), "Skip", "s")}${button(() => this.inOrder(() => this.undo()), "Undo", "z")}
-      ${this.document.state === "not reviewed" ? nothing : button(() => this.inOrder(() => this.decide(WHOLE.reopen)), "Not reviewed", "u")}</footer>`;
+      ${this.document.state === "not reviewed" ? nothing : button(() => this.onSeen(() => this.decide(WHOLE.reopen)), "Not reviewed", "u")}${this.savedLine()}</footer>`;
   }
 
   pane() {
@@ -359,7 +370,7 @@ class ReviewView extends DecidingView {
     const { empty, job } = QUEUES[queueOf(this.parameters)], filtered = this.parameters.size > (this.parameters.has("queue") ? 1 : 0);
     return html`<div class="panel empty"><h2>Nothing here</h2><p>${filtered ? "No document of this queue meets the filter. Remove a condition, or choose another queue." : empty}</p>
       ${job ? html`<button type="button" class="main" ?disabled=${Boolean(this.job)} @click=${() => this.querySelector("ml-review-jobs").start({ kind: job })}>${this.job?.kind === job ? jobInWords(this.job) : job === "audit" ? "Run an audit" : "Choose documents"}</button>` : nothing}
-      ${this.saved ? html`<p><button type="button" @click=${() => this.inOrder(() => this.undo())}>Undo your last decision ${keyNames("z")}</button></p>` : nothing}</div>`;
+      ${this.saved ? html`<p>${this.savedLine()} <button type="button" @click=${() => this.inOrder(() => this.undo())}>Undo ${keyNames("z")}</button></p>` : nothing}</div>`;
   }
 
   render() {
@@ -369,11 +380,10 @@ class ReviewView extends DecidingView {
     const dialog = { corpus: this.corpus, named: () => this.named() };
     return html`<h1>Review</h1>${queueTools(this)}<ml-chips .parameters=${this.parameters}></ml-chips>
       <ml-review-jobs .corpus=${this.corpus} .model=${this.model} @job-changed=${({ detail }) => { this.job = detail; }} @job-done=${() => this.reload()}></ml-review-jobs>
-      ${notices(this)}
       <div class="split-view review ${isEmpty ? "is-empty" : ""}">
         <div class="review-queue"><ml-documents .corpus=${this.corpus} .filter=${search.filter} .order=${search.order} .label=${search.label} .descending=${search.descending}
           .chosen=${this.document?.number ?? null} .addressOf=${({ number }) => this.addressOf(number)} @found=${this.onFound}></ml-documents></div>
-        <div>${isEmpty ? this.empty() : this.pane()}
+        <div>${notices(this)}${isEmpty ? this.empty() : this.pane()}
           <ml-review-history .corpus=${this.corpus} .user=${this.user} .addressOf=${(number) => this.addressOf(number)} @undo=${({ detail }) => this.inOrder(() => this.undo(detail))}></ml-review-history></div></div>
       <ml-review-bulk .corpus=${dialog.corpus} .named=${dialog.named} .filter=${search.filter} .description=${[QUEUES[queueOf(this.parameters)].title, ...conditions(this.parameters).map(({ text }) => text)].join(" · ")} @bulk-done=${({ detail }) => { this.mine.add(detail.event); this.reload(); this.decided(); }}></ml-review-bulk>
       <ml-label-changes .corpus=${dialog.corpus} .named=${dialog.named} @changed=${({ detail }) => this.labelsChanged(detail)}></ml-label-changes>

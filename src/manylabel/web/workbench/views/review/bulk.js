@@ -108,7 +108,7 @@ class ReviewBulk extends Dialog {
       : sample.map(({ id, beginning, state }) => html`<tr><td dir="auto">${id}</td><td class="beginning" dir="auto">${beginning}</td><td>${stateMark(state)}</td></tr>`);
     const heads = suggestions.length ? ["document", "decision", "probability"] : ["document", "text", "state"];
     return html`<p role="status"><strong>${counted(documents, "document")} found, ${counted(changes, "change")}.</strong> ${changes ? "" : "Nothing would change."}</p>
-      ${rows.length ? html`<div class="sample" tabindex="0" role="region" aria-label="Some of the documents"><table><thead><tr>${heads.map((head) => html`<th scope="col" class=${head === "probability" ? "figure" : ""}>${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
+      ${rows.length ? html`<div class="bulk-sample" tabindex="0" role="region" aria-label="Some of the documents"><table><thead><tr>${heads.map((head) => html`<th scope="col" class=${head === "probability" ? "figure" : ""}>${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
         ${!suggestions.length && documents > sample.length ? html`<p class="quiet">The first ${sample.length} of them.</p>` : nothing}` : nothing}`;
   }
 

@@ -27,13 +27,23 @@ export class DecidingView extends View {
 
   constructor() {
     super();
-    Object.assign(this, { document: null, saving: false, saved: "", unsaved: null, conflict: null, mine: new Set(), last: Promise.resolve() });
+    Object.assign(this, { document: null, saving: false, saved: "", unsaved: null, conflict: null, wanted: null, foreign: 0, mine: new Set(), last: Promise.resolve() });
   }
 
   /** Do things one after the other: what is typed quickly applies to the document that is open then. */
   inOrder(work) {
     this.last = this.last.then(work, work);
     return this.last;
+  }
+
+  /** Do something about the document as the user sees it; not where someone else's change came in between. */
+  onSeen(work) {
+    const { foreign } = this;
+    return this.inOrder(() => {
+      if (foreign === this.foreign) return work();
+      this.tell("ml-problem", new Problem(0, { detail: "Nothing was saved: someone changed the document at the same moment. Look at it again, then decide." }));
+      return false;
+    });
   }
 
   fetchDocument(number) {
@@ -67,9 +77,9 @@ export class DecidingView extends View {
     const { number, id } = document;
     try {
       const decision = { document: number, revision: document.revision, ...change };
-      const { event } = await post(corpusPath(this.corpus, "decisions"), { by, decisions: [decision] });
+      const { event, revisions } = await post(corpusPath(this.corpus, "decisions"), { by, decisions: [decision] });
       this.mine.add(event);
-      await this.confirm(number, id, change);
+      await this.confirm(number, id, change, revisions[0]);
       return true;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -80,13 +90,16 @@ export class DecidingView extends View {
   }
 
   /** The server has it: show the document as it is now, and say so. */
-  async confirm(number, id, change) {
+  async confirm(number, id, change, revision = null) {
     Object.assign(this, { unsaved: null, conflict: null });
     this.saved = `${id}: ${changeInWords(change)}`;
     this.say(`Saved. ${this.saved}`);
     this.tell("ml-problem", null);
     const now = await this.attempt(() => this.fetchDocument(number));
-    if (now && this.document?.number === number) this.take(now);
+    if (now && this.document?.number === number) {
+      if (now.revision !== revision) this.foreign += 1;
+      this.take(now);
+    }
     this.decided();
   }
 
@@ -101,6 +114,7 @@ export class DecidingView extends View {
     if (error.status === 0 || error.status >= 500 || error.status === 429) {
       this.unsaved = { number, id, revision: document.revision, change, by, why: error.message };
       this.say(`Not saved: ${changeInWords(change)}. ${error.message}`);
+      await this.showNotice();
     } else this.tell("ml-problem", error);
     return false;
   }
@@ -117,7 +131,14 @@ export class DecidingView extends View {
     if (this.document?.number === number) this.take(now);
     Object.assign(this, { unsaved: null, conflict: { number, id, change, changes, revision: now.revision } });
     this.say(`Not saved. ${error.message}`);
+    await this.showNotice();
     return false;
+  }
+
+  /** Bring what was not saved into sight. */
+  async showNotice() {
+    await this.updateComplete;
+    this.querySelector(".notice.bad")?.scrollIntoView({ block: "nearest" });
   }
 
   /** Send a decision that could not be saved once more. */
@@ -155,8 +176,19 @@ export class DecidingView extends View {
   }
 
   /** Open a document by its number. */
-  async openDocument(number) {
-    const found = await this.attempt(() => this.fetchDocument(number));
+  openDocument(number) {
+    this.wanted = number;
+    return this.refresh();
+  }
+
+  /** Load the document that is open, or about to be; an answer that comes too late is left. */
+  async refresh() {
+    const { wanted } = this;
+    if (wanted === null) return;
+    const found = await this.attempt(() => this.fetchDocument(wanted));
+    if (wanted !== this.wanted) return;
+    if (found?.number === this.document?.number && found?.revision !== this.document?.revision) this.foreign += 1;
     if (found) this.take(found);
+    else this.wanted = this.document?.number ?? null;
   }
 }

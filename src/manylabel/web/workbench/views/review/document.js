@@ -119,17 +119,18 @@ class ReviewDocument extends LitElement {
   }
 
   /** What is known about a label of the document: what it is, and by whom. */
-  facts({ state, by, at, suggestion, is_predicted: isPredicted }) {
+  facts({ state, by, at, suggestion, threshold, is_predicted: isPredicted }) {
     const what = { imported: "imported", accepted: "accepted", rejected: "rejected", suggested: suggestion ? "" : "suggested by the model" }[state] ?? "";
     const who = by && state !== "imported" ? ` by ${by}, ${when(at)}` : "";
     const advice = suggestion ? `${suggestion.source} suggests to ${suggestion.action} it, ${percent(suggestion.probability, 0)}` : "";
-    const missed = state === "imported" || state === "accepted" ? (isPredicted ? "" : "not predicted") : "";
+    const missed = state === "imported" || state === "accepted" ? (isPredicted || threshold === null ? "" : "not predicted") : "";
     return [what + who, advice, missed].filter(Boolean).join(" · ") || "scored";
   }
 
   bar({ score: value, threshold }) {
     const place = (number) => `${(100 * Math.max(0, Math.min(1, number))).toFixed(1)}%`;
     const words = value === null ? "no score" : `score ${score(value)}${threshold === null ? "" : `, threshold ${score(threshold)}`}`;
+    if (value === null && threshold === null) return html`<span class="review-score"><span class="unseen">no score</span></span>`;
     return html`<span class="review-score" title=${words}>
       <span class="score-bar" aria-hidden="true">${value === null ? nothing : html`<span style="width:${place(value)}"></span>`}${threshold === null ? nothing : html`<i style="left:${place(threshold)}"></i>`}</span>
       <span class="score-value" aria-hidden="true">${value === null ? "–" : value.toFixed(2)}</span><span class="unseen">${words}</span></span>`;
@@ -139,9 +140,9 @@ class ReviewDocument extends LitElement {
     const { label, state } = one, isFocused = label === this.focused;
     const action = (name, sign, title, pressed) => html`<button type="button" class="sign" title=${title} aria-label=${`${title} ${label}`}
       aria-pressed=${String(pressed)} @click=${() => { this.tell("focus-label", label); this.tell("decide", { [name]: [label] }); }}>${sign}</button>`;
-    return html`<div class=${`review-label ${state ?? "scored"}`} ?data-focused=${isFocused}>
+    return html`<div class=${`review-label ${state ?? "scored"}`} ?data-focused=${isFocused} @focusin=${() => { if (!isFocused) this.tell("focus-label", label); }}>
       <label><input type="radio" name="label-in-focus" .checked=${isFocused} @change=${() => this.tell("focus-label", label)}>
-        <span class="review-name"><span class="review-sign" aria-hidden="true">${SIGNS[state] ?? "·"}</span><span dir="auto">${label}</span>${place < 9 ? html`<kbd aria-hidden="true">${place + 1}</kbd>` : nothing}</span>
+        <span class="review-name"><span class="review-sign" aria-hidden="true">${SIGNS[state] ?? "·"}</span><span dir="auto">${label.split(/(?<=\/)/).map((part) => html`${part}<wbr>`)}</span>${place < 9 ? html`<kbd aria-hidden="true">${place + 1}</kbd>` : nothing}</span>
         <span class="quiet review-facts">${this.facts(one)}</span>${this.bar(one)}</label>
       <span class="review-acts">${action("accept", "✓", "Accept", state === "accepted")}${action("reject", "✕", "Reject", state === "rejected")}</span></div>`;
   }

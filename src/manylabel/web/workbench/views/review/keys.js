@@ -23,7 +23,7 @@ export function shortcutsOf(view) {
     { keys: ["y"], text: "The same, with the suggested labels", run: () => view.finish("confirmAll"), enabled: has },
     { keys: ["0"], text: "Reviewed, no label applies; next", run: () => view.finish("none"), enabled: has },
     { keys: ["s"], text: "Skip: leave it for later", run: () => view.skip(), enabled: has },
-    { keys: ["u"], text: "Mark as not reviewed", run: () => view.inOrder(() => view.decide(WHOLE.reopen)), enabled: () => has() && view.document.state !== "not reviewed" },
+    { keys: ["u"], text: "Mark as not reviewed", run: () => view.onSeen(() => view.decide(WHOLE.reopen)), enabled: () => has() && view.document.state !== "not reviewed" },
     { keys: ["z"], text: "Undo your last decision", run: () => view.inOrder(() => view.undo()) },
     { keys: ["l"], text: "Add a label", run: () => view.querySelector("ml-review-document ml-label-input")?.focus(), enabled: has },
     { keys: ["m"], text: "Show all labels that have a score, or hide them", run: () => { view.all = !view.all; }, enabled: has },

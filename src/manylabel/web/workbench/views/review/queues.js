@@ -1,4 +1,5 @@
 // The queues of a review: which documents, in which order. The filter and order of the address go before those of the queue.
+import { corpusPath, post } from "../../api.js";
 import { filterOf, filterParameters } from "../../filters.js";
 
 const OPEN = { state: "not reviewed" };
@@ -48,4 +49,20 @@ export function searchOf(parameters) {
     filter: { ...queue.filter, ...filterOf(parameters) }, order, label: takesLabel ? label : null,
     descending: parameters.has("reversed") ? !high : high,
   };
+}
+
+const countOf = async (corpus, filter) => (await post(corpusPath(corpus, "search"), { filter, limit: 1 })).total;
+
+/** How many documents the list of an address has whatever their state, and how many of these are reviewed; `listed` is what the list has. */
+export async function progressOf(corpus, parameters, listed) {
+  const { filter: { state, ...rest } } = searchOf(parameters);
+  if (state && state !== OPEN.state) return { total: listed, before: listed };
+  const other = await countOf(corpus, state ? rest : { ...rest, ...OPEN });
+  return state ? { total: other, before: other - listed } : { total: listed, before: listed - other };
+}
+
+/** How many documents each queue has. */
+export async function countsOf(corpus) {
+  const names = Object.keys(QUEUES), totals = await Promise.all(names.map((name) => countOf(corpus, QUEUES[name].filter)));
+  return Object.fromEntries(names.map((name, place) => [name, totals[place]]));
 }
