@@ -55,6 +55,7 @@ def visit(opened: Callable[..., Visit]) -> Visit:
 def test_guesses_are_shown_and_can_be_changed(visit: Visit) -> None:
     page = visit.page
     assert f"data={NAME}" in page.url
+    assert page.evaluate("document.activeElement.localName") == "h1"
     assert page.get_by_label("Between cells", exact=True).input_value() == ";"
     assert page.get_by_label("Text", exact=True).input_value() == "title"
     page.get_by_label("Text", exact=True).select_option("body <i>")
@@ -81,6 +82,7 @@ def test_a_corpus_is_made_and_exported_with_the_same_labels(visit: Visit, tmp_pa
     page.get_by_role("button", name="Make the corpus").press("Enter")
     page.wait_for_url(re.compile(f"#/{NAME}/data$"), timeout=WAIT)
     page.wait_for_selector(f"text=Corpus {NAME}")
+    assert page.evaluate("document.activeElement.localName") == "h1"
     assert page.get_by_role("link", name="40", exact=True).first.get_attribute("href") == f"#/{NAME}/review"
     page.wait_for_selector("select[name=format] option", state="attached")
     with page.expect_download() as saved:

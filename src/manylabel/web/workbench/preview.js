@@ -143,7 +143,7 @@ class Preview extends View {
   render() {
     const { found } = this, stale = this.job !== null || this.failed !== null;
     return html`<p class="back"><a href=${address({ corpus: this.corpus, view: "data" })}>← All data</a></p>
-      <div class="title-row"><h1>Data: <span dir="auto">${this.data}</span></h1>${this.progress()}</div>${this.failure()}
+      <div class="title-row"><h1 tabindex="-1">Data: <span dir="auto">${this.data}</span></h1>${this.progress()}</div>${this.failure()}
       <div class="preview"><div class="side-panels">
         <section class="panel"><h2>How it is read</h2>
           ${found || this.failed ? html`<ml-reading .preview=${found} .options=${this.options} @reading=${({ detail }) => set({ options: Object.keys(detail).length ? JSON.stringify(detail) : null }, { replace: false })}></ml-reading>` : html`<div class="placeholder"></div>`}

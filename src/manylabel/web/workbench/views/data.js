@@ -24,6 +24,14 @@ class DataView extends View {
   updated(changed) {
     super.updated(changed);
     if (changed.has("summary")) this.load();
+    const before = changed.get("parameters");
+    if (before && before.has("data") !== this.parameters.has("data")) this.focusTitle();
+  }
+
+  /** Another page of this view was opened: the focus was on something that is gone. */
+  async focusTitle() {
+    await this.querySelector("ml-preview")?.updateComplete;
+    this.querySelector("h1").focus();
   }
 
   opened() {
@@ -71,7 +79,7 @@ class DataView extends View {
     if (!this.parameters) return nothing;
     if (this.without) return html`<h1>Data</h1><div class="empty"><h2>This server keeps no data</h2><p>Start it with a folder for data, models and reviews: manylabel serve --data FOLDER</p></div>`;
     if (this.parameters.has("data")) return html`<ml-preview .corpus=${this.corpus} .parameters=${this.parameters} .user=${this.user}></ml-preview>`;
-    return html`<h1>Data</h1><div class="data" @dragover=${(event) => event.preventDefault()} @drop=${this.onDrop}><div class="side-panels">
+    return html`<h1 tabindex="-1">Data</h1><div class="data" @dragover=${(event) => event.preventDefault()} @drop=${this.onDrop}><div class="side-panels">
         <ml-upload @uploaded=${({ detail }) => this.open(detail)}></ml-upload>${this.lists()}</div>
       <div>${this.summary ? html`<ml-corpus .corpus=${this.corpus} .summary=${this.summary} .parameters=${this.parameters} .user=${this.user}></ml-corpus>`
         : this.corpora?.length === 0 ? this.welcome() : nothing}</div></div>`;
