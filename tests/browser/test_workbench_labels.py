@@ -98,8 +98,10 @@ def test_the_slider_shows_what_the_server_studies(visit: Visit, served: Served) 
     marks = ["✓ true" if one["is_true"] else "✕ not true" for one in study["leave"]]
     assert listed.locator("span:nth-child(2)").all_inner_texts() == marks
     assert f"threshold {threshold:.3g}" in str(slider.get_attribute("aria-valuetext"))
+    asked = sum(url.endswith(STUDY) for url in visit.requests)
     page.keyboard.press("Home")
     settled(visit)
+    assert sum(url.endswith(STUDY) for url in visit.requests) == asked + 1
     study = served.ask(STUDY, {"label": LABEL, "threshold": tried(visit)[LABEL], "documents": 50})
     assert figures(visit) == written(study)
     assert page.locator("section[aria-label=Enter] .moved a").all_inner_texts() == [one["id"] for one in study["enter"]]

@@ -38,7 +38,8 @@ class ThresholdStudio extends LitElement {
   updated(changed) {
     const key = JSON.stringify([this.corpus, this.label, this.event]), asked = JSON.stringify(studyBody(this.trial));
     if (key !== this.loadedFor) this.open(key, asked);
-    else if (changed.has("trial") && asked !== this.askedFor) this.follow(asked);
+    else if (asked !== this.seen && asked !== this.askedFor) this.follow(asked);
+    this.seen = asked;
     if (this.moved !== undefined && (changed.has("threshold") || changed.has("studied"))) this.note(changed);
   }
 
