@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
+from packaging.requirements import Requirement
 from rich.console import Console
 
 from manylabel.catalog import DEFAULT_METHOD, METHODS
@@ -250,10 +251,10 @@ def licences() -> str:
 
 
 def _requirements(lines: Sequence[str]) -> list[str]:
-    """The names of the packages in requirements, without those of extras and of other platforms."""
-    kept = [line for line in lines if "extra ==" not in line]
-    names = [match[0] for line in kept if (match := re.match(r"[A-Za-z0-9._-]+", line))]
-    return [re.sub(r"[-_.]+", "-", name) for name in names if next(iter(Distribution.discover(name=name)), None)]
+    """The names of the packages in requirements that are installed, without those of extras and of other platforms."""
+    needed = [one for one in map(Requirement, lines) if one.marker is None or one.marker.evaluate({"extra": ""})]
+    names = [re.sub(r"[-_.]+", "-", one.name) for one in needed]
+    return [name for name in names if next(iter(Distribution.discover(name=name)), None)]
 
 
 def _needs(name: str) -> list[str]:
