@@ -82,6 +82,10 @@ def test_the_code_of_a_page_runs(
             assert run(words[1:]) == 0, f"{line}\n{capsys.readouterr().err}"
 
 
+def test_pages_that_show_outputs_have_a_test_of_their_own() -> None:
+    assert {name for name, text in TEXTS.items() if "\n```console\n" in text} == TESTED_ELSEWHERE
+
+
 def test_commands_that_are_not_run_exist() -> None:
     """The commands in indented lines, many of them with an explanation behind."""
     lines = {

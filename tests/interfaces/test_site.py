@@ -7,6 +7,7 @@ import os
 import posixpath
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -19,6 +20,7 @@ from docs.generate import api, commands, environment, methods, rest
 from docs.generate.prose import as_markdown, slug
 
 from architecture.test_public_names import NAMES
+from browsing import Visit
 from manylabel.catalog import METHODS
 from manylabel.cli.run import INTERRUPTED, TERMINATED, run
 
@@ -152,23 +154,41 @@ def test_docstrings_become_markdown(docstring: str, expected: str) -> None:
     assert as_markdown(docstring, lambda name: name if name == "LinearSVM" else None) == expected
 
 
-@pytest.mark.skipif(find_spec("mkdocs") is None, reason="MkDocs is not installed; `make docs` installs it")
-def test_the_site_is_built_without_a_warning_and_requests_nothing(tmp_path: Path) -> None:
-    write(tmp_path / "source")
-    options = [
-        "--strict",
-        "--config-file",
-        str(tmp_path / "source" / "mkdocs.yml"),
-        "--site-dir",
-        str(tmp_path / "site"),
-    ]
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site."""
+    if find_spec("mkdocs") is None:
+        pytest.skip("MkDocs is not installed; `make docs` installs it")
+    folder = tmp_path_factory.mktemp("site")
+    write(folder / "source")
+    options = ["--strict", "--config-file", str(folder / "source" / "mkdocs.yml"), "--site-dir", str(folder / "site")]
     command = [sys.executable, "-m", "mkdocs", "build", *options]
     variables = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
-    for path in (tmp_path / "site").rglob("*.html"):
+    return folder / "site"
+
+
+def test_the_site_loads_nothing_from_elsewhere(built: Path) -> None:
+    for path in built.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         loaded = re.findall(r'<(?:script|img|iframe|source)[^>]* src="?(https?:[^">\s]+)', text)
         loaded += re.findall(r'<link [^>]*href="?(https?:[^">\s]+)', text)
         assert not loaded, path
+
+
+def test_the_search_works_from_the_file_system(built: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    if (chromium := shutil.which("chromium")) is None:
+        pytest.skip("Chromium is not installed; `make browser` installs it")
+    with playwright.sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        visit = Visit(browser.new_page(viewport={"width": 1280, "height": 900}))
+        visit.page.goto((built / "index.html").as_uri())
+        visit.page.locator(".md-search__input").click()
+        visit.page.keyboard.type("accumulated posterior")
+        visit.page.locator(".md-search-result__link").first.wait_for(timeout=20_000)
+        browser.close()
+    assert not visit.complaints
+    assert all(address.startswith(("file:", "data:", "about:")) for address in visit.requests)
