@@ -75,6 +75,21 @@ def test_point_11_folders_keep_the_addresses_of_their_tables(tmp_path: Path) -> 
     assert trained.label_addresses["former name 2"] == "http://example.org/v/2"
 
 
+def test_point_11_objects_of_annif_keep_their_addresses(tmp_path: Path) -> None:
+    """Point 11: the subjects of Annif's JSON lines are labels by name, and predictions carry their addresses."""
+    birds, trains = '{"uri": "http://x/1", "label": "birds"}', '{"uri": "http://x/2", "label": "trains"}'
+    lines = [f'{{"text": "birds nest", "subjects": [{birds}]}}', f'{{"text": "late trains", "subjects": [{trains}]}}']
+    lines.append('{"text": "a rock", "subjects": [{"uri": "http://x/3"}, {"label": "stones"}]}')
+    (tmp_path / "train.jsonl").write_text("\n".join(lines * 3) + "\n")
+    corpus = read(tmp_path / "train.jsonl").corpus
+    assert corpus.labels is not None
+    assert corpus.labels[:3] == [["birds"], ["trains"], ["http://x/3", "stones"]]
+    assert corpus.vocabulary is not None
+    assert {name: corpus.vocabulary.address_of(name) for name in ("birds", "trains", "stones")} == {
+        "birds": "http://x/1", "trains": "http://x/2", "stones": None,
+    }  # fmt: skip
+
+
 def test_point_1_the_vocabulary_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Points 1 and 11: which vocabulary names the labels is printed by every command, and `describe` explains it."""
     table, texts = _layout(tmp_path)

@@ -11,6 +11,7 @@ from typing import Any
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
+from manylabel.data.label_vocabulary import LabelVocabulary, bare_address, with_named_concepts
 from manylabel.data.nested_text import NotJsonError, parse_json
 from manylabel.data.problems import Problems
 from manylabel.data.strict_json import dumps
@@ -23,9 +24,9 @@ def read(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: 
     """The documents of a JSON lines file; `columns` are the fields of `ColumnOptions`.
 
     Keys are recognised by name (``text``, ``title``, ``labels``, ``id``, ``split`` and their usual variants) or given
-    by the options. Labels are a list of strings, of Annif's ``{"uri", "label"}`` objects (the label, else the address),
-    or one string. The keys of Annif's nested ``metadata`` count as keys of the document; all other keys become
-    metadata.
+    by the options. Labels are a list of strings, of Annif's ``{"uri", "label"}`` objects (the label, else the address;
+    both are the vocabulary of the corpus), or one string. The keys of Annif's nested ``metadata`` count as keys of the
+    document; all other keys become metadata.
     """
     return _corpus(list(_lines(path, problems, encoding)), path, problems, columns)
 
@@ -75,7 +76,21 @@ def _corpus(
     empty = len(names) * len(records) - sum(len(record) for _, record in records)
     problems.limits.check("empty_cells", empty, "empty cells, because objects have different keys", path)
     values = {name: [record.get(name) for _, record in records] for name in names}
-    return corpus_of_table(Table(values, [line for line, _ in records], path, problems), options)
+    corpus = corpus_of_table(Table(values, [line for line, _ in records], path, problems), options)
+    concepts = _concepts(corpus, values)
+    return with_named_concepts(corpus, LabelVocabulary({"": concepts}, source=str(path))) if concepts else corpus
+
+
+def _concepts(corpus: Corpus, values: Mapping[str, list[Any]]) -> dict[str, str]:
+    """The names of the addresses in Annif's ``{"uri", "label"}`` objects."""
+    columns = () if corpus.layout is None else corpus.layout.labels
+    items = (item for name in columns for cell in values[name] if isinstance(cell, list) for item in cell)
+    pairs = ((item.get("uri"), item.get("label")) for item in items if isinstance(item, dict))
+    return {
+        bare_address(uri.strip()): label.strip()
+        for uri, label in pairs
+        if isinstance(uri, str) and isinstance(label, str) and uri.strip() and label.strip()
+    }
 
 
 def _lines(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:

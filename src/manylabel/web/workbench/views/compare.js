@@ -112,7 +112,7 @@ class CompareView extends View {
       <fieldset class="presets"><legend class="unseen">How thoroughly</legend>${Object.entries(PRESETS).map(([name, { title, text }]) => html`<label class="tick"><input type="radio" name="preset" value=${name} .checked=${this.preset === name} @change=${() => { this.preset = name; }}>
         <span><strong>${title}</strong> <span class="quiet">${text}</span></span></label>`)}</fieldset>
       ${this.methodChoice()}
-      <label class="stacked">Best for <select name="metric" @change=${(event) => { this.metric = event.target.value; }}>${this.catalogue.metrics.map(({ name, title }) => html`<option value=${name} ?selected=${name === metric}>${title}</option>`)}</select></label>
+      <label class="stacked">Metric to optimise for <select name="metric" @change=${(event) => { this.metric = event.target.value; }}>${this.catalogue.metrics.map(({ name, title }) => html`<option value=${name} ?selected=${name === metric}>${title}</option>`)}</select></label>
       <button class="main" ?disabled=${running || (this.preset === "own" && !this.chosen.size)}>${running ? "A comparison is running" : "Start the comparison"}</button></form>`;
   }
 
