@@ -166,6 +166,21 @@ def test_a_key_that_is_held_down_decides_once(visit: Visit, corpus: Served) -> N
     ]
 
 
+def test_the_list_is_one_stop_of_tab_and_arrows_go_through_it(visit: Visit) -> None:
+    page = visit.page
+    page.evaluate("location.hash = '#/review/review?queue=all&document=20'")
+    page.locator(".review-pane h2", has_text="letter 19").wait_for()
+    assert page.locator("ml-documents a[tabindex='0']").count() == 1
+    page.locator("ml-documents .list").evaluate("box => { box.scrollTop = 0; }")
+    page.locator("ml-documents a[data-number='1']").focus()
+    for number in range(2, 26):
+        page.keyboard.press("ArrowDown")
+        page.wait_for_function("number => document.activeElement.dataset.number === number", arg=str(number))
+    page.keyboard.press("Enter")
+    page.locator(".review-pane h2", has_text="letter 24").wait_for()
+    page.wait_for_function("document.activeElement.type === 'radio'")
+
+
 def test_filters_stand_in_the_address(visit: Visit) -> None:
     page = visit.page
     page.keyboard.press("/")

@@ -112,13 +112,28 @@ class Documents extends LitElement {
     if (place < 0 || !box) return;
     if (place * ROW < box.scrollTop) box.scrollTop = place * ROW;
     else if ((place + 1) * ROW > box.scrollTop + box.clientHeight) box.scrollTop = (place + 1) * ROW - box.clientHeight;
+    this.top = Math.floor(box.scrollTop / ROW);
   }
 
-  row(document, place) {
+  /** One row takes part in the order of Tab, so that nobody has to pass all of them; arrow keys go from row to row. */
+  async onKey(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], link = event.target.closest("a[data-number]");
+    if (!step || !link) return;
+    event.preventDefault();
+    const place = this.placeOf(Number(link.dataset.number)) + step;
+    if (place >= this.found.length && this.next) await this.more();
+    const next = this.found[place];
+    if (!next) return;
+    this.show(next.number);
+    await this.updateComplete;
+    this.querySelector(`a[data-number="${next.number}"]`)?.focus({ preventScroll: true });
+  }
+
+  row(document, place, isStop) {
     const shown = document.labels.filter(({ is_true: isTrue, is_predicted: isPredicted, state }) => isTrue || isPredicted || state === "suggested").slice(0, 6);
     const position = { top: `${place * ROW}px` };
     return html`<li class="row" style="top:${position.top};height:${ROW}px" aria-setsize=${this.total ?? -1} aria-posinset=${place + 1}>
-      <a href=${this.addressOf?.(document) ?? nothing} aria-current=${document.number === this.chosen ? "true" : nothing}>
+      <a href=${this.addressOf?.(document) ?? nothing} data-number=${document.number} tabindex=${isStop ? 0 : -1} aria-current=${document.number === this.chosen ? "true" : nothing}>
         <span class="row-head"><span class="row-id" dir="auto">${document.id}</span><span class="quiet">${stateMark(document.state)}</span></span>
         <span class="row-text" dir="auto">${document.beginning}</span>
         <span class="row-labels">${shown.map((one) => labelChip(one))}</span></a></li>`;
@@ -126,9 +141,10 @@ class Documents extends LitElement {
 
   render() {
     const first = Math.max(0, this.top - SPARE), last = Math.min(this.found.length, this.top + (this.visible ?? 12) + SPARE);
+    const rows = this.found.slice(first, last), stop = rows.some(({ number }) => number === this.chosen) ? this.chosen : rows[0]?.number;
     return html`<p class="quiet count" role="status">${this.total === null ? "Loading …" : counted(this.total, "document")}${this.loading && this.total !== null ? " · loading …" : ""}</p>
-      ${this.total === 0 ? html`<slot></slot>` : html`<div class="list" tabindex="0" role="region" aria-label="Documents" @scroll=${this.onScroll}>
-        <ul style="height:${this.found.length * ROW}px">${this.found.slice(first, last).map((one, place) => this.row(one, first + place))}</ul></div>`}`;
+      ${this.total === 0 ? html`<slot></slot>` : html`<div class="list" tabindex="0" role="region" aria-label="Documents" @scroll=${this.onScroll} @keydown=${this.onKey}>
+        <ul style="height:${this.found.length * ROW}px">${rows.map((one, place) => this.row(one, first + place, one.number === stop))}</ul></div>`}`;
   }
 }
 

@@ -79,6 +79,7 @@ class ReviewView extends DecidingView {
     const number = Number(this.parameters.get("document"));
     if (number && number !== this.document?.number) {
       await this.openDocument(number);
+      await this.updateComplete;
       if (document.activeElement?.closest("ml-documents")) this.querySelector("ml-review-document")?.focusLabel();
     }
     if (this.parameters.get("label") && this.visible.some(({ label }) => label === this.parameters.get("label"))) this.focused = this.parameters.get("label");
@@ -194,6 +195,11 @@ class ReviewView extends DecidingView {
     });
   }
 
+  /** The row of the document that is open: go on to its labels. */
+  onChoose(event) {
+    if (event.target.closest("a[aria-current]")) this.querySelector("ml-review-document")?.focusLabel();
+  }
+
   skip() {
     if (this.document) this.skipped.add(this.document.number);
     return this.step(1);
@@ -209,7 +215,6 @@ class ReviewView extends DecidingView {
     if (!labels.length) return;
     this.focusOn(labels[(place + by + labels.length) % labels.length].label);
     await this.updateComplete;
-    await this.querySelector("ml-review-document").updateComplete;
     this.querySelector("ml-review-document").focusLabel();
   }
 
@@ -381,7 +386,7 @@ class ReviewView extends DecidingView {
     return html`<h1>Review</h1>${queueTools(this)}<ml-chips .parameters=${this.parameters}></ml-chips>
       <ml-review-jobs .corpus=${this.corpus} .model=${this.model} @job-changed=${({ detail }) => { this.job = detail; }} @job-done=${() => this.reload()}></ml-review-jobs>
       <div class="split-view review ${isEmpty ? "is-empty" : ""}">
-        <div class="review-queue"><ml-documents .corpus=${this.corpus} .filter=${search.filter} .order=${search.order} .label=${search.label} .descending=${search.descending}
+        <div class="review-queue" @click=${this.onChoose}><ml-documents .corpus=${this.corpus} .filter=${search.filter} .order=${search.order} .label=${search.label} .descending=${search.descending}
           .chosen=${this.document?.number ?? null} .addressOf=${({ number }) => this.addressOf(number)} @found=${this.onFound}></ml-documents></div>
         <div>${notices(this)}${isEmpty ? this.empty() : this.pane()}
           <ml-review-history .corpus=${this.corpus} .user=${this.user} .addressOf=${(number) => this.addressOf(number)} @undo=${({ detail }) => this.inOrder(() => this.undo(detail))}></ml-review-history></div></div>

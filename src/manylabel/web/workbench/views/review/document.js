@@ -98,7 +98,8 @@ class ReviewDocument extends LitElement {
   }
 
   /** Put the focus of the keyboard on the label in focus, or on the document where it has no labels. */
-  focusLabel() {
+  async focusLabel() {
+    await this.updateComplete;
     const target = this.querySelector(".review-labels input:checked") ?? this.querySelector("#labels-title");
     target?.focus({ preventScroll: true });
     target?.closest(".review-label")?.scrollIntoView({ block: "nearest" });
