@@ -207,7 +207,11 @@ def _fields(value: Any) -> str:
         for one in fields(value)
         if not one.name.startswith("_")
     ]
-    head = ["field", "type", "default", "what it is"]
+    return _filled(["field", "type", "default", "what it is"], rows)
+
+
+def _filled(head: list[str], rows: list[list[str]]) -> str:
+    """A table without the columns that are empty."""
     kept = [column for column in range(len(head)) if any(row[column] for row in rows)]
     return table([head[column] for column in kept], [[row[column] for column in kept] for row in rows]) + "\n"
 
@@ -238,7 +242,7 @@ def _settings(value: type) -> str:
         [code(name), code(repr(default)), inline(str(value.parameter_constraints.get(name, "")), address)]
         for name, default in value.parameter_defaults().items()
     ]
-    return table(["parameter", "default", "allowed"], rows) + "\n"
+    return _filled(["parameter", "default", "allowed"], rows)
 
 
 def _learned(value: type) -> str:

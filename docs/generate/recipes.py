@@ -1,5 +1,7 @@
 """The reference of recipes: every setting of every section, with its default and the values it may have."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from docs.build import table
@@ -8,6 +10,7 @@ from docs.generate.prose import code, first_line, inline
 from manylabel.catalog import METHODS, find_class
 from manylabel.decisions.table import RULES, find_rule
 from manylabel.features import TermSelector, Vectorizer, Weighting
+from manylabel.features.reading import CHOSEN_BY_TEXTS
 from manylabel.setting_values import toml_value
 
 ADDRESS = linker("../")
@@ -41,6 +44,7 @@ Values are written as in TOML; on the command line a bare word is a string. An u
 nearest known one. Each [method](../methods.md) lists the settings that it changes itself.
 
 """
+PRESET = {"features": CHOSEN_BY_TEXTS}
 RULES_TEXT = """
 Two further keys: `rules`, keyword rules as the path of a file or as a table of labels and queries, and `rules_effect`,
 `"give"` (a match assigns the label) or `"require"` (a label needs a match).
@@ -55,7 +59,7 @@ def pages() -> dict[str, str]:
         ("selection", TermSelector, "\nWithout settings, all terms are kept.\n"),
         ("weighting", Weighting, ""),
     ):
-        parts.append(f"## {section}\n\n{_owner(owner)}\n{settings(owner)}{more}")
+        parts.append(f"## {section}\n\n{_owner(owner)}\n{settings(owner, PRESET.get(section, {}))}{more}")
     parts.append(_models())
     parts.append(_rules())
     return {"reference/recipes.md": "\n".join(parts)}
@@ -65,10 +69,17 @@ def _owner(owner: type) -> str:
     return inline(f"{first_line(owner.__doc__)} See `{owner.__name__}`.\n", ADDRESS)
 
 
-def settings(owner: Any) -> str:
-    """The parameters of an estimator as settings: default and allowed values, written as in TOML."""
+def settings(owner: Any, preset: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """The parameters of an estimator as settings: default and allowed values, written as in TOML.
+
+    `preset` has the defaults that recipes set themselves.
+    """
     rows = [
-        [code(name), code(toml_value(default)), inline(str(owner.parameter_constraints.get(name, "")), ADDRESS)]
+        [
+            code(name),
+            code(toml_value(preset.get(name, default))),
+            inline(str(owner.parameter_constraints.get(name, "")), ADDRESS),
+        ]
         for name, default in owner.parameter_defaults().items()
         if name not in ("model", "members", "others", "rule")
     ]
