@@ -129,16 +129,13 @@ class Tab:
         self.page.goto(f"{url}/#/{CORPUS}/errors")
         self.page.wait_for_selector("#view h1")
         self.settle()
-        self.renderer = self._renderer(browser)
-
-    def _renderer(self, browser: Browser) -> int:
-        """The process of the tab: the renderer that has worked most."""
         found = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-        return int(max((one for one in found if one["type"] == "renderer"), key=lambda one: one["cpuTime"])["id"])
+        self.renderers = [int(one["id"]) for one in found if one["type"] == "renderer"]
+        """The process of the tab, and those that Chromium keeps for the next tabs, which do nothing."""
 
     def used(self) -> float:
         """The CPU time of the server and the tab so far."""
-        return cpu_milliseconds(self.process) + cpu_milliseconds(self.renderer)
+        return sum(map(cpu_milliseconds, (self.process, *self.renderers)))
 
     def settle(self) -> None:
         """Wait until nothing is loaded or drawn any more."""
@@ -183,10 +180,10 @@ class Tab:
         return metrics["JSHeapUsedSize"] / 1e6, self._resident() / 1e6
 
     def _resident(self) -> float:
-        """Bytes of the process of the tab, with its part of what it shares with others; 0 outside Linux."""
-        path = Path(f"/proc/{self.renderer}/smaps_rollup")
-        found = re.search(r"^Pss:\s+(\d+) kB", path.read_text(), re.MULTILINE) if path.exists() else None
-        return 1024.0 * int(found[1]) if found else 0.0
+        """Bytes in memory of the process of the tab, with what it shares with others; 0 outside Linux."""
+        paths = [path for one in self.renderers if (path := Path(f"/proc/{one}/status")).exists()]
+        sizes = [re.search(r"^VmRSS:\s+(\d+) kB", path.read_text(), re.MULTILINE) for path in paths]
+        return max([1024.0 * int(size[1]) for size in sizes if size], default=0.0)
 
 
 def show(name: str, times: list[Times]) -> None:
