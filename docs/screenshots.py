@@ -112,9 +112,9 @@ streets/lighting: lamp* OR lights"""
 VIEWS: dict[str, dict[str, str]] = {
     "data": {},
     "compare": {},
-    "labels": {"label": "transport/buses"},
+    "labels": {"label": "transport/buses", "try": "0.2:transport/buses"},
     "try": {"text": LETTER, "label": "transport/buses"},
-    "review": {},
+    "review": {"queue": "audit"},
     "errors": {"is": "false negative:leisure/parks"},
     "rules": {"rules": RULES},
 }
