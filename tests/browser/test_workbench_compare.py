@@ -44,6 +44,7 @@ def test_the_leaderboard_shows_intervals_and_tests(visit: Visit, served: Served)
     assert f"{100 * best['low']:.1f} to {100 * best['high']:.1f} %" in rows.first.inner_text()
     assert page.locator("ml-chart svg[role=img]").count() == 1
     page.locator("ml-chart summary").press("Enter")
+    page.locator("ml-chart .rows tbody tr").first.wait_for()
     assert page.locator("ml-chart .rows tbody tr").count() == rows.count()
     assert page.locator(".plain a[aria-current=true]").count() == 1
 
