@@ -164,7 +164,7 @@ def _table(given: Iterable[Any], context: Any, head: str = "option") -> str:
         names, text = record
         told, _, facts = text.partition("  [")
         default = re.search(r"default: ([^;\]]+)", facts)
-        rows.append([code(_readable(names)), _prose(told), code(default[1]) if default else _needed(facts)])
+        rows.append([_readable(names), _prose(told), code(default[1]) if default else _needed(facts)])
     return table([head, "what it does", "default"], rows)
 
 
@@ -173,13 +173,16 @@ def _needed(facts: str) -> str:
 
 
 def _readable(names: str) -> str:
-    """The names of an option with what it takes, in words.
+    """The names of an option with what it takes, each word as code.
 
-    >>> _readable("-s, --set <list[str]>"), _readable("--rows <int range>")
-    ('-s, --set TEXT …', '--rows NUMBER')
+    >>> _readable("-s, --set <list[str]>"), _readable("--rows <int range>"), _readable("--on-error <raise|skip>")
+    ('`-s`, `--set` `TEXT…`', '`--rows` `NUMBER`', '`--on-error` `raise` or `skip`')
     """
-    several = re.sub(r"<list\[(\w+)\]>", lambda match: f"{KINDS.get(match[1], match[1])} …", names)
-    return re.sub(r"<(\w+)(?: range)?>", lambda match: KINDS.get(match[1], match[1]), several)
+    several = re.sub(r"<list\[(\w+)\]>", lambda match: f"{KINDS.get(match[1], match[1])}…", names)
+    plain = re.sub(r"<(\w+)(?: range)?>", lambda match: KINDS.get(match[1], match[1]), several)
+    choices = re.sub(r"<([^<>]+\|[^<>]+)>", lambda match: match[1].replace("|", " or "), plain)
+    words = [one if one in ("/", "or") else f"`{one.rstrip(',')}`{',' * one.endswith(',')}" for one in choices.split()]
+    return " ".join(words)
 
 
 def _prose(text: str) -> str:

@@ -1,5 +1,6 @@
 """The site is complete: every page has a place, every link leads somewhere, and the reference names everything."""
 
+import doctest
 import inspect
 import io
 import json
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from docs.assemble import navigation, pages, write
-from docs.generate import api, commands, environment, methods, rest
+from docs.generate import api, commands, environment, methods, prose, rest
 from docs.generate.prose import as_markdown, slug
 
 from architecture.test_public_names import NAMES
@@ -152,6 +153,13 @@ def test_examples_of_commands_run(
 )
 def test_docstrings_become_markdown(docstring: str, expected: str) -> None:
     assert as_markdown(docstring, lambda name: name if name == "LinearSVM" else None) == expected
+
+
+def test_the_examples_in_the_generator_are_right() -> None:
+    for module in (commands, prose):
+        found = doctest.testmod(module)
+        assert found.attempted
+        assert not found.failed
 
 
 @pytest.fixture(scope="module")
