@@ -129,6 +129,7 @@ $(VENV)/.docs: $(INSTALLED)
 # The pictures of reports in docs/images, from the data that manylabel carries.
 screenshots: setup browser
 	$(BIN)/python docs/screenshots.py
+	$(BIN)/python docs/animation.py
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

@@ -290,6 +290,7 @@ def demo_page(
             f"manylabel inspect {model:<27} what the model is made of\n"
             "manylabel evaluate townhall --method nb-app   another method on the same letters\n"
             "manylabel train your.csv                      your own documents: a column text, a column labels\n"
+            "manylabel serve --demo                        these letters in the workbench, in your browser\n"
             f'echo "My bin was not emptied" | manylabel predict {model} --scores'
         )
     )
