@@ -17,6 +17,11 @@ settings.register_profile("manylabel", deadline=None, max_examples=60, derandomi
 settings.load_profile("manylabel")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker per core for `-n auto`, and one more: the tests in a browser mostly wait for it."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder of research data; a test that asks for it is skipped where there is none."""

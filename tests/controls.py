@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SECONDS = 0.8
 """How long an effect may take."""
 WATCH = r"""(() => {
-  const READS = /\/(search|study|explain|predict|preview)$/, IGNORED = /^\/v1\/jobs\?/, STREAMS = /\/events$/;
+  const READS = /\/(search|study|explain|predict|preview)$/, IGNORED = /^\/v1\/(jobs\?|models$)/, STREAMS = /\/events$/;
   const plain = window.fetch;
   const watch = (window.__watch = { effects: 0, flying: 0, last: 0 });
   const happened = () => { watch.effects += 1; watch.last = performance.now(); };
@@ -67,7 +67,7 @@ WATCH = r"""(() => {
   };
   watch.begin = () => { watch.effects = 0; watch.focused = document.activeElement; };
   watch.sees = () => watch.effects > 0 || document.activeElement !== watch.focused;
-  watch.quiet = () => watch.flying === 0 && performance.now() - watch.last > 80;
+  watch.quiet = () => watch.flying === 0 && performance.now() - watch.last > 50;
 })()"""
 
 

@@ -145,7 +145,7 @@ class Workbench extends LitElement {
     if (["summary", "user", "models"].some((name) => changed.has(name))) this.give();
   }
 
-  /** Look for jobs that run, more often while there are some. */
+  /** Look for jobs that run, more often while there are some, and for new models: one is served a moment after its job. */
   async look() {
     clearTimeout(this.looking);
     if (this.corpora === null) return;
@@ -154,6 +154,8 @@ class Workbench extends LitElement {
       const listed = await Promise.all(["running", "queued"].map((state) => get("/v1/jobs", { state, limit: 20 })));
       this.jobs = listed.flatMap(({ jobs }) => jobs);
       if (this.jobs.length < before) await this.load();
+      const { models } = await get("/v1/models");
+      if (JSON.stringify(models) !== JSON.stringify(this.models)) this.models = models;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
     }
