@@ -29,10 +29,11 @@ browser:
 	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)
 
 # The contract, kernel and classifier tests as other x86-64 processors would run them; see docs/decisions/0016. Left out
-# are tests of what is refused or interrupted, in which no score depends on the processor.
+# are tests of what is refused or interrupted, and scikit-learn's checks of the interface: no score there depends on the
+# processor beyond what the tests of batches and threads compare.
 REFUSED := $(foreach name,forged_models interrupted_fit wrong_matrices,--ignore=tests/contract/test_$(name).py)
 test-processors: setup
-	tests/processors.sh $(BIN)/python tests/contract tests/kernels tests/unit/test_classifier.py $(REFUSED)
+	tests/processors.sh $(BIN)/python tests/contract tests/kernels tests/unit/test_classifier.py $(REFUSED) -k "not scikit_learn_checks"
 
 # All tests with the oldest dependencies that pyproject.toml admits, in an environment of its own.
 OLDEST := .venv-oldest

@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="there is no Chromium; `make browser` installs it"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # it keeps an event loop running, in which no other test of the process could run one
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
