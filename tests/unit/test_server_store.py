@@ -368,9 +368,11 @@ def test_thresholds_move_documents(made: CorpusFile) -> None:
         assert (one["saved"]["precision"], one["now"]["precision"], one["now"]["recall"]) == (0.5, 2 / 3, 1.0)
         assert (one["leave"], one["enter"], [moved["id"] for moved in found["leave"]]) == (1, 0, ["f"])
         reached = thresholds.study(database, "buses", trying("precision", 0.9), 10)["labels"][0]
-        assert (reached["now"]["threshold"], reached["now"]["recall"], reached["leave"]) == (0.7, 1.0, 2)
+        assert (reached["now"]["recall"], reached["leave"]) == (1.0, 2)
+        assert 0.6 < reached["now"]["threshold"] < 0.7  # between two scores: the last bit of neither decides
         recall = thresholds.study(database, "roads", trying("recall", 1.0), 10)
-        assert (recall["labels"][0]["now"]["threshold"], [moved["id"] for moved in recall["enter"]]) == (0.4, ["c"])
+        assert [moved["id"] for moved in recall["enter"]] == ["c"]
+        assert recall["labels"][0]["now"]["threshold"] < 0.4
         whole = thresholds.study(database, None, trying("threshold", 0.15), 10)
         assert (whole["all"]["enter"], whole["all"]["now"]["true_positives"], whole["all"]["now"]["recall"]) == (
             2,

@@ -25,6 +25,8 @@ DOCUMENTS, SCORES = np.dtype("<i4"), np.dtype("<f8")
 """How columns are stored."""
 
 
+LEAST_GAP = 1e-6
+"""How far below the lowest score a threshold stands that all scores reach, times two."""
 Target = Literal["threshold", "precision", "recall"]
 
 
@@ -75,9 +77,16 @@ class Column:
         exact = ends & (self.scores > (-np.inf if self.exact_from is None else self.exact_from))
         if wanted.kind == "precision":
             reached = np.flatnonzero(exact & (right >= wanted.value * predicted) & (right > 0))
-            return None if not len(reached) else float(self.scores[reached[-1]])
+            return None if not len(reached) else self._below(int(reached[-1]))
         reached = np.flatnonzero(exact & (right >= wanted.value * self.true_documents))
-        return None if not len(reached) else float(self.scores[reached[0]])
+        return None if not len(reached) else self._below(int(reached[0]))
+
+    def _below(self, place: int) -> float:
+        """A threshold between a score and the next lower one, so that the last bit of neither decides."""
+        score = float(self.scores[place])
+        lower = [float(one) for one in self.scores[place + 1 : place + 2]]
+        lower += [] if self.exact_from is None else [self.exact_from]
+        return (score + max(lower, default=score - LEAST_GAP)) / 2
 
     def figures(self, threshold: float | None) -> dict[str, Any]:
         """Counts and metrics at a threshold."""
