@@ -29,6 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> InProcess:
     other = small_model(tmp_path_factory.mktemp("other") / "given.manylabel")
     made = in_process({"given": other}, data=str(store.folder))
     run_job(made, {"kind": "import", "data": "townhall", "corpus": "townhall"})
+    run_job(made, {"kind": "import", "data": "letters", "corpus": "letters"})
     return made
 
 
@@ -129,7 +130,6 @@ def test_a_model_with_the_saved_thresholds_predicts_what_the_study_counts(server
 
 
 def test_thresholds_name_the_labels_that_one_side_does_not_know(server: InProcess) -> None:
-    run_job(server, {"kind": "import", "data": "letters", "corpus": "letters"})
     run_job(server, {"kind": "train", "data": "letters", "model": "letters", "method": "nb-binary"})
     added = {"by": "Ana", "do": "add", "label": "trams"}
     assert server.ask("POST", "/v1/corpora/letters/labels", added).status == 200
@@ -148,6 +148,7 @@ def test_thresholds_name_the_labels_that_one_side_does_not_know(server: InProces
 
 
 def test_models_from_elsewhere_are_read_and_not_replaced(server: InProcess) -> None:
+    run_job(server, {"kind": "score", "corpus": "letters", "method": "nb-binary"})
     result = run_job(server, {"kind": "thresholds", "corpus": "letters", "model": "given", "name": "own"})
     assert result["labels"] == [{"label": "roads", "before": 0.5, "after": 0.25}]
     asked = {"kind": "thresholds", "corpus": "letters", "model": "given"}
