@@ -145,10 +145,10 @@ def test_thresholds_name_the_labels_that_one_side_does_not_know(server: InProces
     assert model.thresholds == pytest.approx({"buses": 0.5, "lamps": 0.5, "roads": 0.25})
     failed = ended_job(server, {"kind": "thresholds", "corpus": "townhall", "model": "letters", "name": "x"})
     assert "knows none of the labels that have a threshold" in failed["error"]
+    check_models_from_elsewhere(server)
 
 
-def test_models_from_elsewhere_are_read_and_not_replaced(server: InProcess) -> None:
-    run_job(server, {"kind": "score", "corpus": "letters", "method": "nb-binary"})
+def check_models_from_elsewhere(server: InProcess) -> None:
     result = run_job(server, {"kind": "thresholds", "corpus": "letters", "model": "given", "name": "own"})
     assert result["labels"] == [{"label": "roads", "before": 0.5, "after": 0.25}]
     asked = {"kind": "thresholds", "corpus": "letters", "model": "given"}
