@@ -9,7 +9,8 @@ What is run, in an empty folder per page:
 - ``console``: every line that begins with ``$ `` is a command, the lines below it are its output;
 - ``python``: run as one program per page; a ``text`` block right below shows its output.
 
-``…`` stands for anything inside a line, and for any number of lines where it is a line of its own. Blocks after a line
+``…`` stands for anything inside a line, and for any number of lines where it is a line of its own. A decimal fraction
+may differ by one in its last digit, because processors round differently. Blocks after a line
 ``<!-- not run: … -->`` are left out, and so are those in other languages (``sh`` for commands that are not run here).
 """
 
@@ -105,9 +106,25 @@ def agrees(shown: str, printed: str) -> bool:
     """
     pattern = ""
     for line in tidy(shown).splitlines():
-        pattern += r"(?:.*\n)*?" if line.strip() == "…" else ".*".join(map(re.escape, line.split("…"))) + r"\n"
+        pattern += r"(?:.*\n)*?" if line.strip() == "…" else ".*".join(map(_pattern, line.split("…"))) + r"\n"
     printed = tidy(printed)
     return re.fullmatch(pattern, f"{printed}\n" if printed else "") is not None
+
+
+def _pattern(text: str) -> str:
+    """A regular expression for a text in which each decimal fraction may differ by one in its last digit.
+
+    >>> re.fullmatch(_pattern("F1 79.9 %, 3 labels"), "F1 80.0 %, 3 labels") is not None
+    True
+    """
+    parts = re.split(r"(\d+\.\d+)", text)
+    return "".join(_near(part) if place % 2 else re.escape(part) for place, part in enumerate(parts))
+
+
+def _near(number: str) -> str:
+    places = len(number.partition(".")[2])
+    last = round(float(number) * 10**places)
+    return "(?:" + "|".join(re.escape(f"{max(0, last + step) / 10**places:.{places}f}") for step in (-1, 0, 1)) + ")"
 
 
 def console(body: str, differences: list[Difference]) -> str:

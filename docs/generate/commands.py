@@ -35,6 +35,7 @@ EXAMPLES = {
     "rules": ["manylabel rules townhall --words 3 > rules.txt"],
     "reproduce": ["manylabel reproduce vilar2004 --quick --report papers.html"],
     "inspect": ["manylabel inspect townhall.manylabel"],
+    "card": ["manylabel card townhall.manylabel --licence CC-BY-4.0 --report card.md"],
     "thresholds": [
         "manylabel thresholds townhall.manylabel",
         "manylabel thresholds townhall.manylabel --all 0.5 --output half.manylabel",

@@ -59,6 +59,10 @@ SMALLER: dict[str, dict[str, Any]] = {
     "ChainEnsemble": {"n_chains": 2},
     "CoTraining": {"folds": 2},
     "ConfMat": {"grid": (5.0, 100.0), "confusion": 2, "validation": 2},
+    "Ensemble": {"folds": 2},
+    "NeuralNetwork": {"max_epochs": 5},
+    "RandomForest": {"n_trees": 4},
+    "SVMHF": {"grid": (0.3, 0.7)},
     "TunedSVM": {"grid_C": (0.3, 1.0), "grid_J": (1.0,), "validation": 2},
 }
 

@@ -51,8 +51,11 @@ def test_reproduce_writes_every_form(
     experiment = Experiment("X-0", "a title", "a setting", claims=[claim])
     found = Reproduction("vilar2004", "a paper", [experiment])
     monkeypatch.setattr(built_in, "reproduce", lambda papers, **settings: [found])
-    assert run(["reproduce", "vilar2004", "--quick", "--report", "page.html", "--markdown", "page.md"]) == 0
-    assert "a claim" in capsys.readouterr().out
+    for name in ("page.html", "page.md", "page.txt", "page.json"):
+        assert run(["reproduce", "vilar2004", "--quick", "--report", name]) == 0
+        assert "a claim" in capsys.readouterr().out
+    assert Path("page.txt").read_text().startswith("The papers, reproduced\n===")
+    assert json.loads(Path("page.json").read_text())[0]["paper"] == "vilar2004"
     assert "manylabel reproduce vilar2004 --quick" in Path("page.md").read_text()
     assert "a claim" in Path("page.html").read_text()
     assert run(["reproduce", "vilar2004", "--json"]) == 0

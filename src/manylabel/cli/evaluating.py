@@ -294,9 +294,6 @@ def reproduce(
         typer.Argument(help="vilar2004, godbole2004, ueda2002, lee2018, lecture, beyond, or all.", show_default=False),
     ],
     report: o.HtmlReport = None,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the same as Markdown to this file.", show_default=False)
-    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer repeats and smaller grids: minutes, not an hour.")
     ] = False,
@@ -313,17 +310,19 @@ def reproduce(
     from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
     from manylabel.tasks.built_in import reproduce as task
 
-    for target in (report, markdown):
-        if target is not None:
-            check_target(target)
+    if report is not None:
+        check_target(report)
     with progress():
         found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
     command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])
-    if report is not None:
+    plain = [one.as_dict() for one in found]
+    if report is not None and report.suffix in (".md", ".markdown"):
+        write_page(report, reproduction_markdown(found, command))
+    elif report is not None and report.suffix in (".txt", ".json"):
+        write_report(report, "The papers, reproduced", reproduction_page(found), plain)
+    elif report is not None:
         write_page(report, reproduction_html(found))
-    if markdown is not None:
-        write_page(markdown, reproduction_markdown(found, command))
     if json:
-        show_json([one.as_dict() for one in found])
+        show_json(plain)
     else:
         show(reproduction_page(found))

@@ -1,4 +1,4 @@
-"""``manylabel train``, ``inspect``, ``thresholds``, ``export``, ``methods`` and ``demo``."""
+"""``manylabel train``, ``inspect``, ``card``, ``thresholds``, ``export``, ``methods`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json
+from manylabel.cli.display import progress, show, show_json, write_page, write_report
 from manylabel.cli.settings import make_overrides, with_guarantee, with_recipe
 from manylabel.reports.page import Column, Note, Table
 
@@ -99,6 +99,38 @@ def inspect(
         show_json(found.as_dict())
     else:
         show(inspect_page(found, limit))
+
+
+def card(
+    model: o.ModelFile,
+    about: Annotated[
+        str | None, typer.Option("--about", help="What the model is for, and what it is not for.", show_default=False)
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option("--licence", help="The licence of the model.", show_default=False)
+    ] = None,
+    contact: Annotated[
+        str | None, typer.Option("--contact", help="Whom to ask about the model.", show_default=False)
+    ] = None,
+    labels: o.LabelRows = "20",
+    report: o.HtmlReport = None,
+    json: o.Json = False,
+) -> None:
+    """Write the card of a model: its data, quality by label, limits, provenance, licence and recipe."""
+    from manylabel.reports.card_page import card_markdown, card_page, card_title
+    from manylabel.tasks.card import Statements
+    from manylabel.tasks.card import card as task
+
+    limit = o.label_limit(labels)
+    found = task(model, Statements(about, licence, contact))
+    if report is not None and report.suffix in (".md", ".markdown"):
+        write_page(report, card_markdown(found))
+    elif report is not None:
+        write_report(report, card_title(found), card_page(found), found.as_dict())
+    if json:
+        show_json(found.as_dict())
+    elif report is None:
+        show(card_page(found, limit))
 
 
 @o.takes_data_options("hierarchy", "split_by")

@@ -85,12 +85,16 @@ class ThresholdFigures(Estimator):
 
     def at(self, thresholds: Floats) -> tuple[Floats, Floats]:
         """Precision and recall of each label at its threshold; NaN where nothing is predicted or no document has it."""
-        self.check_fitted()
-        counts = np.array([self._counts(label, float(value)) for label, value in enumerate(thresholds)]).reshape(-1, 2)
-        true, predicted = counts[:, 0], counts[:, 1]
+        true, predicted = self.counts(thresholds)
         precision = np.where(predicted > 0, true / np.maximum(predicted, 1e-300), math.nan)
         recall = np.where(self.positives_ > 0, true / np.maximum(self.positives_, 1), math.nan)
         return precision, recall
+
+    def counts(self, thresholds: Floats) -> tuple[Floats, Floats]:
+        """How many documents with each label, and how many in all, score at least its threshold."""
+        self.check_fitted()
+        counts = np.array([self._counts(label, float(value)) for label, value in enumerate(thresholds)]).reshape(-1, 2)
+        return counts[:, 0], counts[:, 1]
 
     def _counts(self, label: int, threshold: float) -> tuple[float, float]:
         """How many documents with the label, and how many in all, score at least a threshold."""
