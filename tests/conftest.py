@@ -18,8 +18,9 @@ settings.load_profile("manylabel")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker per core for `-n auto`, and one more: the tests in a browser mostly wait for it."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+    """One worker per core for `-n auto`, and two more: tests in a browser or of a server mostly wait for it."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 2
 
 
 @pytest.fixture(scope="session")
