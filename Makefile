@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo browser test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench bench-server docs screenshots clean
+.PHONY: setup demo browser integrations test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench bench-server docs screenshots clean
 
 setup: $(INSTALLED)
 
@@ -91,6 +91,20 @@ $(AUDIT)/bin/pip-audit:
 	$(PYTHON) -m venv $(AUDIT)
 	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.9'
 
+# Spark (needs Java 17), Ray, Dask, DuckDB and Polars, in an environment of its own: their tests, then all of them beside
+# `manylabel predict` on DOCUMENTS documents.
+INTEGRATIONS := .venv-integrations
+DOCUMENTS ?= 200000
+integrations: $(INTEGRATIONS)/.installed
+	$(INTEGRATIONS)/bin/python -m pytest -q tests/integrations
+	$(INTEGRATIONS)/bin/python -m benchmarks.integrations --documents $(DOCUMENTS)
+
+$(INTEGRATIONS)/.installed: pyproject.toml setup.py $(KERNELS)
+	$(PYTHON) -m venv $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    -e '.[spark,ray,dask,duckdb,polars]' 'pytest>=8' 'pytest-xdist>=3.6' 'hypothesis>=6.100'
+	@touch $@
+
 # schemathesis against a running server, in an environment of its own: its plugin for pytest stays out of the tests.
 FUZZ := .venv-fuzz
 fuzz-server: setup $(FUZZ)/.installed
@@ -133,4 +147,4 @@ screenshots: setup browser
 	$(BIN)/python docs/animation.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
+	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) $(INTEGRATIONS) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

@@ -50,7 +50,7 @@ NAV: list[Any] = [
                 "By question": ordered(
                     "guides",
                     "which-method scores choosing-a-metric rare-labels small-data many-labels languages own-features "
-                    "reading-and-writing deploying monitoring updating privacy",
+                    "reading-and-writing deploying data-engines monitoring updating privacy",
                 )
             },
             {

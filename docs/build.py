@@ -226,10 +226,18 @@ LICENCES = """\
 manylabel is under the Apache License 2.0. The packages below are installed with it, or with one of its extras
 (`pip install 'manylabel[parquet]'`). Licences are those that the packages themselves declare.
 [vendor.toml](../src/manylabel/web/vendor/vendor.toml) lists the libraries for web pages that manylabel contains, with
-theirs.
+theirs. The packages that engines (Dask, Polars, Ray and Spark) need in turn are not listed.
 `python docs/build.py` writes this page.
 
 """
+ENGINES = {
+    "dask": ("BSD-3-Clause", "dask"),
+    "distributed": ("BSD-3-Clause", "dask"),
+    "polars": ("MIT License", "polars"),
+    "pyspark": ("Apache-2.0", "spark"),
+    "ray": ("Apache 2.0", "ray"),
+}
+"""The licences of engines and their extras: the environment of the documentation does not have them."""
 
 
 def licences() -> str:
@@ -246,7 +254,9 @@ def licences() -> str:
                 waiting.append(further)
             if name not in needed.setdefault(further, []) and further not in DIRECT:
                 needed[further].append(name)
-    rows = [[name, _licence(name), ", ".join(sorted(needed[name]))] for name in sorted(needed, key=str.lower)]
+    rows = [[name, _licence(name), ", ".join(sorted(needed[name]))] for name in needed if name not in ENGINES]
+    rows += [[name, licence, f"`{extra}`"] for name, (licence, extra) in ENGINES.items()]
+    rows.sort(key=lambda row: row[0].lower())
     return LICENCES + table(["package", "licence", "needed by"], rows)
 
 

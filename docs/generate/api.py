@@ -26,6 +26,7 @@ NAMESPACES = (
     "manylabel.decisions",
     "manylabel.metrics",
     "manylabel.evaluation",
+    "manylabel.integrations",
 )
 DOCS = Path(__file__).parents[1]
 FOLDER = "reference/api/"

@@ -8,13 +8,14 @@
 
 The building blocks are in the packages of the library, whose docstrings list their names:
 
-    manylabel.data        read, write, describe and split corpora
-    manylabel.features    texts → documents × terms
-    manylabel.models      documents × terms → scores
-    manylabel.strategies  multi-label methods built from any model
-    manylabel.decisions   scores → label sets
-    manylabel.metrics     figures of quality
-    manylabel.evaluation  results, confidence intervals and tests
+    manylabel.data          read, write, describe and split corpora
+    manylabel.features      texts → documents × terms
+    manylabel.models        documents × terms → scores
+    manylabel.strategies    multi-label methods built from any model
+    manylabel.decisions     scores → label sets
+    manylabel.metrics       figures of quality
+    manylabel.evaluation    results, confidence intervals and tests
+    manylabel.integrations  prediction in Spark, Ray, Dask, DuckDB and Polars
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from manylabel.data.documents import length_of, read_documents
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labels
 from manylabel.data.labels import label_sets, stack
 from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, corrected
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents
 from manylabel.memory import table_bytes
@@ -336,6 +336,21 @@ class TextPredictor(TextModel):
             return score(terms, values), labels_empty or bool(np.count_nonzero(values))
 
         return scores_of
+
+    def use_threads(self, n_jobs: int | None) -> Self:
+        """Let all that was learned predict on up to `n_jobs` threads (None: one per core); the same object."""
+
+        def visit(value: Any) -> None:
+            if isinstance(value, Estimator):
+                value.set_everywhere("n_jobs", n_jobs)
+                for learned in value.learned_state().values():
+                    visit(learned)
+            elif isinstance(value, (list, tuple)):
+                for one in value:
+                    visit(one)
+
+        visit(self)
+        return self
 
     def forget_short_way(self) -> None:
         """Drop the function of `short_way`, because something else was learned."""

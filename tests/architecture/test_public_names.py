@@ -115,6 +115,14 @@ NAMES = {
         "suggest_keywords",
         "write_rules",
     },
+    "manylabel.integrations": {
+        "ArrowPredictor",
+        "predict_dask",
+        "predict_polars",
+        "predict_ray",
+        "predict_spark",
+        "register_duckdb",
+    },
     "manylabel.metrics": {
         "Counts",
         "CurveRecord",

@@ -104,7 +104,7 @@ def predict(
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.tasks.models import Asked, predict_batches, predict_source, use_threads
+    from manylabel.tasks.models import Asked, predict_batches, predict_source
     from manylabel.wording import counted
 
     if output is not None:
@@ -112,7 +112,7 @@ def predict(
     wanted = Output.JSONL if json else to or output_format(output)
     if output is None and wanted in (Output.XLSX, Output.PARQUET):
         raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
-    classifier = use_threads(TextClassifier.load(model).set_params(memory=memory), jobs)
+    classifier = TextClassifier.load(model).set_params(memory=memory).use_threads(jobs)
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
     scores = scores or raw_scores or output is not None
     batches: Iterable[list[LabelledDocument]]

@@ -22,7 +22,6 @@ from manylabel.deadline import Deadline
 from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.shown import shown_thresholds
-from manylabel.estimator import Estimator
 from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.evaluation.training_documents import kept_hashes
@@ -194,22 +193,6 @@ def train(
         single_label=classifier.predicts_one_label,
     )
     return Trained(classifier, record)
-
-
-def use_threads(classifier: TextClassifier, n_jobs: int | None) -> TextClassifier:
-    """The same classifier, with all that it learned set to predict on up to `n_jobs` threads (None: one per core)."""
-
-    def visit(value: Any) -> None:
-        if isinstance(value, Estimator):
-            value.set_everywhere("n_jobs", n_jobs)
-            for learned in value.learned_state().values():
-                visit(learned)
-        elif isinstance(value, (list, tuple)):
-            for one in value:
-                visit(one)
-
-    visit(classifier)
-    return classifier
 
 
 @dataclass(frozen=True, slots=True)

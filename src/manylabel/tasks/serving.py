@@ -24,7 +24,7 @@ from manylabel.features.languages import CODES, language_shares
 from manylabel.kernels.threads import available_threads
 from manylabel.metrics.targets import DEFAULT_METRIC, TARGET_METRICS
 from manylabel.tasks.corpora import Source, load_source, split_of
-from manylabel.tasks.models import inspect, train, use_threads
+from manylabel.tasks.models import inspect, train
 
 Scored = tuple[int, float]
 """The column of a label and its score."""
@@ -96,7 +96,7 @@ class ServedModel:
         self.name, self.identity, self.sha256, self.details = name, version.identity, version.sha256, details
         changed = datetime.fromtimestamp(self.identity[3] / 1e9, UTC)
         self.version = changed.isoformat(timespec="milliseconds")[:-6] + "Z"
-        self.classifier = use_threads(classifier, 1)
+        self.classifier = classifier.use_threads(1)
         self.labels = classifier.labels_
         self.addresses = classifier.label_addresses
         self.uris = [self.addresses.get(label) for label in self.labels]
