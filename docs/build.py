@@ -209,7 +209,8 @@ def formats() -> str:
         for option, names in holders.items()
     ]
     return (
-        "# Formats\n\nmanylabel detects the format of a file from its content and its suffix, and unpacks `.gz`.\n\n"
+        "# Formats\n\nmanylabel detects the format of a file from its content and its suffix, "
+        "and unpacks `.gz` and `.zst` (the latter with `pip install 'manylabel[scale]'`).\n\n"
         + table(["format", "suffixes", "what it is", "documents are", ""], rows)
         + columns()
         + "\n## Options of the readers\n\n"

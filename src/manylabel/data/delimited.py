@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from manylabel.data.labels import LabelSets
 from manylabel.data.layout import Layout
 from manylabel.data.problems import Problems
 from manylabel.data.table import ColumnOptions, Table, check_names
-from manylabel.data.textfile import Lines, first_lines, numbered_lines
+from manylabel.data.textfile import WHOLE_FILE, Lines, Span, first_lines, numbered_lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.wording import counted
@@ -69,19 +69,16 @@ def read(
     replaced by the names in `label_names_file`, one per line.
     """
     options = ColumnOptions(**columns)
-    first = next((line for line in first_lines(path) if line.strip()), "")
-    delimiter = delimiter or _delimiter(path, first)
-    top = first.split(delimiter if delimiter != " " else None)
-    if delimiter not in (" ", "\t"):
-        top = _first_row(first, delimiter)
-    if header is None and is_numeric_row(top):
+    dialect = dialect_of(path, options, delimiter, header, quoting)
+    guessed, header, delimiter = header is None, dialect.header, dialect.delimiter
+    if guessed and is_numeric_row(dialect.top):
         return read_counts(path, problems, None if delimiter == " " else delimiter, encoding)
-    guessed = header is None
-    header = _is_header(top, delimiter, options) if header is None else header
-    quoting = quoting if quoting is not None else header or delimiter != "\t"
-    rows = _rows(path, problems, delimiter, quoting, encoding)
+    rows = read_rows(path, problems, dialect, encoding)
     bare = not header and not _names_column(options)
-    table = _table(path, problems, rows, header, bare)
+    table = table_of_rows(path, problems, rows, header, bare)
+    if not table.lines and not problems.skipped:
+        what = "a header line but no documents" if header else "no documents"
+        raise DataError(f"The file has {what}.", path=path, remedy="Give a file with at least one document.")
     if not header and is_addresses(table.columns.get("text", [])):
         table = replace(table, columns=_labels_first(table.columns))
     if guessed and bare and "text" in table.columns and table.lines and options.like is None and options.labels:
@@ -90,6 +87,34 @@ def read(
     if bare and corpus.layout is not None and "text" in table.columns:
         corpus = replace(corpus, layout=_by_position(corpus.layout, list(table.columns)))
     return with_named_labels(corpus, path, label_names_file, label_groups_file)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the cells of a table are separated, whether they may be quoted, and whether the first row is a header."""
+
+    delimiter: str
+    header: bool
+    quoting: bool
+    top: list[str]
+    """The cells of the first row."""
+
+
+def dialect_of(
+    path: Path,
+    options: ColumnOptions,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    quoting: bool | None = None,
+) -> Dialect:
+    """The dialect of a file, by its first line where it is not given."""
+    first = next((line for line in first_lines(path) if line.strip()), "")
+    delimiter = delimiter or _delimiter(path, first)
+    top = first.split(delimiter if delimiter != " " else None)
+    if delimiter not in (" ", "\t"):
+        top = _first_row(first, delimiter)
+    header = _is_header(top, delimiter, options) if header is None else header
+    return Dialect(delimiter, header, quoting if quoting is not None else header or delimiter != "\t", top)
 
 
 def _first_row(line: str, delimiter: str) -> list[str]:
@@ -124,7 +149,7 @@ def _names_column(options: ColumnOptions) -> bool:
 
 
 def _delimiter(path: Path, first: str) -> str:
-    name = path.name.lower().removesuffix(".gz")
+    name = path.name.lower().removesuffix(".gz").removesuffix(".zst")
     if name.endswith((".tsv", ".tab")):
         return "\t"
     bare = re.sub(r'"[^"]*"', "", first)  # delimiters inside quotation marks separate nothing
@@ -134,11 +159,11 @@ def _delimiter(path: Path, first: str) -> str:
     return " " if is_numeric_row(first.split()) else ","
 
 
-def _rows(
-    path: Path, problems: Problems, delimiter: str, quoting: bool, encoding: str
+def read_rows(
+    path: Path, problems: Problems, dialect: Dialect, encoding: str = "utf-8", span: Span = WHOLE_FILE
 ) -> Iterator[tuple[int, list[str]]]:
     """Each row that is not blank, with the line it begins on."""
-    lines = Lines(path, problems, encoding)
+    lines, delimiter, quoting = Lines(path, problems, encoding, span), dialect.delimiter, dialect.quoting
     starts: list[int] = []  # the lines of the row being read; broken ones are not among them
 
     def noted() -> Iterator[str]:
@@ -168,8 +193,18 @@ def _rows(
             yield starts[0], row
 
 
-def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]], header: bool, bare: bool) -> Table:
-    names: list[str] = []
+def table_of_rows(
+    path: Path,
+    problems: Problems,
+    rows: Iterable[tuple[int, list[str]]],
+    header: bool,
+    bare: bool = False,
+    names: Sequence[str] = (),
+) -> Table:
+    """The table of numbered rows; `names` are those of its columns where a header was read before.
+
+    With a `header` the first row names the columns; a `bare` table has columns by position: text, labels and id.
+    """
     kept: list[list[str]] = []
     numbers: list[int] = []
     for line, row in rows:
@@ -177,7 +212,7 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
             continue
         if not names:
             problems.limits.check("columns", len(row), "columns", path, line=line)
-            names = [cell.strip() for cell in row] if header else _positions(len(row), bare)
+            names = tuple(cell.strip() for cell in row) if header else _positions(len(row), bare)
             check_names(path, line, names)
             if header:
                 continue
@@ -197,9 +232,6 @@ def _table(path: Path, problems: Problems, rows: Iterator[tuple[int, list[str]]]
             problems.limits.check("documents", len(kept), "or more rows", path)
     while kept and not any(cell.strip() for cell in kept[-1]):
         del kept[-1], numbers[-1]  # blank lines at the end of a file are not documents
-    if not kept and not problems.skipped:
-        what = "a header line but no documents" if header else "no documents"
-        raise DataError(f"The file has {what}.", path=path, remedy="Give a file with at least one document.")
     columns: dict[str, list[Any]] = {name: [row[index] for row in kept] for index, name in enumerate(names)}
     return Table(columns, numbers, path, problems)
 
@@ -209,10 +241,10 @@ def _labels_first(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     return {"labels": columns["text"], "text": columns["labels"], **{k: v for k, v in columns.items() if k == "id"}}
 
 
-def _positions(width: int, bare: bool) -> list[str]:
+def _positions(width: int, bare: bool) -> tuple[str, ...]:
     if bare and width in (2, 3):
-        return ["text", "labels", "id"][:width]
-    return [str(index + 1) for index in range(width)]
+        return ("text", "labels", "id")[:width]
+    return tuple(str(index + 1) for index in range(width))
 
 
 def write_csv(corpus: Corpus, path: Path) -> None:

@@ -16,7 +16,7 @@ from manylabel.data.nested_text import NotJsonError, parse_json
 from manylabel.data.problems import Problems
 from manylabel.data.strict_json import dumps
 from manylabel.data.table import ColumnOptions, Table
-from manylabel.data.textfile import checked_encoding, numbered_lines, read_bytes
+from manylabel.data.textfile import WHOLE_FILE, Span, checked_encoding, numbered_lines, read_bytes
 from manylabel.exceptions import DataError
 
 
@@ -28,7 +28,7 @@ def read(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: 
     both are the vocabulary of the corpus), or one string. The keys of Annif's nested ``metadata`` count as keys of the
     document; all other keys become metadata.
     """
-    return _corpus(list(_lines(path, problems, encoding)), path, problems, columns)
+    return corpus_of_records(list(read_lines(path, problems, encoding)), path, problems, columns)
 
 
 def is_records(lines: list[str]) -> bool:
@@ -64,12 +64,13 @@ def read_records(path: Path, problems: Problems, *, encoding: str = "utf-8", **c
         )
     odd = "\\ud" in text.lower()
     found = [(number, _record(one, "array", number, path, problems, odd)) for number, one in enumerate(plain, start=1)]
-    return _corpus([(number, one) for number, one in found if one is not None], path, problems, columns)
+    return corpus_of_records([(number, one) for number, one in found if one is not None], path, problems, columns)
 
 
-def _corpus(
+def corpus_of_records(
     records: list[tuple[int, dict[str, Any]]], path: Path, problems: Problems, columns: Mapping[str, Any]
 ) -> Corpus:
+    """The corpus of numbered objects; `columns` are the fields of `ColumnOptions`."""
     options = ColumnOptions(**columns)
     names = dict.fromkeys(name for _, record in records for name in record)
     problems.limits.check("columns", len(names), "different keys", path)
@@ -93,8 +94,11 @@ def _concepts(corpus: Corpus, values: Mapping[str, list[Any]]) -> dict[str, str]
     }
 
 
-def _lines(path: Path, problems: Problems, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in numbered_lines(path, problems, encoding):
+def read_lines(
+    path: Path, problems: Problems, encoding: str = "utf-8", span: Span = WHOLE_FILE
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The object of each line, with the number of the line."""
+    for number, line in numbered_lines(path, problems, encoding, span):
         try:
             record = parse_json(line, problems.limits.nesting)
         except NotJsonError as error:

@@ -23,7 +23,8 @@ BATCH_BYTES = 1 << 27
 LEAST_ROWS, MOST_ROWS = 128, 1 << 16
 
 
-def _pyarrow() -> Any:
+def load_pyarrow() -> Any:
+    """The package pyarrow with its Parquet reader; `MissingExtraError` where it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -38,7 +39,7 @@ def read(path: Path, problems: Problems, **columns: Any) -> Corpus:
     Problems give the row, numbered from 1, as the line.
     """
     options = ColumnOptions(**columns)
-    pyarrow = _pyarrow()
+    pyarrow = load_pyarrow()
     data = read_bytes(path, limits=problems.limits)
     with read_by_others("The Parquet file", path, "Copy or write it again."):
         file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
@@ -73,7 +74,7 @@ def _check_size(metadata: Any, data: bytes, path: Path, limits: Limits) -> int:
 
 def write(corpus: Corpus, path: Path) -> None:
     """Write a table of id, the fields, labels as lists of strings, split, and the metadata."""
-    pyarrow = _pyarrow()
+    pyarrow = load_pyarrow()
     columns: dict[str, Any] = {"id": pyarrow.array(corpus.ids, pyarrow.string())}
     columns |= {name: pyarrow.array(values, pyarrow.string()) for name, values in corpus.fields.items()}
     if corpus.labels is not None:

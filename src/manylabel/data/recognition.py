@@ -20,7 +20,7 @@ _ARCHIVES = (".tar.gz", ".tar")
 
 
 def suffix_of(path: Path) -> str:
-    """The end of a file's name, in lower case; ``.gz`` is ignored except in archives.
+    """The end of a file's name, in lower case; ``.gz`` and ``.zst`` are ignored except in archives.
 
     >>> suffix_of(Path("train.jsonl.gz")), suffix_of(Path("reuters.tar.gz")), suffix_of(Path("README"))
     ('.jsonl', '.tar.gz', '')
@@ -28,7 +28,7 @@ def suffix_of(path: Path) -> str:
     name = path.name.lower()
     if name.endswith((".tar.gz", ".tgz")):
         return ".tar.gz"
-    return Path(name.removesuffix(".gz")).suffix
+    return Path(name.removesuffix(".gz").removesuffix(".zst")).suffix
 
 
 def format_of_suffix(path: Path) -> Format | None:

@@ -5,21 +5,38 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import math
 import stat
+import sys
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
-from manylabel.exceptions import DataError, MissingDataError, ParameterError
+from manylabel.exceptions import DataError, MissingDataError, MissingExtraError, ParameterError
 
 GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of whole lines of a file that is not compressed, and how many lines come before it."""
+
+    start: int = 0
+    stop: int | None = None
+    """The byte after the last one; None for the end of the file."""
+    lines_before: int = 0
+
+
+WHOLE_FILE = Span()
 
 
 def open_bytes(path: Path, limits: Limits = LIMITS) -> IO[bytes]:
-    """The bytes of a file, decompressed if it is a gzip file, whatever its name."""
+    """The bytes of a file, decompressed if it is a gzip or zstd file, whatever its name."""
     try:
         check_is_file(path)
         raw = path.open("rb")
@@ -27,9 +44,45 @@ def open_bytes(path: Path, limits: Limits = LIMITS) -> IO[bytes]:
         raise MissingDataError(f"There is no file {path}.") from None
     except OSError as error:
         raise MissingDataError(f"{path} cannot be opened: {error.strerror}.") from None
-    packed = raw.read(2) == GZIP_MAGIC
+    magic = raw.read(4)
     raw.seek(0)
-    return cast(IO[bytes], io.BufferedReader(_Unpacked(path, raw, limits))) if packed else raw
+    if not magic.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+        return raw
+    kind = "gzip" if magic.startswith(GZIP_MAGIC) else "zstd"
+    return cast(IO[bytes], io.BufferedReader(_Unpacked(path, raw, kind, limits)))
+
+
+class _Zstd:
+    """The content of a zstd file; `EOFError` where its end is missing, which zstandard's own reader does not notice."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            raise MissingExtraError("A zstd file", "scale") from None
+        self._raw, self._frame = raw, zstandard.ZstdDecompressor().decompressobj
+        self._open, self._ready = self._frame(), b""
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes; none at the end of the file."""
+        while not self._ready:
+            packed = self._open.unused_data if self._open.eof else b""
+            packed = packed or self._raw.read(1 << 16)
+            if not packed:
+                if not self._open.eof:
+                    raise EOFError("the end is missing")
+                return b""
+            if self._open.eof:
+                self._open = self._frame()
+            self._ready = self._open.decompress(packed)
+        data, self._ready = self._ready[:size], self._ready[size:]
+        return data
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is a gzip or zstd file, whatever its name."""
+    with path.open("rb") as stream:
+        return stream.read(4).startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
 def check_is_file(path: Path) -> None:
@@ -48,10 +101,11 @@ def read_bytes(path: Path, limit: int = -1, limits: Limits = LIMITS) -> bytes:
 
 
 class _Unpacked(io.RawIOBase):
-    """A gzip stream that raises `DataError` where it is damaged, or too large for its file."""
+    """A decompressed stream that raises `DataError` where it is damaged, or too large for its file."""
 
-    def __init__(self, path: Path, raw: IO[bytes], limits: Limits) -> None:
-        self._path, self._raw, self._stream = path, raw, gzip.GzipFile(fileobj=raw, mode="rb")
+    def __init__(self, path: Path, raw: IO[bytes], kind: str, limits: Limits) -> None:
+        self._path, self._raw, self._kind = path, raw, kind
+        self._stream = gzip.GzipFile(fileobj=raw, mode="rb") if kind == "gzip" else _Zstd(raw)
         self._limits, self._unpacked = limits, 0
 
     def readable(self) -> bool:
@@ -60,9 +114,9 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             data = self._stream.read(len(buffer))
-        except (OSError, EOFError, zlib.error) as error:
+        except (OSError, EOFError, zlib.error, *_zstd_errors()) as error:
             raise DataError(
-                f"The gzip file is damaged ({str(error).rstrip('.')}).",
+                f"The {self._kind} file is damaged ({str(error).rstrip('.')}).",
                 path=self._path,
                 remedy="Copy or download it again.",
             ) from None
@@ -76,16 +130,22 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
+def _zstd_errors() -> tuple[type[Exception], ...]:
+    """The error of damaged zstd files, where the package that reads them is in use."""
+    module = sys.modules.get("zstandard")
+    return () if module is None else (module.ZstdError,)
+
+
 class Lines:
     r"""Iterates over the lines of a text file with their ends; `number` is that of the last line.
 
     A line with bytes that are not text in `encoding` is a problem: raised, or skipped and recorded. Lines
-    end in ``\n`` or ``\r\n``; the byte order mark of UTF-8 is dropped.
+    end in ``\n`` or ``\r\n``; the byte order mark of UTF-8 is dropped. A `span` limits them to a part of the file.
     """
 
-    def __init__(self, path: Path, problems: Problems, encoding: str = "utf-8") -> None:
+    def __init__(self, path: Path, problems: Problems, encoding: str = "utf-8", span: Span = WHOLE_FILE) -> None:
         self.encoding = checked_encoding(encoding)
-        self.path, self.problems, self.number = path, problems, 0
+        self.path, self.problems, self.number, self.span = path, problems, span.lines_before, span
 
     def __iter__(self) -> Iterator[str]:
         wide = self.encoding.startswith(("utf-16", "utf-32"))
@@ -94,8 +154,12 @@ class Lines:
     def _lines(self) -> Iterator[str]:
         most = self.problems.limits.line_bytes
         with open_bytes(self.path, self.problems.limits) as stream:
-            while raw := stream.readline(most + 1):
+            if self.span.start:
+                stream.seek(self.span.start)
+            left = math.inf if self.span.stop is None else self.span.stop - self.span.start
+            while left > 0 and (raw := stream.readline(most + 1)):
                 self.number += 1
+                left -= len(raw)
                 if len(raw) > most:
                     self.problems.limits.check(
                         "line_bytes", len(raw), "bytes or more in one line", self.path, line=self.number
@@ -159,9 +223,11 @@ def is_utf8(path: Path, limits: Limits) -> bool:
     return True
 
 
-def numbered_lines(path: Path, problems: Problems, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def numbered_lines(
+    path: Path, problems: Problems, encoding: str = "utf-8", span: Span = WHOLE_FILE
+) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, without their ends, each with its number."""
-    lines = Lines(path, problems, encoding)
+    lines = Lines(path, problems, encoding, span)
     most = problems.limits.documents
     for found, line in enumerate((line for line in lines if line.strip()), start=1):
         if found > most:

@@ -25,7 +25,7 @@ from manylabel.exceptions import DataError
 from manylabel.kernels import active
 from manylabel.progress import stage
 
-UNCONCERNED = ("cli", "tasks", "reports", "choosing", "integrations")
+UNCONCERNED = ("cli", "tasks", "reports", "choosing", "integrations", "scale")
 """Rooms of the house that papers do not call."""
 
 Outcome = Any

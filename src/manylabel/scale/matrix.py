@@ -1,0 +1,137 @@
+"""X and Y of a corpus on disk: memory-mapped CSR matrices of its parts, each with terms and labels of its own.
+
+Texts are read once. The columns of a part are its own terms, in alphabetical order; the columns of the whole follow
+from the merged tables, and a part is renumbered when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manylabel.data.labels import label_matrix, label_names
+from manylabel.estimator import Csr, Ints
+from manylabel.features.vectorize import Vectorizer
+from manylabel.scale.shards import ShardedCorpus
+from manylabel.scale.tables import Tables, places
+
+
+def count_shard(output: Path, corpus: Mapping[str, Any], features: Mapping[str, Any]) -> None:
+    """Count the terms of a shard: one part per batch of documents, as folders in the folder `output`; a task.
+
+    `corpus` describes a `ShardedCorpus` of one shard, `features` are the settings of a `Vectorizer` that keeps all
+    terms, none of them left to the texts.
+    """
+    output.mkdir()
+    opened = ShardedCorpus.from_dict(corpus)
+    for number, batch in enumerate(opened.batches(opened.shards[0])):
+        vectorizer = Vectorizer(**{**features, "n_jobs": 1})
+        X = vectorizer.count(batch.texts)
+        names = label_names(batch.label_sets)
+        terms = vectorizer.terms_ if X.shape[1] else []
+        Part(output / f"part-{number:05d}").write(terms, X, names, label_matrix(batch.label_sets, names))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The documents of one batch: a folder with counts of terms and labels."""
+
+    folder: Path
+
+    def write(self, terms: Sequence[str], X: Csr, labels: Sequence[str], Y: Csr) -> None:
+        """Write the counts of sorted terms and the labels of some documents."""
+        self.folder.mkdir()
+        for name, table in (("X", X), ("Y", Y)):
+            # A whole corpus may have more than 2³¹ values; the columns of one part are always fewer.
+            np.save(self.folder / f"{name}-indptr.npy", table.indptr.astype(np.int64))
+            np.save(self.folder / f"{name}-indices.npy", table.indices.astype(np.int32))
+        np.save(self.folder / "X-data.npy", X.data.astype(np.int32))
+        Tables.of(terms, X, labels, Y).save(self.folder / "tables")
+
+    @property
+    def tables(self) -> Tables:
+        """How often the terms and labels of the part occur."""
+        return Tables.load(self.folder / "tables")
+
+    def number(self, terms: Mapping[str, int], labels: Mapping[str, int]) -> None:
+        """Write the columns that the terms and labels of the part have in the whole; −1 leaves a term out."""
+        own = self.tables
+        np.save(self.folder / "columns.npy", places(terms, own.terms).astype(np.int32))
+        np.save(self.folder / "labels.npy", places(labels, own.labels).astype(np.int32))
+
+    def X(self, n_terms: int) -> Csr:
+        """The counts of the terms of the whole corpus, documents × terms."""
+        counts = self._read("X-data")
+        return _renumbered(counts, *self._table("X"), self._read("columns"), n_terms)
+
+    def Y(self, n_labels: int) -> Csr:
+        """The labels of the documents, documents × labels of the whole corpus."""
+        indices, indptr = self._table("Y")
+        return _renumbered(np.ones(len(indices), dtype=np.int8), indices, indptr, self._read("labels"), n_labels)
+
+    def _table(self, name: str) -> tuple[Any, Any]:
+        return self._read(f"{name}-indices"), self._read(f"{name}-indptr")
+
+    def _read(self, name: str) -> Any:
+        return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+
+
+def _renumbered(data: Any, indices: Any, indptr: Any, columns: Any, width: int) -> Csr:
+    """A CSR matrix with other columns, which are in the same order; cells of columns that became −1 are left out."""
+    new = np.asarray(columns)[indices]
+    inside = new >= 0
+    if inside.all():
+        starts = np.asarray(indptr)
+    else:
+        before = np.concatenate([[0], np.cumsum(inside, dtype=np.int64)])
+        starts, new, data = before[indptr], new[inside], np.asarray(data)[inside]
+    return Csr((np.asarray(data), new, starts), shape=(len(indptr) - 1, width))
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """X and Y of a whole corpus, part after part."""
+
+    parts: tuple[Part, ...]
+    terms: list[str]
+    labels: list[str]
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of documents of each part."""
+        return np.array([len(part._read("X-indptr")) - 1 for part in self.parts], dtype=np.int64)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents and terms."""
+        return int(self.sizes.sum()), len(self.terms)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The number of the first document of each part, and the number of documents."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    def number(self) -> None:
+        """Write the columns of every part, see `Part.number`."""
+        terms, labels = (dict(zip(names, range(len(names)), strict=True)) for names in (self.terms, self.labels))
+        for part in self.parts:
+            part.number(terms, labels)
+
+    def Y(self) -> Csr:
+        """The labels of all documents; they fit in memory where documents have few labels each."""
+        tables = [part.Y(len(self.labels)) for part in self.parts]
+        sizes = np.concatenate([np.diff(table.indptr) for table in tables])
+        indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        indices = np.concatenate([table.indices for table in tables])
+        return Csr((np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(self.shape[0], len(self.labels)))
+
+    def blocks(self) -> Iterator[tuple[Ints, Csr]]:
+        """The numbers of the documents of each part, and their counts of terms."""
+        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
+            X = part.X(len(self.terms))
+            yield np.arange(start, start + X.shape[0]), X

@@ -1,0 +1,47 @@
+"""X and Y on disk: the parts of a corpus are the matrix that the vectoriser counts in memory."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel.data import load
+from manylabel.data.labels import label_matrix
+from manylabel.features.vectorize import Vectorizer
+from manylabel.scale import shards
+from manylabel.scale.engine import SerialEngine, Task
+from manylabel.scale.matrix import Matrix, Part
+from manylabel.scale.shards import ShardedCorpus
+from manylabel.scale.tables import Tables
+
+
+def test_parts_are_the_matrix_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = load("townhall").corpus
+    texts, label_sets = letters.texts[:90], letters.label_sets[:90]
+    path = tmp_path / "letters.jsonl"
+    rows = [{"text": text, "labels": list(names)} for text, names in zip(letters.joined_texts[:90], label_sets)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(shards, "SHARD_BYTES", 4000)
+    corpus = ShardedCorpus.of(path)
+    tasks = [
+        Task("matrix:count_shard", tmp_path / f"{number}", {"corpus": corpus.of_shard(shard).as_dict(), "features": {}})
+        for number, shard in enumerate(corpus.shards)
+    ]
+    engine = SerialEngine()
+    engine.run(tasks, "Counting")
+    parts = [folder for task in tasks for folder in sorted(task.output.iterdir())]
+    assert len(parts) > 3
+    whole = Tables.load(engine.reduce("tables:merge_files", parts, tmp_path / "merged", "Merging"))
+    vectorizer = Vectorizer(min_df=2)
+    X = vectorizer.fit_transform([row["text"] for row in rows])
+    kept = [term for term, df in zip(whole.terms, whole.document_frequency) if df >= 2]
+    matrix = Matrix(tuple(map(Part, parts)), kept, whole.labels)
+    matrix.number()
+    assert kept == vectorizer.terms_
+    assert whole.documents == len(texts) == matrix.shape[0]
+    blocks = list(matrix.blocks())
+    assert np.concatenate([numbers for numbers, _ in blocks]).tolist() == list(range(90))
+    np.testing.assert_array_equal(np.vstack([block.toarray() for _, block in blocks]), X.toarray())
+    np.testing.assert_array_equal(matrix.Y().toarray(), label_matrix(label_sets, whole.labels).toarray())
+    assert whole.label_documents.tolist() == matrix.Y().sum(axis=0).tolist()
