@@ -110,8 +110,9 @@ def test_a_folder_a_pattern_and_a_list_are_corpora(tmp_path: Path) -> None:
     paths = sorted(tmp_path.glob("part-*"))
     for data in (tmp_path, tmp_path / "part-*.jsonl", paths):
         assert [text for _, text, _ in documents(ShardedCorpus.of(data))] == ["bus 0", "bus 1", "bus 2"]
+    (tmp_path / "empty").mkdir()
     with pytest.raises(MissingDataError, match="holds no file of Parquet, JSON lines or CSV"):
-        ShardedCorpus.of(tmp_path.joinpath("empty").mkdir() or tmp_path / "empty")
+        ShardedCorpus.of(tmp_path / "empty")
 
 
 def test_the_training_split_is_read_unless_another_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import gzip
 import io
 import math
 import stat
-import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ class _Zstd:
             import zstandard
         except ImportError:
             raise MissingExtraError("A zstd file", "scale") from None
-        self._raw, self._frame = raw, zstandard.ZstdDecompressor().decompressobj
+        self._raw, self._frame, self._damage = raw, zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
         self._open, self._ready = self._frame(), b""
 
     def read(self, size: int) -> bytes:
@@ -74,7 +73,10 @@ class _Zstd:
                 return b""
             if self._open.eof:
                 self._open = self._frame()
-            self._ready = self._open.decompress(packed)
+            try:
+                self._ready = self._open.decompress(packed)
+            except self._damage as error:
+                raise OSError(str(error)) from None
         data, self._ready = self._ready[:size], self._ready[size:]
         return data
 
@@ -114,7 +116,7 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             data = self._stream.read(len(buffer))
-        except (OSError, EOFError, zlib.error, *_zstd_errors()) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise DataError(
                 f"The {self._kind} file is damaged ({str(error).rstrip('.')}).",
                 path=self._path,
@@ -128,12 +130,6 @@ class _Unpacked(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
-
-
-def _zstd_errors() -> tuple[type[Exception], ...]:
-    """The error of damaged zstd files, where the package that reads them is in use."""
-    module = sys.modules.get("zstandard")
-    return () if module is None else (module.ZstdError,)
 
 
 class Lines:

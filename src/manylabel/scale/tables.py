@@ -73,7 +73,7 @@ class Tables:
             else:
                 plain[item.name] = np.asarray(value)
         with path.open("wb") as stream:
-            np.savez(stream, **plain)
+            np.savez(stream, **plain)  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: Path) -> Self:
