@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
-.PHONY: setup demo browser integrations test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check bench bench-server docs screenshots clean
+.PHONY: setup demo browser integrations test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check dist try-wheel sbom bench bench-server docs screenshots clean
 
 setup: $(INSTALLED)
 
@@ -121,6 +121,27 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --config pyproject.toml
 
+# The source archive and the wheel in dist, built twice from the committed files and equal both times.
+RELEASE := .venv-release
+dist: $(RELEASE)/.installed
+	$(RELEASE)/bin/python release/build.py
+
+# What is in dist, tried in empty environments: demo, server, and the source archive without a compiler.
+try-wheel:
+	$(PYTHON) release/try_wheel.py
+
+# Everything that a user installs with the wheel in dist and its server, as a CycloneDX list beside it.
+sbom: $(RELEASE)/.installed
+	rm -rf build/installed && $(PYTHON) -m venv --without-pip build/installed
+	$(RELEASE)/bin/python -m pip --python build/installed/bin/python install --quiet --disable-pip-version-check \
+	    "$$(ls dist/*.whl)[server]"
+	$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --output-file dist/manylabel.cdx.json build/installed/bin/python
+
+$(RELEASE)/.installed:
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6' 'cyclonedx-bom>=6'
+	@touch $@
+
 # Against the peers, in an environment of its own. QUICK=1 for a short run, ONLY="svm knn" for some of it.
 bench:
 	$(PYTHON) -m benchmarks.environment
@@ -147,4 +168,4 @@ screenshots: setup browser
 	$(BIN)/python docs/animation.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) $(INTEGRATIONS) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
+	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) $(INTEGRATIONS) $(RELEASE) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
