@@ -18,7 +18,7 @@ from typing import Any
 
 from manylabel import TextClassifier
 from manylabel.server.jobs import run as job_process
-from manylabel.server.jobs.store import JobStore
+from manylabel.server.jobs.store import SHORT, JobStore
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import ModelFiles, Models
@@ -122,7 +122,7 @@ def ended_job(server: InProcess, request: Mapping[str, object]) -> dict[str, Any
     accepted = server.ask("POST", "/v1/jobs", request)
     assert accepted.status == 202, accepted.json()
     store = JobStore(Path(str(server.settings.data)), server.settings.models)
-    store.take()
+    store.take(short=request["kind"] in SHORT)
     job_process.run(store, accepted.json()["id"])
     ended = store.get(accepted.json()["id"])
     assert ended is not None

@@ -58,6 +58,9 @@ def test_a_job_is_accepted_run_and_its_model_served(server: InProcess, store: Jo
     scheduler = scheduler_of(store)
     until(lambda: server.ask("GET", address).json()["state"] == "done", scheduler)
     scheduler.stop()
+    whole = server.ask("GET", "/v1/models/mine/file")
+    assert whole.body == store.model_path("mine").read_bytes()
+    assert server.ask("GET", "/v1/models/yours/file").status == 422
     done = server.ask("GET", address).json()
     assert (done["attempt"], done["error"], done["result"]["model"], done["result"]["documents"]) == (
         1,
@@ -138,6 +141,18 @@ def test_a_waiting_job_is_cancelled_and_resumed(server: InProcess, store: JobSto
     assert server.ask("POST", f"/v1/jobs/{identifier}/resume").json()["state"] == "queued"
     assert server.ask("POST", f"/v1/jobs/{identifier}/resume").status == 409
     assert server.ask("GET", f"/v1/jobs/{identifier}").json()["remark"] is None  # it has not run before
+
+
+def test_previews_do_not_wait_for_long_jobs(store: JobStore) -> None:
+    kinds = ("train", "train", "preview", "preview")
+    first, second, preview, other = [(store.add(kind, {"data": "letters"}, 10) or {})["id"] for kind in kinds]
+    scheduler = scheduler_of(store)
+    try:
+        scheduler.step()
+        states = [(store.get(one) or {})["state"] for one in (first, second, preview, other)]
+        assert states == ["running", "queued", "running", "queued"]
+    finally:
+        scheduler.stop()
 
 
 def test_a_running_job_reports_progress_and_stops_when_told(store: JobStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,13 +242,25 @@ def test_jobs_that_ran_when_the_server_was_killed_are_marked(
 def test_data_are_uploaded_whole_or_not_at_all(server: InProcess, store: JobStore) -> None:
     sent = {"content-type": "application/octet-stream"}
     assert server.ask("PUT", "/v1/data/new.csv", LETTERS, sent).json() == {"data": "new", "bytes": len(LETTERS)}
-    assert server.ask("GET", "/v1/data").json() == {"data": ["letters", "new"]}
+    listed = server.ask("GET", "/v1/data").json()
+    assert (listed["data"], {"csv", "excel", "arff"} <= set(listed["formats"])) == (["letters", "new"], True)
     assert server.ask("PUT", "/v1/data/new.jsonl", b"{}", sent).status == 200
     assert sorted(os.listdir(store.uploads)) == ["letters.csv", "new.jsonl"]
     assert server.ask("PUT", "/v1/data/big.csv", b"a" * 2_001, sent).status == 413
     for name in ("..%2fx.csv", "..", ".csv", "a", "a.b.c.d", "ä.csv", "a b.csv"):
         assert server.ask("PUT", f"/v1/data/{name}", b"", sent).status in (404, 405, 422)
     assert sorted(os.listdir(store.uploads)) == ["letters.csv", "new.jsonl"]
+
+
+def test_uploaded_data_are_deleted_unless_a_job_needs_them(server: InProcess, store: JobStore) -> None:
+    server.ask("POST", "/v1/jobs", TRAIN)
+    refused = server.ask("DELETE", "/v1/data/letters")
+    assert (refused.status, "'train' needs the data 'letters'" in refused.json()["detail"]) == (422, True)
+    store.cancel(store.list(None, 1)[0]["id"])
+    assert server.ask("DELETE", "/v1/data/letters").status == 204
+    assert server.ask("GET", "/v1/data").json()["data"] == []
+    assert server.ask("DELETE", "/v1/data/letters").status == 422
+    assert "comes with manylabel" in server.ask("DELETE", "/v1/data/townhall").json()["detail"]
 
 
 def test_names_never_lead_out_of_the_directory(store: JobStore) -> None:

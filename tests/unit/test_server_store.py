@@ -246,6 +246,21 @@ def test_undo_restores_who_decided_before(corpus: CorpusFile) -> None:
         undo(corpus, "Ben")
 
 
+def test_what_was_undone_is_done_again_and_can_be_undone_again(corpus: CorpusFile) -> None:
+    before = states(corpus, 1)
+    decide(corpus, "Ana", decision(1, accept=["lamps"]))
+    after = states(corpus, 1)
+    for _ in range(2):
+        taken, decided = undo(corpus, "Ana")
+        assert states(corpus, 1) == before
+        again, _ = undo(corpus, "Ana", taken)  # the redo
+        assert states(corpus, 1) == after
+    undo(corpus, "Ana", again)  # the redo is taken back, and with it the decision
+    assert states(corpus, 1) == before
+    with pytest.raises(RequestError, match=f"undone already, by event {taken}"):
+        undo(corpus, "Ana", decided)
+
+
 def test_more_than_ten_decisions_are_undone_one_by_one(corpus: CorpusFile) -> None:
     before = [states(corpus, number) for number in range(1, 7)]
     for turn in range(12):
@@ -380,6 +395,19 @@ def test_thresholds_move_documents(made: CorpusFile) -> None:
             1.0,
         )
         assert len(thresholds.curve(database, "buses", 10)) == 4
+
+
+def test_documents_that_nobody_labelled_are_neither_true_nor_false(corpus: CorpusFile) -> None:
+    def leaving() -> dict[str, bool | None]:
+        with corpus.reading() as database:
+            found = thresholds.study(database, "buses", trying("threshold", 0.95), 10)
+        return {one["id"]: one["is_true"] for one in found["leave"]}
+
+    before = leaving()
+    wrong = next(one for one, is_true in before.items() if is_true is False)
+    with corpus.writing() as database:
+        database.execute("UPDATE documents SET reviewed = 0, true_labels = 0 WHERE id = ?", (wrong,))
+    assert leaving() == {**before, wrong: None}
 
 
 def test_saved_thresholds_change_predictions_and_can_be_undone(corpus: CorpusFile) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from manylabel import TextClassifier, load_corpus
 from manylabel.recipe import Recipe
-from manylabel.server import demo
 from manylabel.server.jobs.bodies import JobRequest, check_request
 from manylabel.server.jobs.store import JobStore
+from manylabel.server.store import filling
 from served import InProcess, ended_job, in_process, run_job, small_model
 
 LETTERS = "key;body;topics;split\n" + "".join(
@@ -297,18 +297,16 @@ def test_labels_are_reported_with_the_quality_of_a_model(server: InProcess, monk
 
 
 def test_the_demonstration_is_prepared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "train_demo", small_model)
-    assert demo.prepare_demo(tmp_path / "data") == tmp_path / "data" / "models" / "townhall.manylabel"
+    monkeypatch.setattr(filling, "train_demo", small_model)
+    assert filling.prepare_demo(tmp_path / "data") == tmp_path / "data" / "models" / "townhall.manylabel"
     store = JobStore(tmp_path / "data")
     listed = [one["request"] for one in store.list(None, 100)]
-    assert listed[::-1] == list(demo.JOBS)
-    for request in demo.JOBS[:1]:
+    assert listed[::-1] == list(filling.DEMO_JOBS)
+    for request in filling.DEMO_JOBS:  # the corpus is there before the first job runs
         check_request(store, JobRequest(**request))
-    for request in demo.JOBS[1:]:
-        assert JobRequest(**request).corpus == "townhall"
-    monkeypatch.setattr(demo, "train_demo", None)  # the model is there, and is not trained again
-    demo.prepare_demo(tmp_path / "data")
-    assert len(store.list(None, 100)) == len(demo.JOBS)
+    monkeypatch.setattr(filling, "train_demo", None)  # the model is there, and is not trained again
+    filling.prepare_demo(tmp_path / "data")
+    assert len(store.list(None, 100)) == len(filling.DEMO_JOBS)
 
 
 def test_attributes_of_arff_are_labels_by_number(server: InProcess) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,6 +16,12 @@ from manylabel.reports.page import Column, Note, Table
 
 Rows = Annotated[int, typer.Option("--rows", min=1, max=10_000, help="How many rows to list.")]
 Typed = Annotated[str, typer.Option("--typed", help="Only names that contain this.")]
+FIGURES = (
+    Column("threshold", "number"),
+    Column("precision", "share"),
+    Column("recall", "share"),
+    Column("f1", "share"),
+)
 
 
 class LabelOrder(StrEnum):
@@ -57,9 +63,9 @@ def labels(
     if json:
         show_json({"total": total, "labels": found})
         return
-    kinds = {"documents": "count", "threshold": "number", "precision": "share", "recall": "share", "f1": "share"}
-    columns: list[Any] = [Column("label"), *(Column(key, kind) for key, kind in kinds.items())]  # type: ignore[arg-type]
-    show([Note(f"{total:,} labels"), Table(columns, [[one["label"], *(one[key] for key in kinds)] for one in found])])
+    columns = [Column("label"), Column("documents", "count"), *FIGURES]
+    rows_shown = [[one["label"], one["documents"], *(one[column.title] for column in FIGURES)] for one in found]
+    show([Note(f"{total:,} labels"), Table(columns, rows_shown)])
 
 
 def change_label(
@@ -120,10 +126,11 @@ def thresholds(
     if json:
         show_json(found)
         return
-    kinds = {"threshold": "number", "precision": "share", "recall": "share", "f1": "share"}
-    columns: list[Any] = [Column("label"), *(Column(key, kind) for key, kind in kinds.items())]  # type: ignore[arg-type]
-    columns += [Column("enter", "count"), Column("leave", "count")]
-    rows = [[one["label"], *(one["now"][key] for key in kinds), one["enter"], one["leave"]] for one in found["labels"]]
+    columns = [Column("label"), *FIGURES, Column("enter", "count"), Column("leave", "count")]
+    rows = [
+        [one["label"], *(one["now"][column.title] for column in FIGURES), one["enter"], one["leave"]]
+        for one in found["labels"]
+    ]
     show([Table(columns, rows)])
 
 

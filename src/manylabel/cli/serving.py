@@ -78,8 +78,8 @@ def serve(
     from manylabel.wording import counted
 
     try:
-        from manylabel.server.demo import prepare_demo
         from manylabel.server.settings import Limits, Settings, check_exposure, read_token, worker_count
+        from manylabel.server.store.filling import prepare_demo
         from manylabel.server.supervisor import serve as run
     except ModuleNotFoundError as error:
         raise MissingExtraError("manylabel serve", "server") from error

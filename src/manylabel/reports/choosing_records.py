@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from manylabel.evaluation.bootstrap import Difference
+from manylabel.evaluation.bootstrap import Difference, Interval
 from manylabel.reports.records import Record
 
 
@@ -211,6 +211,8 @@ class LabelTable(Record):
     labels: list[str]
     documents: list[int]
     f1: Mapping[str, list[float]]
+    macro_f1: Mapping[str, Interval]
+    """Their mean, with its 95 % interval over resampled documents."""
 
 
 @dataclass(frozen=True, slots=True)

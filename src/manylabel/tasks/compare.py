@@ -30,6 +30,7 @@ from manylabel.data.labels import label_matrix
 from manylabel.data.problems import Problem
 from manylabel.deadline import Deadline, OutOfTime
 from manylabel.estimator import Csr
+from manylabel.evaluation.bootstrap import interval
 from manylabel.evaluation.result import SplitCounts
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
@@ -142,6 +143,7 @@ class Comparison:
             labels=self.labels,
             documents=(np.bincount(Y_true.indices, minlength=Y_true.shape[1]) // self.repeats).tolist(),
             f1={runner.option.name: runner.pooled().label_f1.tolist() for runner in leaders},
+            macro_f1={runner.option.name: interval(runner.pooled(), "macro-f1", self.seed) for runner in leaders},
         )
 
     def _fold_values(self) -> dict[str, list[float]]:

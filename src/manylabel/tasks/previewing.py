@@ -9,7 +9,7 @@ from typing import Any
 from manylabel.data import Corpus
 from manylabel.data.description import DataFacts
 from manylabel.data.excel import sheet_names
-from manylabel.data.formats import BY_NAME
+from manylabel.data.formats import BY_NAME, FORMATS
 from manylabel.data.layout import NO_SEPARATOR, Layout
 from manylabel.exceptions import ManylabelWarning
 from manylabel.features.languages import guess_language
@@ -52,6 +52,11 @@ def preview(source: Source) -> dict[str, Any]:
         "warnings": warned_of[:MOST_WARNINGS],
         "sample": _sample(corpus),
     }
+
+
+def file_formats() -> list[str]:
+    """The names of the formats of single files."""
+    return [row.name for row in FORMATS if row.suffixes or not row.folder]
 
 
 def _table_facts(source: Source, corpus: Corpus, format: str) -> dict[str, Any]:

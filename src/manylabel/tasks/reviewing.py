@@ -34,6 +34,8 @@ MOST_SCORES = 20
 """Scores kept per document, besides those of its true and predicted labels."""
 LEAST_PROBABILITY = 0.01
 """Probabilities below this are not kept."""
+LEAST_GAP = 1e-6
+"""How far below the lowest score a threshold stands that all scores reach, times two."""
 FOLDS = 5
 GAIN_METRICS = {"micro_f1": "micro-f1", "macro_f1": "macro-f1"}
 
@@ -262,8 +264,28 @@ class _KeptScores:
             hits = np.cumsum([label in sets[row] for row in rows[places].tolist()])
             if len(hits) and hits[-1]:
                 f1 = 2 * hits / (np.arange(1, len(hits) + 1) + totals[label])
-                found[column] = values[places[int(np.argmax(f1))]]
+                found[column] = _best_threshold(values[places], f1, self.dropped[column])
         return found
+
+
+def _best_threshold(scores: Floats, f1: Floats, dropped: float) -> float:
+    """The threshold with the best F1: `f1` is that of predicting the label down to each of the falling scores.
+
+    >>> _best_threshold(np.array([0.9, 0.5, 0.5, 0.1]), np.array([0.4, 0.9, 0.8, 0.3]), 0.05)
+    0.3
+    """
+    # Equal scores are predicted together, so that a threshold can only stand after the last of them.
+    ends = np.flatnonzero(np.append(scores[1:] < scores[:-1], True))
+    best = int(ends[np.argmax(f1[ends])])
+    return threshold_below(float(scores[best]), float([*scores[best + 1 : best + 2], dropped][0]))
+
+
+def threshold_below(score: float, lower: float) -> float:
+    """A threshold between a score and the next lower one, so that the last bit of neither decides.
+
+    Where there is no lower score, `lower` is minus infinity.
+    """
+    return (score + (score - LEAST_GAP if lower == -np.inf else lower)) / 2
 
 
 def measure_gain(Y_true: Csr, before: Csr, after: Csr, seed: int = 0) -> dict[str, dict[str, float]]:

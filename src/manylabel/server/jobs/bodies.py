@@ -134,9 +134,10 @@ class MethodList(BaseModel):
 
 
 class DataList(BaseModel):
-    """The names of uploaded data."""
+    """The names of uploaded data, and the formats that they can be read in."""
 
     data: list[str]
+    formats: list[str]
 
 
 class Uploaded(BaseModel):

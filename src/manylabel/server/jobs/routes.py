@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import PlainTextResponse, StreamingResponse
+from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 
 from manylabel.server.jobs.bodies import (
     DataList,
@@ -26,6 +26,7 @@ from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
 from manylabel.server.settings import Limits
+from manylabel.tasks.previewing import file_formats
 from manylabel.tasks.serving import methods_and_metrics
 
 LOOK = 0.2
@@ -47,6 +48,7 @@ def job_routes(store: JobStore, limits: Limits, is_stopping: Callable[[], bool])
     _add_changes(router, store)
     _add_events(router, store, is_stopping)
     _add_data(router, store, limits)
+    _add_model_files(router, store)
     return router
 
 
@@ -150,11 +152,24 @@ def _add_events(router: APIRouter, store: JobStore, is_stopping: Callable[[], bo
         return StreamingResponse(stream(), media_type="text/event-stream")
 
 
+def _add_model_files(router: APIRouter, store: JobStore) -> None:
+    @router.get("/v1/models/{model}/file", tags=["models"], summary="The file of a model", response_class=FileResponse)
+    def model_file(request: Request, model: Annotated[str, Path(max_length=200)]) -> FileResponse:
+        request.scope[ROUTE] = "models"
+        path = store.found_model(model)
+        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
 def _add_data(router: APIRouter, store: JobStore, limits: Limits) -> None:
     @router.get("/v1/data", summary="List uploaded data")
     def data(request: Request) -> DataList:
         request.scope[ROUTE] = "data"
-        return DataList(data=list(store.upload_names()))
+        return DataList(data=list(store.upload_names()), formats=file_formats())
+
+    @router.delete("/v1/data/{name}", status_code=204, summary="Delete uploaded data; corpora keep their own copy")
+    def delete(request: Request, name: Annotated[str, Path(max_length=64)]) -> None:
+        request.scope[ROUTE] = "data"
+        store.delete_upload(name)
 
     @router.put(
         "/v1/data/{file}",

@@ -1,4 +1,7 @@
-"""Start the jobs of the queue, a few at a time, and end those that take too long or were cancelled."""
+"""Start the jobs of the queue, a few at a time, and end those that take too long or were cancelled.
+
+Jobs that only read uploaded data have a lane of their own beside it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from manylabel.server.jobs.store import SERVER_STOPPED, JobStore, State
+from manylabel.server.jobs.store import SERVER_STOPPED, SHORT, JobStore, State
 from manylabel.server.logs import Log
 from manylabel.server.settings import Limits
 from manylabel.wording import counted
@@ -26,6 +29,7 @@ class Running:
     """The process of a job."""
 
     process: subprocess.Popen[bytes]
+    is_short: bool
     began: float
     told: float | None = None
     """When the job was told to stop."""
@@ -34,7 +38,7 @@ class Running:
 
 
 class Scheduler:
-    """Runs up to `at_once` jobs of a store, each in a process of its own."""
+    """Runs up to `at_once` jobs of a store, and one short one besides, each in a process of its own."""
 
     def __init__(self, store: JobStore, at_once: int, limits: Limits, log: Log) -> None:
         self.store, self.at_once, self.limits, self.log = store, at_once, limits, log
@@ -57,8 +61,13 @@ class Scheduler:
                 self._ended(identifier)
             else:
                 self._check(identifier, one, now)
-        while len(self.running) < self.at_once and (job := self.store.take()) is not None:
-            self._start(job)
+        for short, most in ((True, 1), (False, self.at_once)):
+            while self._count(short) < most and (job := self.store.take(short=short)) is not None:
+                self._start(job)
+
+    def _count(self, short: bool) -> int:
+        """How many jobs of a lane run."""
+        return sum(one.is_short == short for one in self.running.values())
 
     def _start(self, job: Mapping[str, Any]) -> None:
         identifier = job["id"]
@@ -74,7 +83,7 @@ class Scheduler:
                 stderr=log,
                 process_group=0,
             )
-        self.running[identifier] = Running(process, time.monotonic())
+        self.running[identifier] = Running(process, job["kind"] in SHORT, time.monotonic())
 
     def _check(self, identifier: str, one: Running, now: float) -> None:
         """End a job that took too long, or did not stop when it was told to."""

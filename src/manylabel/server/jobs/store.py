@@ -24,6 +24,8 @@ OVER: tuple[State, ...] = ("done", "failed", "cancelled", "interrupted")
 RESUMABLE: tuple[State, ...] = ("interrupted", "failed", "cancelled")
 WRITE_MODELS = ("train", "compare", "retrain", "thresholds")
 """The kinds of jobs that write the model they name."""
+SHORT = ("preview", "import")
+"""The kinds of jobs that only read uploaded data. They have a lane of their own: none waits for a training to end."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}")
 BUILT_IN = "townhall"
@@ -105,10 +107,14 @@ class JobStore:
             ).fetchall()
         return [_job(row) for row in rows]
 
-    def take(self) -> dict[str, Any] | None:
-        """The job that has waited longest, now running; None where none waits."""
+    def take(self, *, short: bool = False) -> dict[str, Any] | None:
+        """The short or long job that has waited longest, now running; None where none waits."""
+        marks = ", ".join("?" * len(SHORT))
         with self._open() as database:
-            row = database.execute("SELECT * FROM jobs WHERE state = 'queued' ORDER BY number LIMIT 1").fetchone()
+            row = database.execute(
+                f"SELECT * FROM jobs WHERE state = 'queued' AND (kind IN ({marks})) = ? ORDER BY number LIMIT 1",
+                (*SHORT, short),
+            ).fetchone()
             if row is None:
                 return None
             database.execute(
@@ -211,6 +217,21 @@ class JobStore:
     def upload_names(self) -> Sequence[str]:
         """The names of uploaded data."""
         return sorted({path.name.partition(".")[0] for path in self.uploads.iterdir() if path.name[0] != "."})
+
+    def delete_upload(self, name: str) -> None:
+        """Delete uploaded data; an error where there are none, or a job on them waits or runs."""
+        self.data_path(name)
+        if name == BUILT_IN:
+            raise ParameterError(f"{BUILT_IN!r} comes with manylabel and cannot be deleted.")
+        with self._open(READ) as database:
+            row = database.execute(
+                "SELECT kind FROM jobs WHERE state IN ('queued', 'running') AND json_extract(request, '$.data') = ?",
+                (name,),
+            ).fetchone()
+        if row is not None:
+            raise ParameterError(f"A job of the kind {row['kind']!r} needs the data {name!r}. Stop it, or wait for it.")
+        for path in self.uploads.glob(f"{name}.*"):
+            path.unlink(missing_ok=True)
 
     def new_upload(self, file: str) -> tuple[str, Path, Path]:
         """The name of data, a free place to write them to, and the place they are then renamed to."""

@@ -212,7 +212,8 @@ def _since(database: sqlite3.Connection, number: int, revision: int) -> list[dic
 def undo(database: sqlite3.Connection, by: str, event: int | None) -> tuple[int, int]:
     """Take back an event, by default the user's latest one; return the event of the undo and the one undone.
 
-    A `ConflictError` where someone changed the same labels of the same documents after it.
+    An undo can be taken back too: what it took back holds again. A `ConflictError` where someone changed the same
+    labels of the same documents after it.
     """
     number = _undoable(database, by, event)
     rows = database.execute(
@@ -235,8 +236,18 @@ def undo(database: sqlite3.Connection, by: str, event: int | None) -> tuple[int,
     before = database.execute("SELECT document, label, was, was_event FROM changes WHERE event = ?", (number,))
     want(database, [tuple(row) for row in before])
     carry_out(database, made)
-    database.execute("UPDATE events SET undone = ? WHERE number = ?", (made, number))
+    _mark_undone(database, number, made)
     return made, number
+
+
+def _mark_undone(database: sqlite3.Connection, event: int | None, by: int | None) -> None:
+    """Mark an event as undone by another one. What it undid itself holds again, what that undid does not, and so on."""
+    while event is not None:
+        database.execute("UPDATE events SET undone = ? WHERE number = ?", (by, event))
+        row = database.execute(
+            "SELECT json_extract(detail, '$.undoes') AS undoes FROM events WHERE number = ? AND kind = 'undo'", (event,)
+        ).fetchone()
+        event, by = None if row is None else row["undoes"], event if by is None else None
 
 
 def _undoable(database: sqlite3.Connection, by: str, event: int | None) -> int:

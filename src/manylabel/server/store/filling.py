@@ -17,7 +17,7 @@ import numpy as np
 
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.progress import stage
-from manylabel.server.jobs.store import BUILT_IN
+from manylabel.server.jobs.store import BUILT_IN, JobStore
 from manylabel.server.store.bodies import Decision, checked
 from manylabel.server.store.decisions import measure_margins, new_event, recount
 from manylabel.server.store.files import CorpusFile, CorpusFiles, about, original_source
@@ -31,6 +31,7 @@ from manylabel.tasks.reviewing import (
     write_corrected,
     written_formats,
 )
+from manylabel.tasks.serving import train_demo
 from manylabel.tasks.suggest import Chosen
 
 BEGINNING = 300
@@ -40,6 +41,14 @@ LEAST_SUGGESTED = 0.5
 """Labels of documents to label next are suggested from this probability on."""
 SERVER = "manylabel"
 """The user that imports and scores."""
+DEMO_JOBS: tuple[dict[str, Any], ...] = (
+    {"kind": "score", "corpus": BUILT_IN},
+    {"kind": "audit", "corpus": BUILT_IN},
+    {"kind": "suggest", "corpus": BUILT_IN},
+    {"kind": "labels", "corpus": BUILT_IN, "model": BUILT_IN},
+    {"kind": "compare", "corpus": BUILT_IN, "methods": ["nb-binary", "rocchio", "svm"], "model": "townhall-compared"},
+)
+"""Jobs that fill every view of the workbench, in half a minute in all, in the order in which they need each other."""
 
 
 def import_corpus(files: CorpusFiles, name: str, data: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,3 +331,17 @@ def _last_event(database: sqlite3.Connection, document: int, label: int) -> tupl
         (document, label),
     ).fetchone()
     return row["by"], row["at"]
+
+
+def prepare_demo(data: Path) -> Path:
+    """Put the model, corpus and jobs of the demonstration into a data directory, once; return the model file."""
+    store = JobStore(data)
+    store.prepare()
+    model, corpora = store.model_path(BUILT_IN), CorpusFiles(data)
+    if not model.exists():
+        train_demo(model)
+    if not store.list(None, 1, kind="score", corpus=BUILT_IN) and BUILT_IN not in corpora.names():
+        import_corpus(corpora, BUILT_IN, BUILT_IN, {})
+        for job in DEMO_JOBS:
+            store.add(job["kind"], job, len(DEMO_JOBS))
+    return model

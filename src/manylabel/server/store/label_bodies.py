@@ -123,7 +123,8 @@ class MovedDocument(BaseModel):
     id: str
     label: str
     score: float
-    is_true: bool
+    is_true: bool | None
+    """None for a document without labels that nobody has reviewed."""
 
 
 class Study(BaseModel):

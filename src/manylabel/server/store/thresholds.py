@@ -18,6 +18,7 @@ from scipy import sparse
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.decisions import ConflictError, change_label, measure_margins, new_event, recount
 from manylabel.server.store.filters import label_number
+from manylabel.tasks.reviewing import threshold_below
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -25,8 +26,6 @@ DOCUMENTS, SCORES = np.dtype("<i4"), np.dtype("<f8")
 """How columns are stored."""
 
 
-LEAST_GAP = 1e-6
-"""How far below the lowest score a threshold stands that all scores reach, times two."""
 Target = Literal["threshold", "precision", "recall"]
 
 
@@ -82,11 +81,10 @@ class Column:
         return None if not len(reached) else self._below(int(reached[0]))
 
     def _below(self, place: int) -> float:
-        """A threshold between a score and the next lower one, so that the last bit of neither decides."""
-        score = float(self.scores[place])
+        """A threshold between a score and the next lower one, whether that was kept or not."""
         lower = [float(one) for one in self.scores[place + 1 : place + 2]]
         lower += [] if self.exact_from is None else [self.exact_from]
-        return (score + max(lower, default=score - LEAST_GAP)) / 2
+        return threshold_below(float(self.scores[place]), max(lower, default=-np.inf))
 
     def figures(self, threshold: float | None) -> dict[str, Any]:
         """Counts and metrics at a threshold."""
@@ -242,11 +240,17 @@ def _listed(column: Column, kind: str, places: slice, most: int) -> list[dict[st
 
 
 def _named(database: sqlite3.Connection, listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    ids = {}
+    """Documents with their ids; `is_true` is None where neither the document nor the label was decided."""
+    named = []
     for one in listed:
-        row = database.execute("SELECT id FROM documents WHERE number = ?", (one["number"],)).fetchone()
-        ids[one["number"]] = row["id"]
-    return [{**one, "id": ids[one["number"]]} for one in listed]
+        row = database.execute(
+            """SELECT id, reviewed OR true_labels OR EXISTS (SELECT 1 FROM assignments WHERE document = d.number
+                AND label = (SELECT number FROM labels WHERE name = ? AND state = 'active')) AS is_known
+            FROM documents AS d WHERE number = ?""",
+            (one["label"], one["number"]),
+        ).fetchone()
+        named.append({**one, "id": row["id"], "is_true": one["is_true"] if row["is_known"] else None})
+    return named
 
 
 def _revision(database: sqlite3.Connection) -> int:
