@@ -154,7 +154,7 @@ class Chart extends LitElement {
     const { x, y } = this.chart, points = this.visible.flatMap((series) => this.points(series));
     const longest = y.kind === "category" ? Math.max(...y.categories.map((name) => name.length)) : 0;
     const slanted = x.kind === "category" && x.categories.join("").length * 9 > this.width;
-    const names = Math.min(longest * 6.6 + 16, this.width * .45), across = scaleOf(x, "x", points, this.width);
+    const names = Math.min(longest * 6.6 + 16, this.width * .52), across = scaleOf(x, "x", points, this.width);
     return Plot.plot({
       width: this.width,
       height: this.chart.height ?? (y.kind === "category" ? 80 + 26 * y.categories.length : slanted ? 460 : 380),

@@ -102,6 +102,9 @@ export async function download(path, name = null) {
 /** The address of something of a corpus. */
 export const corpusPath = (corpus, ...rest) => ["/v1/corpora", encodeURIComponent(corpus), ...rest].join("/");
 
+/** The address of the file of a model. */
+export const modelFile = (model) => `/v1/models/${encodeURIComponent(model)}/file`;
+
 const OVER = new Set(["done", "failed", "cancelled", "interrupted"]);
 
 /**

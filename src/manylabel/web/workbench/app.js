@@ -197,14 +197,14 @@ class Workbench extends LitElement {
       <a class="skip" href="#view" @click=${(event) => { event.preventDefault(); this.querySelector("#view").focus(); }}>Skip to the view</a>
       <header class="bar">
         <strong class="brand">manylabel</strong>
-        <label class="inline">Corpus
+        <label class="inline"><span>Corpus</span>
           <select ?disabled=${!this.corpora?.length} @change=${(event) => go({ corpus: event.target.value, parameters: {} })}>
             ${this.corpora?.length ? nothing : html`<option>none yet</option>`}
             ${this.corpora?.map((name) => html`<option value=${name} ?selected=${name === corpus}>${name}</option>`)}
           </select></label>
         <nav aria-label="Views"><ul>${VIEWS.map(({ name, title }) => html`<li>
           <a href=${address({ corpus, view: name })} aria-current=${name === view ? "page" : nothing}>${title}</a></li>`)}</ul></nav>
-        <label class="inline">Your name <input class="user" autocomplete="name" maxlength="100" placeholder="for decisions" .value=${this.user} @change=${(event) => this.rename(event.target.value)}></label>
+        <label class="inline"><span>Your name</span> <input class="user" autocomplete="name" maxlength="100" placeholder="your name" .value=${this.user} @change=${(event) => this.rename(event.target.value)}></label>
         <button type="button" class="quiet" aria-label="Shortcuts" title="Shortcuts (?)" @click=${this.showShortcuts}>?</button>
       </header>
       <section class="jobs" aria-label="Jobs">${this.jobs.filter(({ state }) => state === "running").map((job) => html`<ml-job .job=${job}></ml-job>`)}

@@ -1,6 +1,6 @@
 // <ml-corpus>: what a corpus holds, what to do next, its labels, who did what, and its export.
 import { html, nothing } from "lit";
-import { corpusPath, download, get, post, remove, runJob } from "./api.js";
+import { corpusPath, download, get, modelFile, post, remove, runJob } from "./api.js";
 import { relation } from "./filters.js";
 import { address } from "./route.js";
 import { View, count, counted, day } from "./view.js";
@@ -88,6 +88,12 @@ class Corpus extends View {
     this.tell("ml-deleted");
   }
 
+  saveModel(event) {
+    event.preventDefault();
+    const model = event.target.elements.model.value;
+    return this.attempt(() => download(modelFile(model)));
+  }
+
   figures() {
     const { documents, states, splits, labels } = this.summary;
     return html`<dl class="figures"><div><dt>Documents</dt><dd>${this.link("review", {}, count(documents))}</dd></div>
@@ -130,6 +136,9 @@ class Corpus extends View {
         <label>Format<select name="format">${this.formats.map((format) => html`<option value=${format}>${format}</option>`)}</select></label>
         <button ?disabled=${this.saving || !this.formats.length}>${this.saving ? "Writing …" : "Download the corrected corpus"}</button></form>
       <p class="quiet">With all decisions of the review.</p>
+      ${this.models?.length ? html`<form class="tools" @submit=${this.saveModel}>
+        <label>Model<select name="model">${this.models.map((model) => html`<option value=${model.name} ?selected=${model.name === name}>${model.name}</option>`)}</select></label>
+        <button>Download the model</button></form><p class="quiet">For <code>manylabel predict</code>, or to serve it elsewhere.</p>` : nothing}
       <div class="tools"><button type="button" @click=${() => this.attempt(() => download(corpusPath(name, "decisions"), `${name}-decisions.jsonl`))}>Download the decisions alone</button>
       <button type="button" class="danger" @click=${() => this.querySelector("dialog").showModal()}>Delete this corpus …</button></div></section>`;
   }
@@ -144,7 +153,7 @@ Uploaded data and models stay.</p>
 
   render() {
     if (!this.summary) return nothing;
-    return html`<h2 class="corpus-title">Corpus ${this.summary.name} <span class="quiet">${this.summary.format}</span></h2>
+    return html`<h2 class="corpus-title">Corpus ${this.summary.name} <span class="quiet">${this.summary.format === "builtin" ? "comes with manylabel" : this.summary.format}</span></h2>
       ${this.figures()}${this.steps()}
       <div class="beside"><section class="panel"><h2>Most frequent labels</h2>${this.labelTable()}</section>
         <div><section class="panel"><h2>Latest changes</h2>${this.eventList()}</section>${this.exports()}</div></div>${this.question()}`;

@@ -7,16 +7,18 @@ const ROW = 84;
 /* pixels; rows have one height, so that their places are known */
 const PAGE = 100;
 const SPARE = 6;
+const MOST_LABELS = 2;
+/* labels of a row, those first of which model and people disagree */
 
 class Documents extends LitElement {
   static properties = {
     corpus: { attribute: false }, filter: { attribute: false }, order: { attribute: false }, label: { attribute: false }, descending: { attribute: false },
-    chosen: { attribute: false }, addressOf: { attribute: false }, found: { state: true }, total: { state: true }, top: { state: true }, loading: { state: true },
+    chosen: { attribute: false }, addressOf: { attribute: false }, found: { state: true }, total: { state: true }, top: { state: true }, loading: { state: true }, folded: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { filter: {}, order: "id", label: null, descending: false, chosen: null, addressOf: null });
+    Object.assign(this, { filter: {}, order: "id", label: null, descending: false, chosen: null, addressOf: null, folded: true });
     this.clear();
   }
 
@@ -115,6 +117,13 @@ class Documents extends LitElement {
     this.top = Math.floor(box.scrollTop / ROW);
   }
 
+  /** Show the list on a narrow screen, where it is folded away while a document is open; or fold it again. */
+  async fold(folded) {
+    this.folded = folded;
+    await this.updateComplete;
+    if (!folded) this.show(this.chosen);
+  }
+
   /** One row takes part in the order of Tab, so that nobody has to pass all of them; arrow keys go from row to row. */
   async onKey(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], link = event.target.closest("a[data-number]");
@@ -130,20 +139,23 @@ class Documents extends LitElement {
   }
 
   row(document, place, isStop) {
-    const shown = document.labels.filter(({ is_true: isTrue, is_predicted: isPredicted, state }) => isTrue || isPredicted || state === "suggested").slice(0, 6);
+    const labels = document.labels.filter(({ is_true: isTrue, is_predicted: isPredicted, state }) => isTrue || isPredicted || state === "suggested");
+    const agrees = ({ is_true: isTrue, is_predicted: isPredicted }) => Number(isTrue && isPredicted), shown = [...labels].sort((a, b) => agrees(a) - agrees(b)).slice(0, MOST_LABELS);
     const position = { top: `${place * ROW}px` };
     return html`<li class="row" style="top:${position.top};height:${ROW}px" aria-setsize=${this.total ?? -1} aria-posinset=${place + 1}>
       <a href=${this.addressOf?.(document) ?? nothing} data-number=${document.number} tabindex=${isStop ? 0 : -1} aria-current=${document.number === this.chosen ? "true" : nothing}>
         <span class="row-head"><span class="row-id" dir="auto">${document.id}</span><span class="quiet">${stateMark(document.state)}</span></span>
         <span class="row-text" dir="auto">${document.beginning}</span>
-        <span class="row-labels">${shown.map((one) => labelChip(one))}</span></a></li>`;
+        <span class="row-labels">${shown.map((one) => labelChip(one))}${labels.length > shown.length ? html`<span class="quiet">+${labels.length - shown.length}<span class="unseen"> more</span></span>` : nothing}</span></a></li>`;
   }
 
   render() {
     const first = Math.max(0, this.top - SPARE), last = Math.min(this.found.length, this.top + (this.visible ?? 12) + SPARE);
     const rows = this.found.slice(first, last), stop = rows.some(({ number }) => number === this.chosen) ? this.chosen : rows[0]?.number;
-    return html`<p class="quiet count" role="status">${this.total === null ? "Loading …" : counted(this.total, "document")}${this.loading && this.total !== null ? " · loading …" : ""}</p>
-      ${this.total === 0 ? html`<slot></slot>` : html`<div class="list" tabindex="0" role="region" aria-label="Documents" @scroll=${this.onScroll} @keydown=${this.onKey}>
+    const isFolded = this.folded && this.chosen !== null;
+    return html`<div class="list-head"><p class="quiet count" role="status">${this.total === null ? "Loading …" : counted(this.total, "document")}${this.loading && this.total !== null ? " · loading …" : ""}</p>
+        ${this.total && this.chosen !== null ? html`<button type="button" class="link fold" aria-expanded=${String(!isFolded)} @click=${() => this.fold(!isFolded)}>${isFolded ? "Show the list" : "Hide the list"}</button>` : nothing}</div>
+      ${this.total === 0 ? nothing : html`<div class="list ${isFolded ? "is-folded" : ""}" tabindex="0" role="region" aria-label="Documents" @scroll=${this.onScroll} @keydown=${this.onKey} @click=${() => this.fold(true)}>
         <ul style="height:${this.found.length * ROW}px">${rows.map((one, place) => this.row(one, first + place, one.number === stop))}</ul></div>`}`;
   }
 }

@@ -18,22 +18,11 @@ class Jobs extends View {
     Object.assign(this, { jobs: null, logs: {} });
   }
 
-  connectedCallback() {
-    super.connectedCallback();
-    this.look();
-  }
-
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    clearTimeout(this.looking);
-  }
-
   /** Fetch the list, and again while jobs run. */
   async look() {
-    clearTimeout(this.looking);
     const found = await this.attempt(() => get("/v1/jobs", { limit: LATEST }));
     if (found) this.jobs = found.jobs.filter(({ kind, state }) => kind !== "preview" || state !== "done");
-    if (this.isConnected && this.jobs?.some(({ state }) => RUNS.includes(state))) this.looking = setTimeout(() => this.look(), PAUSE);
+    if (this.jobs?.some(({ state }) => RUNS.includes(state))) this.lookAgain(PAUSE);
   }
 
   async change(job, what) {

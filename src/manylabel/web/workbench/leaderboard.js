@@ -21,8 +21,6 @@ const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(byte
 /** Training times: short ones with a digit, since they differ most. */
 const took = (seconds) => (seconds < 10 ? `${seconds.toFixed(1)} s` : spoken(seconds));
 
-const mean = (values) => values.reduce((sum, one) => sum + one, 0) / Math.max(1, values.length);
-
 /** Wait until a model that was just written is served, which takes the server a moment. */
 async function untilServed(name) {
   for (let look = 0; look < LOOKS; look += 1) {
@@ -96,13 +94,13 @@ class Leaderboard extends View {
       <td class="figure" data-title="To the best">${difference ? html`${points(difference.value)} <span class="quiet">${points(difference.low)} to ${points(difference.high)}</span>` : "–"}</td>
       <td data-title="Test">${this.verdict(row, place)}</td>
       <td class="figure" data-title="Training">${took(cost.train_seconds)}</td><td class="figure" data-title="Size">${size(cost.bytes)}</td>
-      <td data-title=""><button type="button" aria-label=${`Train a model with ${title(row)}`} @click=${() => this.choose(row)}>Train …</button></td></tr>`;
+      <td data-title="" class="act"><button type="button" aria-label=${`Train a model with ${title(row)}`} @click=${() => this.choose(row)}>Train …</button></td></tr>`;
   }
 
   table() {
     const { leaderboard, metric } = this.job.result;
     return html`<div class="wide" tabindex="0" role="region" aria-label="Leaderboard"><table class="board cards"><thead><tr><th scope="col">Method, features, rule</th><th scope="col" class="figure">${metric.title}, 95 % interval</th>
-      <th scope="col" class="figure">To the best, in points</th><th scope="col">Test</th><th scope="col" class="figure">Training</th><th scope="col" class="figure">Size</th><td></td></tr></thead>
+      <th scope="col" class="figure">To the best, in points</th><th scope="col">Test</th><th scope="col" class="figure">Training</th><th scope="col" class="figure">Size</th><th scope="col"><span class="unseen">Train</span></th></tr></thead>
       <tbody>${leaderboard.map((row, place) => this.row(row, place))}</tbody></table></div>`;
   }
 
@@ -143,9 +141,9 @@ class Leaderboard extends View {
   }
 
   perLabel() {
-    const { labels, documents, f1 } = this.job.result.by_label, names = Object.keys(f1);
-    return html`<details><summary>Macro F1, and F1 by label</summary><div class="wide" tabindex="0" role="region" aria-label="F1 by label"><table><thead><tr><th scope="col">Label</th><th scope="col" class="figure">Documents</th>${names.map((name) => html`<th scope="col" class="figure">${name}</th>`)}</tr></thead>
-      <tbody><tr><th scope="row">all: macro F1</th><td></td>${names.map((name) => html`<td class="figure"><strong>${percent(mean(f1[name]))}</strong></td>`)}</tr>
+    const { labels, documents, f1, macro_f1: macro } = this.job.result.by_label, names = Object.keys(f1);
+    return html`<details><summary>Macro F1 with its 95 % interval, and F1 by label</summary><div class="wide" tabindex="0" role="region" aria-label="F1 by label"><table><thead><tr><th scope="col">Label</th><th scope="col" class="figure">Documents</th>${names.map((name) => html`<th scope="col" class="figure">${name}</th>`)}</tr></thead>
+      <tbody><tr><th scope="row">all: macro F1</th><td></td>${names.map((name) => html`<td class="figure"><strong>${percent(macro[name].value)}</strong><br><span class="quiet">${between(macro[name])}</span></td>`)}</tr>
         ${labels.map((label, place) => html`<tr><th scope="row" dir="auto"><a href=${address({ corpus: this.corpus, view: "errors", parameters: [relation("disagreement", label)] })}>${label}</a></th><td class="figure">${count(documents[place])}</td>
         ${names.map((name) => html`<td class="figure">${percent(f1[name][place])}</td>`)}</tr>`)}</tbody></table></div></details>`;
   }

@@ -11,12 +11,12 @@ const FIRST_DOCUMENTS = 6;
 
 class Preview extends View {
   static properties = {
-    ...View.properties, found: { state: true }, job: { state: true }, failed: { state: true }, name: { state: true }, making: { state: true }, allLabels: { state: true }, allDocuments: { state: true },
+    ...View.properties, found: { state: true }, job: { state: true }, failed: { state: true }, name: { state: true }, making: { state: true }, formats: { state: true }, allLabels: { state: true }, allDocuments: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { found: null, job: null, failed: null, name: "", making: false, allLabels: false, allDocuments: false });
+    Object.assign(this, { found: null, job: null, failed: null, name: "", making: false, formats: [], allLabels: false, allDocuments: false });
   }
 
   get data() {
@@ -48,20 +48,25 @@ class Preview extends View {
   /** Other data than before: nothing is known of them yet. */
   async begin() {
     Object.assign(this, { previewed: this.data, found: null, allLabels: false, allDocuments: false, name: "" });
-    const corpora = await this.attempt(async () => (await get("/v1/corpora")).corpora);
-    this.name = freeName(validName(this.data), corpora ?? []);
+    const [{ corpora }, { formats }] = (await this.attempt(() => Promise.all([get("/v1/corpora"), get("/v1/data")]))) ?? [{ corpora: [] }, { formats: [] }];
+    Object.assign(this, { name: freeName(validName(this.data), corpora), formats });
   }
 
   /** Have the server read the data; a former reading that still runs is stopped. */
   async read() {
     this.stop?.abort();
-    if (this.job) post(`/v1/jobs/${this.job.id}/cancel`, {});
+    if (this.job) this.cancel(this.job);
     const { signal } = (this.stop = new AbortController());
     this.failed = null;
     const request = { kind: "preview", data: this.data };
     if (Object.keys(this.options).length) request.options = this.options;
     try {
-      this.job = await post("/v1/jobs", request, signal);
+      const started = await post("/v1/jobs", request);
+      if (signal.aborted) {  // another reading was asked for before this one had a number
+        this.cancel(started);
+        return;
+      }
+      this.job = started;
       const ended = await follow(this.job.id, (job) => { if (!signal.aborted) this.job = job; }, signal);
       this.job = null;
       if (ended.state === "done") this.found = ended.result;
@@ -71,6 +76,10 @@ class Preview extends View {
       if (!signal.aborted) this.job = null;
       throw error;
     }
+  }
+
+  cancel({ id }) {
+    return this.attempt(() => post(`/v1/jobs/${id}/cancel`, {}));
   }
 
   async make(event) {
@@ -146,7 +155,7 @@ class Preview extends View {
       <div class="title-row"><h1 tabindex="-1">Data: <span dir="auto">${this.data}</span></h1>${this.progress()}</div>${this.failure()}
       <div class="preview"><div class="side-panels">
         <section class="panel"><h2>How it is read</h2>
-          ${found || this.failed ? html`<ml-reading .preview=${found} .options=${this.options} @reading=${({ detail }) => set({ options: Object.keys(detail).length ? JSON.stringify(detail) : null }, { replace: false })}></ml-reading>` : html`<div class="placeholder"></div>`}
+          ${found || this.failed ? html`<ml-reading .preview=${found} .formats=${this.formats} .options=${this.options} @reading=${({ detail }) => set({ options: Object.keys(detail).length ? JSON.stringify(detail) : null }, { replace: false })}></ml-reading>` : html`<div class="placeholder"></div>`}
           ${found ? html`<details><summary>What was recognised, and why</summary><ul class="recognised">${found.choices.map((one) => html`<li dir="auto">${one}</li>`)}</ul></details>` : nothing}</section>
         ${this.makeForm()}</div>
         <div class="preview-results ${stale ? "stale" : ""}" aria-busy=${String(this.job !== null)}>${this.results()}</div></div>`;

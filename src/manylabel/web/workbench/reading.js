@@ -9,11 +9,11 @@ const OTHER = "\u0000other";
 const GUESSES = { texts: ["text_column", "title_column"], labels: ["label_column", "labels"] };
 
 class Reading extends LitElement {
-  static properties = { preview: { attribute: false }, options: { attribute: false }, other: { state: true } };
+  static properties = { preview: { attribute: false }, formats: { attribute: false }, options: { attribute: false }, other: { state: true } };
 
   constructor() {
     super();
-    Object.assign(this, { preview: null, options: {}, other: false });
+    Object.assign(this, { preview: null, formats: [], options: {}, other: false });
   }
 
   createRenderRoot() {
@@ -131,6 +131,7 @@ class Reading extends LitElement {
   render() {
     const { preview, columns } = this, roles = preview?.columns;
     return html`<div class="guesses">
+      ${this.choice("Format", "format", preview?.format ?? this.options.format ?? null, this.formats, {}, "recognised")}
       ${preview && !roles ? nothing : html`${this.textControls()}${this.labelControls()}${this.separator()}
         ${columns.length ? html`${this.choice("Ids", "id_column", roles.id, columns, {}, "none: documents are numbered")}
           ${this.choice("Split (train, test)", "split_column", roles.split, columns, {}, "none")}` : nothing}`}

@@ -18,6 +18,12 @@ export class View extends LitElement {
     return this;
   }
 
+  /** The model of the address, that of the corpus, or the first one. */
+  get model() {
+    const asked = this.parameters?.get("model") ?? this.corpus;
+    return this.models?.find(({ name }) => name === asked) ?? this.models?.[0] ?? null;
+  }
+
   /** The shortcuts of this view: [{ keys, text, run, enabled }]. */
   get shortcuts() {
     return [];
@@ -26,11 +32,21 @@ export class View extends LitElement {
   connectedCallback() {
     super.connectedCallback();
     this.takeBack = offer(this.localName, this.shortcuts);
+    this.look();
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     this.takeBack();
+    clearTimeout(this.looking);
+  }
+
+  /** Look at what changes on the server by itself, as soon as the view is shown; `lookAgain` repeats it. */
+  look() {}
+
+  lookAgain(pause) {
+    clearTimeout(this.looking);
+    if (this.isConnected) this.looking = setTimeout(() => this.look(), pause);
   }
 
   updated(changed) {

@@ -163,7 +163,7 @@ class CompareView extends View {
   render() {
     if (!this.parameters) return nothing;
     if (!this.corpus) return html`<h1>Compare</h1><div class="empty"><h2>No corpus yet</h2><p>Make one under <a href=${address({ corpus: null, view: "data" })}>Data</a> first.</p></div>`;
-    return html`<h1>Compare</h1><div class="data ${this.job ? "result-first" : ""}"><div class="side-panels">${this.form()}${this.history()}
+    return html`<h1>Compare</h1><div class="data compare ${this.job ? "result-first" : ""}"><div class="side-panels">${this.form()}${this.history()}
         <details class="panel" @toggle=${(event) => { if (event.target.open) this.querySelector("ml-jobs").look(); }}><summary>All jobs of this server</summary><ml-jobs></ml-jobs></details></div>
       <div>${this.shown()}</div></div>`;
   }

@@ -1,6 +1,6 @@
 // Data: upload a file, see how it is read, make a corpus of it; all corpora, and what the present one holds.
 import { html, nothing } from "lit";
-import { Problem, corpusPath, get } from "../api.js";
+import { Problem, corpusPath, get, remove } from "../api.js";
 import { address, go } from "../route.js";
 import { View, count, percent } from "../view.js";
 import "../corpus.js";
@@ -10,11 +10,11 @@ import "../upload.js";
 const BUILT_IN = "townhall";
 
 class DataView extends View {
-  static properties = { ...View.properties, corpora: { state: true }, uploads: { state: true }, without: { state: true } };
+  static properties = { ...View.properties, corpora: { state: true }, uploads: { state: true }, without: { state: true }, doomed: { state: true } };
 
   constructor() {
     super();
-    Object.assign(this, { corpora: null, uploads: [], without: false });
+    Object.assign(this, { corpora: null, uploads: [], without: false, doomed: null });
   }
 
   get shortcuts() {
@@ -55,6 +55,23 @@ class DataView extends View {
     go({ view: "data", parameters: { data } });
   }
 
+  /** Ask before uploaded data are deleted. */
+  async doom(name) {
+    this.doomed = name;
+    await this.updateComplete;
+    this.querySelector("dialog.doom").showModal();
+  }
+
+  async drop() {
+    const name = this.doomed;
+    this.querySelector("dialog.doom").close();
+    const gone = await this.attempt(async () => { await remove(`/v1/data/${encodeURIComponent(name)}`); return true; });
+    if (!gone) return;
+    this.tell("ml-say", `The uploaded data ${name} were deleted.`);
+    await this.load();
+    this.querySelector("h1").focus();
+  }
+
   /** A file that is dropped beside the zone is meant for it. */
   onDrop(event) {
     if (event.defaultPrevented) return;
@@ -71,8 +88,15 @@ class DataView extends View {
   lists() {
     return html`<section class="panel"><h2>Corpora</h2>${this.corpora === null ? html`<div class="placeholder"></div>` : this.corpora.length ? html`<table class="list-table"><thead><tr><th scope="col">Name</th><th scope="col" class="figure">Documents</th><th scope="col" class="figure">Labels</th><th scope="col" class="figure">Reviewed</th></tr></thead>
         <tbody>${this.corpora.map((one) => this.corpusRow(one))}</tbody></table>` : html`<p class="quiet">None yet. Upload a file above, or begin with the letters below.</p>`}</section>
-      <section class="panel"><h2>Data to make a corpus of</h2><ul class="plain">${[...this.uploads, BUILT_IN].map((name) => html`<li><a href=${address({ corpus: this.corpus, view: "data", parameters: { data: name } })}>${name}</a>
-        <span class="quiet">${name === BUILT_IN ? "605 letters that come with manylabel" : "uploaded"}</span></li>`)}</ul></section>`;
+      <section class="panel"><h2>Data to make a corpus of</h2><ul class="plain uploads">${[...this.uploads, BUILT_IN].map((name) => html`<li><span><a href=${address({ corpus: this.corpus, view: "data", parameters: { data: name } })}>${name}</a>
+        <span class="quiet">${name === BUILT_IN ? "605 letters that come with manylabel" : "uploaded"}</span></span>
+        ${name === BUILT_IN ? nothing : html`<button type="button" class="link" aria-label=${`Delete the uploaded data ${name}`} @click=${() => this.doom(name)}>Delete …</button>`}</li>`)}</ul></section>`;
+  }
+
+  question() {
+    return html`<dialog class="doom" aria-labelledby="doom-title"><h2 id="doom-title">Delete the uploaded data “${this.doomed}”?</h2>
+      <p>Corpora that were made of them keep their own copy. This cannot be undone.</p>
+      <form method="dialog" class="tools"><button class="main" autofocus>Keep them</button><button type="button" class="danger" @click=${this.drop}>Delete ${this.doomed}</button></form></dialog>`;
   }
 
   render() {
@@ -81,8 +105,8 @@ class DataView extends View {
     if (this.parameters.has("data")) return html`<ml-preview .corpus=${this.corpus} .parameters=${this.parameters} .user=${this.user}></ml-preview>`;
     return html`<h1 tabindex="-1">Data</h1><div class="data" @dragover=${(event) => event.preventDefault()} @drop=${this.onDrop}><div class="side-panels">
         <ml-upload @uploaded=${({ detail }) => this.open(detail)}></ml-upload>${this.lists()}</div>
-      <div>${this.summary ? html`<ml-corpus .corpus=${this.corpus} .summary=${this.summary} .parameters=${this.parameters} .user=${this.user}></ml-corpus>`
-        : this.corpora?.length === 0 ? this.welcome() : nothing}</div></div>`;
+      <div>${this.summary ? html`<ml-corpus .corpus=${this.corpus} .models=${this.models} .summary=${this.summary} .parameters=${this.parameters} .user=${this.user}></ml-corpus>`
+        : this.corpora?.length === 0 ? this.welcome() : nothing}</div></div>${this.question()}`;
   }
 
   welcome() {

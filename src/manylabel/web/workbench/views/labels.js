@@ -173,11 +173,11 @@ class LabelsView extends View {
 
   /** Take an event back: a save, a change of labels, or an undo. */
   async undo(event, text) {
-    const by = await this.named();
+    const by = await this.named(), isRedo = event === this.done?.event && Boolean(this.done.undoes);
     if (!by) return;
     const undone = await this.attempt(() => post(corpusPath(this.corpus, "undo"), { by, event }));
     if (!undone) return;
-    this.done = { text, event: undone.event, redo: true };
+    this.done = isRedo ? { text, event: this.done.undoes } : { text, event: undone.event, undoes: event };
     this.tell("ml-changed");
     this.tell("ml-say", text);
   }
@@ -259,8 +259,8 @@ class LabelsView extends View {
 
   message() {
     if (!this.done) return nothing;
-    const { text, event, redo } = this.done;
-    return html`<div class="done" role="status"><p>${text}</p><button type="button" @click=${() => this.undo(event, redo ? "Done again." : "Undone.")}>${redo ? "Redo" : "Undo"}</button>
+    const { text, event, undoes } = this.done;
+    return html`<div class="done" role="status"><p>${text}</p><button type="button" @click=${() => this.undo(event, undoes ? "Done again." : "Undone.")}>${undoes ? "Redo" : "Undo"}</button>
       <button type="button" class="quiet" aria-label="Dismiss" @click=${() => { this.done = null; }}>×</button></div>`;
   }
 

@@ -1,6 +1,6 @@
 // <ml-model-version>: a dialog that writes the saved thresholds into a model, as its new version or as a model of another name.
 import { LitElement, html, nothing } from "lit";
-import { Problem, runJob } from "../api.js";
+import { Problem, download, modelFile, runJob } from "../api.js";
 import { address } from "../route.js";
 import { counted } from "../view.js";
 
@@ -38,10 +38,20 @@ class ModelVersion extends LitElement {
     this.state = "";
   }
 
+  async save() {
+    try {
+      await download(modelFile(this.result.model));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.problem = error.message;
+    }
+  }
+
   body() {
     if (!this.models?.length) return html`<p>There is no model yet. Train one under <a href=${address({ corpus: this.corpus, view: "compare" })}>Compare</a>.</p>`;
     if (this.result) return html`<p role="status">The model <strong>${this.result.model}</strong> predicts with the saved thresholds now: ${counted(this.result.labels.length, "threshold is", "thresholds are")} new.${this.result.guarantee_lost ? " Its guarantee no longer holds and was removed." : ""}
-      <a href=${address({ corpus: this.corpus, view: "try", parameters: { model: this.result.model } })}>Try it</a></p>`;
+      <a href=${address({ corpus: this.corpus, view: "try", parameters: { model: this.result.model } })}>Try it</a></p>
+      <div class="tools"><button type="button" @click=${this.save}>Download the model</button></div>`;
     const own = this.models.some(({ name }) => name === this.corpus) ? this.corpus : this.models[0].name;
     return html`<p>The saved thresholds of this corpus are written into a model, which is served at once.</p>
       <label>Model <select name="model">${this.models.map(({ name, method }) => html`<option value=${name} ?selected=${name === own}>${name} (${method})</option>`)}</select></label>

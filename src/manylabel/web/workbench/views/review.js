@@ -28,12 +28,12 @@ const SERVER = "manylabel";
 class ReviewView extends DecidingView {
   static properties = {
     ...DecidingView.properties, focused: { state: true }, all: { state: true }, others: { state: true }, touched: { state: true }, isGone: { state: true },
-    counts: { state: true }, job: { state: true }, progress: { state: true }, isAtEnd: { state: true }, listed: { state: true },
+    counts: { state: true }, job: { state: true }, progress: { state: true }, isAtEnd: { state: true }, listed: { state: true }, hasRules: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { focused: null, all: false, others: [], touched: null, isGone: false, job: null, counts: {}, progress: null, isAtEnd: false, listed: null });
+    Object.assign(this, { focused: null, all: false, others: [], touched: null, isGone: false, job: null, counts: {}, progress: null, isAtEnd: false, listed: null, hasRules: false });
     Object.assign(this, { places: new Map(), skipped: new Set(), reviewed: new Set(), seen: null });
   }
 
@@ -41,14 +41,8 @@ class ReviewView extends DecidingView {
     return shortcutsOf(this);
   }
 
-  connectedCallback() {
-    super.connectedCallback();
-    this.look();
-  }
-
   disconnectedCallback() {
     super.disconnectedCallback();
-    clearTimeout(this.looking);
     clearTimeout(this.later);
   }
 
@@ -56,11 +50,6 @@ class ReviewView extends DecidingView {
 
   get list() {
     return this.querySelector("ml-documents");
-  }
-
-  get model() {
-    const asked = this.parameters?.get("model") ?? this.corpus;
-    return this.models?.find(({ name }) => name === asked) ?? this.models?.[0] ?? null;
   }
 
   /** The address of a document in the present queue. */
@@ -92,7 +81,7 @@ class ReviewView extends DecidingView {
 
   forget() {
     this.openCorpus = this.corpus;
-    Object.assign(this, { document: null, wanted: null, searched: null, counts: {}, listed: null, progress: null, others: [], touched: null, seen: null, saved: "", unsaved: null, conflict: null });
+    Object.assign(this, { document: null, wanted: null, searched: null, counts: {}, listed: null, progress: null, others: [], touched: null, seen: null, saved: "", unsaved: null, conflict: null, undone: [], hasRules: false });
   }
 
   /** Another list: count its progress anew. */
@@ -109,7 +98,13 @@ class ReviewView extends DecidingView {
     if (!found || search !== this.searched) return;
     this.progress = found;
     clearTimeout(this.later);
-    if (!Object.keys(this.counts).length) this.later = setTimeout(async () => { this.counts = (await this.attempt(() => countsOf(corpus))) ?? {}; }, PAUSE);
+    if (!Object.keys(this.counts).length) this.later = setTimeout(() => this.countQueues(corpus), PAUSE);
+  }
+
+  /** Count the documents of every queue, and look whether there are keyword rules to train with. */
+  async countQueues(corpus) {
+    const [counts, saved] = (await this.attempt(() => Promise.all([countsOf(corpus), get(corpusPath(corpus, "rules"))]))) ?? [{}, { rules: "" }];
+    if (corpus === this.corpus) Object.assign(this, { counts, hasRules: saved.rules.trim() !== "" });
   }
 
   /** The first page of the list is there: open its first document where the address names none. */
@@ -272,7 +267,6 @@ class ReviewView extends DecidingView {
 
   /** Look every few seconds for what others decided. */
   async look() {
-    clearTimeout(this.looking);
     if (this.corpus && document.visibilityState === "visible") {
       try {
         const { events, latest } = await get(corpusPath(this.corpus, "events"), this.seen === null ? { limit: 1 } : { after: this.seen, limit: 100 });
@@ -284,7 +278,7 @@ class ReviewView extends DecidingView {
         this.isGone = error.status === 0;
       }
     }
-    if (this.isConnected) this.looking = setTimeout(() => this.look(), LOOK);
+    this.lookAgain(LOOK);
   }
 
   /** Show what others did, and the rows and the document as they are now. */
@@ -329,8 +323,8 @@ class ReviewView extends DecidingView {
     this.decided();
   }
 
-  retrain() {
-    return this.querySelector("ml-review-jobs").retrain();
+  retrain(rules = false) {
+    return this.querySelector("ml-review-jobs").retrain(rules);
   }
 
   // ---- what is drawn -------------------------------------------------------------------------------------------------
@@ -349,15 +343,16 @@ class ReviewView extends DecidingView {
 
   head() {
     const { id, split, state, reviewed_by: by, reviewed_at: at } = this.document, place = (this.list?.placeOf(this.document.number) ?? -1) + 1;
+    const facts = [by && `by ${by}, ${when(at)}`, split, place && `${count(place)} of ${count(this.listed)}`, this.skipped.has(this.document.number) && state === "not reviewed" && "skipped"];
     return html`<header class="review-head"><h2 dir="auto">${id}</h2><span class="state ${state.replaceAll(" ", "-")}">${stateMark(state)}</span>
-      <span class="quiet">${by ? `by ${by}, ${when(at)}` : ""} ${split ? `· ${split}` : ""} ${place ? `· ${count(place)} of ${count(this.listed)}` : ""} ${this.skipped.has(this.document.number) && state === "not reviewed" ? "· skipped" : ""}</span>
+      <span class="quiet">${facts.filter(Boolean).join(" · ")}</span>
       <span class="review-steps"><button type="button" @click=${() => this.step(-1)}>Previous ${keyNames("k")}</button><button type="button" @click=${() => this.step(1)}>Next ${keyNames("j")}</button></span></header>`;
   }
 
   foot() {
     const button = (run, title, key, kind = "") => html`<button type="button" class=${kind} ?disabled=${Boolean(this.unsaved) && key !== "s"} @click=${run}>${title} ${keyNames(key)}</button>`;
     return html`<footer class="review-foot">${button(() => this.finish("confirm"), "Accept and next", "Enter", "main")}${button(() => this.finish("confirmAll"), "Accept, suggested too", "y")}
-      ${button(() => this.finish("none"), "No label applies", "0")}${button(() => this.skip(), "Skip", "s")}${button(() => this.inOrder(() => this.undo()), "Undo", "z")}
+      ${button(() => this.finish("none"), "No label applies", "0")}${button(() => this.skip(), "Skip", "s")}${button(() => this.inOrder(() => this.undo()), "Undo", "z")}${this.undone.length ? button(() => this.inOrder(() => this.redo()), "Redo", "Z") : nothing}
       ${this.document.state === "not reviewed" ? nothing : button(() => this.onSeen(() => this.decide(WHOLE.reopen)), "Not reviewed", "u")}${this.savedLine()}</footer>`;
   }
 

@@ -7,6 +7,7 @@ import { distinctiveWords, excerpt, wordMarks, writtenLabel } from "../rule-word
 import { View, count, counted, day, percent } from "../view.js";
 import "../label-input.js";
 import "../marked-text.js";
+import { jobInWords } from "./review/jobs.js";
 
 const PAUSE = 250;
 const IN_ADDRESS = 2_000;
@@ -38,12 +39,12 @@ const drafts = new Map();
 class RulesView extends View {
   static properties = {
     ...View.properties, text: { state: true }, saved: { state: true }, study: { state: true }, studying: { state: true }, sample: { state: true },
-    theirs: { state: true }, words: { state: true }, kept: { state: true },
+    theirs: { state: true }, words: { state: true }, kept: { state: true }, job: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { text: "", saved: null, study: null, studying: false, sample: null, theirs: null, words: null, kept: null });
+    Object.assign(this, { text: "", saved: null, study: null, studying: false, sample: null, theirs: null, words: null, kept: null, job: null });
   }
 
   get shortcuts() {
@@ -51,6 +52,7 @@ class RulesView extends View {
       { keys: ["e"], text: "Edit the rules", run: () => this.area.focus() },
       { keys: ["f"], text: "Find a label for a new rule", run: () => this.querySelector("ml-label-input").focus() },
       { keys: ["s"], text: "Save the rules", enabled: () => this.isChanged, run: () => this.save() },
+      { keys: ["t"], text: "Retrain with the saved rules", enabled: () => this.canRetrain, run: () => this.retrain() },
       { keys: ["j", "ArrowDown"], text: "Next rule", enabled: () => Boolean(this.beside(1)), run: () => set({ line: this.beside(1).line }) },
       { keys: ["k", "ArrowUp"], text: "Previous rule", enabled: () => Boolean(this.beside(-1)), run: () => set({ line: this.beside(-1).line }) },
     ];
@@ -62,6 +64,11 @@ class RulesView extends View {
 
   get isChanged() {
     return this.saved !== null && this.text !== this.saved.rules;
+  }
+
+  /** Whether a model can be trained: what is saved is what is seen, and no training runs. */
+  get canRetrain() {
+    return !this.isChanged && !this.job && Boolean(this.saved?.rules.trim());
   }
 
   get rows() {
@@ -195,6 +202,11 @@ class RulesView extends View {
     this.keep();
   }
 
+  /** Train the model of the corpus again, with the saved rules before its method. */
+  retrain() {
+    return this.querySelector("ml-review-jobs").retrain(true);
+  }
+
   /** Begin a line for a label, or go on with the line that it has. */
   addLine(label) {
     this.area.focus();
@@ -255,8 +267,9 @@ class RulesView extends View {
       <div class="tools"><button type="button" class="main" ?disabled=${!this.isChanged} title="Save (s)" @click=${() => this.save()}>${this.theirs ? "Save mine instead" : "Save"}</button>
         <button type="button" ?disabled=${!this.isChanged} @click=${this.revert}>${this.theirs ? "Take theirs" : "Back to the saved rules"}</button>
         ${this.kept ? html`<button type="button" @click=${this.undo}>Undo saving</button>` : nothing}
-        <button type="button" ?disabled=${!this.text.trim()} @click=${this.download}>Download</button></div>
-      <p class="quiet">${!saved?.revision ? "No rules are saved yet." : `Saved by ${saved.by}, ${day(saved.at)}.`}${this.isChanged ? " The text was changed since." : ""}
+        <button type="button" ?disabled=${!this.text.trim()} @click=${this.download}>Download</button>
+        <button type="button" ?disabled=${!this.canRetrain} title=${this.isChanged ? "Save the rules first" : "A model whose labels come from the rules first, then from its method (t)"} @click=${this.retrain}>${this.job ? jobInWords(this.job) : "Retrain with the rules"}</button></div>
+      <p class="quiet">${!saved?.revision ? "No rules are saved yet." : `Saved by ${saved.by}, ${day(saved.at)}.${this.isChanged ? " The text was changed since." : ""}`}
         ${this.isChanged && this.text.length > IN_ADDRESS ? " It is too long to be part of the address." : ""}</p>
       ${this.theirs ? html`<label for="rules-theirs">What ${this.theirs.by} saved meanwhile</label><textarea id="rules-theirs" rows="6" readonly wrap="off" .value=${this.theirs.rules}></textarea>` : nothing}
       ${this.suggestedWords()}${help()}</section>`;
@@ -281,7 +294,7 @@ class RulesView extends View {
       <td class="figure" data-title="documents">${this.link("all", one, count(one.documents))}</td>
       <td class="figure" data-title="with the label">${this.link("right", one, count(one.true))}</td>
       <td class="figure" data-title="without it">${this.link("wrong", one, count(one.documents - one.true))}</td>
-      <td class="figure" data-title="precision">${percent(one.precision)}${one.interval ? html` <span class="quiet">${percent(one.interval[0], 0)} to ${percent(one.interval[1], 0)}</span>` : nothing}</td>
+      <td class="figure" data-title="precision">${percent(one.precision)}${one.interval ? html` <span class="quiet">${percent(one.interval[0], 0).replace(" %", "")} to ${percent(one.interval[1], 0)}</span>` : nothing}</td>
       <td class="figure" data-title="recall">${percent(one.recall)} ${this.link("missed", one, html`<span class="quiet">${count(missed)} missed</span>`)}</td></tr>`;
   }
 
@@ -330,7 +343,8 @@ class RulesView extends View {
 
   render() {
     if (!this.corpus) return html`<h1>Rules</h1><div class="empty"><h2>No corpus yet</h2><p>Import one under <a href=${address({ view: "data" })}>Data</a>.</p></div>`;
-    return html`<h1>Rules</h1><div class="rules">${this.editor()}<section class="rules-found" aria-label="What the rules match">${this.table()}${this.samples()}</section></div>`;
+    return html`<h1>Rules</h1><div class="rules">${this.editor()}<section class="rules-found" aria-label="What the rules match">
+      <ml-review-jobs .corpus=${this.corpus} .model=${this.model} @job-changed=${({ detail }) => { this.job = detail; }}></ml-review-jobs>${this.table()}${this.samples()}</section></div>`;
   }
 }
 
@@ -354,7 +368,7 @@ function pieces({ text, marks }) {
 function help() {
   return html`<details class="rules-help"><summary>How to write a rule</summary>
     <dl>${EXAMPLES.map(([rule, meaning]) => html`<dt><code>${rule}</code></dt><dd>${meaning}</dd>`)}</dl>
-    <p class="quiet">Lines of one label are alternatives. Saved rules are used with <code>manylabel train … --rules FILE</code>: Download writes the file.</p></details>`;
+    <p class="quiet">Lines of one label are alternatives. “Retrain with the rules” trains a model with the saved rules here; <code>manylabel train … --rules FILE</code> does with a file that Download writes.</p></details>`;
 }
 
 customElements.define("ml-rules-view", RulesView);

@@ -190,7 +190,7 @@ class ThresholdStudio extends LitElement {
     const { [way]: total, lists: { [way]: listed } } = this.studied;
     return html`<section class="panel" aria-label=${title}><h2>${title}: ${counted(total, "document")}</h2>
       ${total ? html`<ul class="moved">${listed.map((one) => html`<li><a href=${address({ corpus: this.corpus, view: "review", parameters: { document: one.number } })} dir="auto">${one.id}</a>
-        <span class=${one.is_true ? "good" : "bad"}>${one.is_true ? "✓ true" : "✕ not true"}</span> <span class="figure">${score(one.score)}</span></li>`)}</ul>
+        <span class=${one.is_true === null ? "quiet" : one.is_true ? "good" : "bad"}>${one.is_true === null ? "○ not labelled" : one.is_true ? "✓ true" : "✕ not true"}</span> <span class="figure">${score(one.score)}</span></li>`)}</ul>
         ${total > listed.length ? html`<p class="quiet">The ${count(listed.length)} nearest to the threshold are listed.</p>` : nothing}` : html`<p class="quiet">${words}</p>`}</section>`;
   }
 
@@ -198,7 +198,7 @@ class ThresholdStudio extends LitElement {
     if (this.missing) return html`<div class="empty"><h2>No scores of this label</h2><p>${this.missing}</p></div>`;
     if (!this.curve || !this.studied) return html`<p class="quiet studio-wait" role="status">Loading the scores …</p>`;
     const { saved, exact_from: exact, reached } = this.studied;
-    return html`<div class="tools">
+    return html`<div class="tools studio-tools">
         <label>Threshold <input id="studio-number" type="number" step="any" .value=${this.threshold === null ? "" : String(Number(this.threshold.toPrecision(4)))} @change=${(event) => { if (event.target.value !== "") this.move(Number(event.target.value)); }}></label>
         <button type="button" ?disabled=${this.threshold === saved.threshold || saved.threshold === null} @click=${() => this.move(saved.threshold)}>Back to the saved ${score(saved.threshold)}</button>
         <ml-target-form caption="this label" .kinds=${["precision", "recall"]} @target=${({ detail }) => this.aim(detail)}></ml-target-form></div>

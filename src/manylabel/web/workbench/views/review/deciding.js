@@ -22,12 +22,12 @@ export const WHOLE = {
 
 export class DecidingView extends View {
   static properties = {
-    ...View.properties, document: { state: true }, saving: { state: true }, saved: { state: true }, unsaved: { state: true }, conflict: { state: true },
+    ...View.properties, document: { state: true }, saving: { state: true }, saved: { state: true }, unsaved: { state: true }, conflict: { state: true }, undone: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { document: null, saving: false, saved: "", unsaved: null, conflict: null, wanted: null, foreign: 0, mine: new Set(), last: Promise.resolve() });
+    Object.assign(this, { document: null, saving: false, saved: "", unsaved: null, conflict: null, wanted: null, foreign: 0, mine: new Set(), undone: [], last: Promise.resolve() });
   }
 
   /** Do things one after the other: what is typed quickly applies to the document that is open then. */
@@ -91,7 +91,7 @@ export class DecidingView extends View {
 
   /** The server has it: show the document as it is now, and say so. */
   async confirm(number, id, change, revision = null) {
-    Object.assign(this, { unsaved: null, conflict: null });
+    Object.assign(this, { unsaved: null, conflict: null, undone: [] });
     this.saved = `${id}: ${changeInWords(change)}`;
     this.say(`Saved. ${this.saved}`);
     this.tell("ml-problem", null);
@@ -164,9 +164,24 @@ export class DecidingView extends View {
     if (!done) return;
     this.mine.add(done.event);
     const { events: [undone] } = await get(corpusPath(this.corpus, "events"), { before: done.undone + 1, limit: 1 });
-    this.saved = `taken back: ${eventInWords(undone)}`;
-    this.say(this.saved);
-    await this.openAgain(undone.documents.length === 1 ? undone.documents[0] : this.document?.number);
+    this.undone = [...this.undone, { event: done.event, words: eventInWords(undone), number: undone.documents.length === 1 ? undone.documents[0] : undefined }];
+    await this.tookBack(`taken back: ${eventInWords(undone)}`, this.undone.at(-1).number);
+  }
+
+  /** Do again what was taken back last. */
+  async redo() {
+    const { event, words, number } = this.undone.at(-1) ?? {}, by = event && (await this.named());
+    const done = by && (await this.attempt(() => post(corpusPath(this.corpus, "undo"), { by, event })));
+    if (!done) return;
+    this.mine.add(done.event);
+    this.undone = this.undone.slice(0, -1);
+    await this.tookBack(`done again: ${words}`, number);
+  }
+
+  async tookBack(words, number = this.document?.number) {
+    this.saved = words;
+    this.say(words);
+    await this.openAgain(number);
     this.decided();
   }
 

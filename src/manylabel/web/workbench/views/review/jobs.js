@@ -60,9 +60,9 @@ class ReviewJobs extends LitElement {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
   }
 
-  /** Train the model of the corpus again, with the method of the model in use. */
-  retrain() {
-    return this.start({ kind: "retrain", model: this.corpus, method: this.model?.method });
+  /** Train the model of the corpus again, with the method of the model in use; behind the saved keyword rules if asked to. */
+  retrain(rules) {
+    return this.start({ kind: "retrain", model: this.corpus, method: this.model?.method, ...(rules ? { rules } : {}) });
   }
 
   /** Run a job on the corpus and tell when it is done. */

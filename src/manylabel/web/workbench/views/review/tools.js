@@ -51,6 +51,7 @@ export function queueTools(view) {
     <label>Search <input type="search" class="search" dir="auto" maxlength="1000" placeholder='words, "phrases", begin*, -without' .value=${parameters.get("text") ?? ""} @input=${onSearch}></label>
     <span class="review-buttons"><button type="button" @click=${() => view.openBulk()}>Change all … <kbd>b</kbd></button>
       <button type="button" @click=${() => view.querySelector("ml-review-export").open()}>Export … <kbd>x</kbd></button>
-      <button type="button" class="main" ?disabled=${Boolean(view.job)} @click=${() => view.retrain()}>${view.job?.kind === "retrain" ? jobInWords(view.job) : html`Retrain <kbd>t</kbd>`}</button></span></div>
+      <button type="button" class="main" ?disabled=${Boolean(view.job)} @click=${() => view.retrain()}>${view.job?.kind === "retrain" ? jobInWords(view.job) : html`Retrain <kbd>t</kbd>`}</button>
+      ${view.hasRules ? html`<button type="button" title="The saved keyword rules come before the method" ?disabled=${Boolean(view.job)} @click=${() => view.retrain(true)}>Retrain with rules <kbd>T</kbd></button>` : nothing}</span></div>
     <div class="review-line">${filterTools(view)}${view.bar()}</div>`;
 }
