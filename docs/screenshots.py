@@ -160,8 +160,9 @@ def take_workbench(browser: Browser, url: str) -> None:
             page.add_init_script("localStorage.setItem('manylabel-user', 'Ann')")
             for view, state in VIEWS.items():
                 page.goto(f"{url}/#/townhall/{view}?{urlencode(state)}")
-                page.wait_for_selector("#view h1")
+                page.wait_for_selector(f"#view > ml-{view}-view h1")
                 page.wait_for_load_state("networkidle")
+                page.wait_for_function("() => !document.querySelector('#view').innerText.includes('Loading …')")
                 page.wait_for_timeout(1_000)
                 path = IMAGES / f"workbench-{view}{suffix}{'-dark' if scheme == 'dark' else ''}.jpg"
                 page.screenshot(path=path, type="jpeg", quality=70)

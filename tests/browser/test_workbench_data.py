@@ -57,6 +57,9 @@ def test_guesses_are_shown_and_can_be_changed(visit: Visit) -> None:
     assert f"data={NAME}" in page.url
     assert page.evaluate("document.activeElement.localName") == "h1"
     assert page.get_by_label("Between cells", exact=True).input_value() == ";"
+    formats = page.get_by_label("Format", exact=True)
+    assert formats.input_value() == "csv"
+    assert {"tsv", "excel", "arff"} <= set(formats.locator("option").all_inner_texts())
     assert page.get_by_label("Text", exact=True).input_value() == "title"
     page.get_by_label("Text", exact=True).select_option("body <i>")
     page.get_by_label("Between labels", exact=True).select_option("|")
@@ -120,7 +123,20 @@ def test_a_corpus_is_deleted_after_a_question(visit: Visit, served: Served) -> N
     assert NAME in served.ask("/v1/corpora")["corpora"]
     page.get_by_role("button", name="Delete this corpus").press("Enter")
     question.get_by_role("button", name=f"Delete {NAME}").press("Enter")
-    page.wait_for_url(re.compile("#/townhall/data$"))
-    page.wait_for_selector("text=Corpus townhall")
+    page.wait_for_url(re.compile("#/[a-z-]+/data$"))
+    page.wait_for_selector(f"text=Corpus {served.ask('/v1/corpora')['corpora'][0]}")
     assert NAME not in served.ask("/v1/corpora")["corpora"]
+    assert visit.complaints == []
+
+
+def test_uploaded_data_are_deleted_after_a_question(visit: Visit, served: Served) -> None:
+    page = visit.page
+    page.get_by_role("button", name=f"Delete the uploaded data {NAME}").press("Enter")
+    assert "keep their own copy" in page.locator("dialog.doom").inner_text()
+    page.keyboard.press("Enter")  # keep them
+    assert NAME in served.ask("/v1/data")["data"]
+    page.get_by_role("button", name=f"Delete the uploaded data {NAME}").press("Enter")
+    page.locator("dialog.doom").get_by_role("button", name=f"Delete {NAME}").press("Enter")
+    page.get_by_role("button", name=f"Delete the uploaded data {NAME}").wait_for(state="detached")
+    assert NAME not in served.ask("/v1/data")["data"]
     assert visit.complaints == []

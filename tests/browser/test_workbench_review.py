@@ -181,6 +181,21 @@ def test_the_list_is_one_stop_of_tab_and_arrows_go_through_it(visit: Visit) -> N
     page.wait_for_function("document.activeElement.type === 'radio'")
 
 
+def test_the_list_folds_away_on_a_phone(visit: Visit) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 420, "height": 900})
+    listed = page.locator("ml-documents .list")
+    listed.wait_for(state="hidden")
+    page.get_by_role("button", name="Show the list").press("Enter")
+    listed.wait_for()
+    assert page.locator("ml-documents a[aria-current=true]").is_visible()
+    page.locator("ml-documents a[data-number='24']").press("Enter")
+    page.locator(".review-pane h2", has_text="letter 23").wait_for()
+    listed.wait_for(state="hidden")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    listed.wait_for()
+
+
 def test_filters_stand_in_the_address(visit: Visit) -> None:
     page = visit.page
     page.keyboard.press("/")

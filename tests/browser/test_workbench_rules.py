@@ -114,6 +114,27 @@ def test_rules_are_saved_undone_and_never_overwritten_silently(visit: Visit, ser
     assert [text for text in visit.complaints if "409" not in text] == []
 
 
+def test_a_model_is_trained_with_the_saved_rules(visit: Visit) -> None:
+    page = visit.page
+    page.route(
+        "**/v1/jobs", lambda route: route.fulfill(status=503) if route.request.method == "POST" else route.continue_()
+    )
+    with page.expect_request(lambda request: request.method == "POST" and request.url.endswith("/v1/jobs")) as sent:
+        page.get_by_role("button", name="Retrain with the rules").press("Enter")
+    assert sent.value.post_data_json == {
+        "kind": "retrain",
+        "model": "townhall",
+        "method": "svm",
+        "rules": True,
+        "corpus": "townhall",
+    }
+    page.locator("ml-review-jobs .problem button").press("Enter")
+    page.unroute("**/v1/jobs")
+    studied(visit, RULES + "\nstreets/roads: road")
+    assert page.get_by_role("button", name="Retrain with the rules").is_disabled()
+    visit.complaints[:] = [text for text in visit.complaints if "503" not in text]
+
+
 def test_the_labels_of_a_rule_are_taken_with_a_preview(visit: Visit, served: Served) -> None:
     page = visit.page
     studied(visit, RULES)
