@@ -85,7 +85,7 @@ def test_a_corpus_is_made_and_exported_with_the_same_labels(visit: Visit, tmp_pa
     page.get_by_role("button", name="Make the corpus").press("Enter")
     page.wait_for_url(re.compile(f"#/{NAME}/data$"), timeout=WAIT)
     page.wait_for_selector(f"text=Corpus {NAME}")
-    assert page.evaluate("document.activeElement.localName") == "h1"
+    page.wait_for_function("() => document.activeElement.localName === 'h1'")
     assert page.get_by_role("link", name="40", exact=True).first.get_attribute("href") == f"#/{NAME}/review"
     page.wait_for_selector("select[name=format] option", state="attached")
     with page.expect_download() as saved:
