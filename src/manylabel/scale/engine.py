@@ -54,7 +54,8 @@ class Task:
 
     def as_dict(self) -> dict[str, Any]:
         """The task as plain data."""
-        return {"function": self.function, "output": str(self.output), "arguments": dict(self.arguments)}
+        # Workers may work in other folders.
+        return {"function": self.function, "output": str(self.output.absolute()), "arguments": dict(self.arguments)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -111,12 +112,16 @@ class Engine(ABC):
         while len(results) > 1:
             groups = [results[start : start + ARITY] for start in range(0, len(results), ARITY)]
             tasks = [
-                Task(function, folder / f"{level}-{number:05d}", {"inputs": [*map(str, group)], **(arguments or {})})
+                Task(function, folder / f"{level}-{number:05d}", {"inputs": _absolute(group), **(arguments or {})})
                 for number, group in enumerate(groups)
             ]
             self.run(tasks, what)
             results, level = [task.output for task in tasks], level + 1
         return results[0]
+
+
+def _absolute(paths: Sequence[Path]) -> list[str]:
+    return [str(path.absolute()) for path in paths]
 
 
 class SerialEngine(Engine):
@@ -204,9 +209,7 @@ class _Worker:
                 f"A worker process ended while it ran {task.name!r} (exit code {self.process.wait()}).",
                 remedy="Perhaps memory ran out: use fewer workers or a smaller --memory. The same command goes on.",
             )
-        found = json.loads(answer)
-        if found["error"] is not None:
-            raise DataError(found["error"]) if found["is_ours"] else RuntimeError(found["error"])
+        check_answer(json.loads(answer))
 
     def end(self) -> None:
         """End the process, whatever it does."""
@@ -217,12 +220,22 @@ class _Worker:
 def serve() -> None:
     """Run the tasks that come on standard input, until it ends."""
     for line in sys.stdin:
-        answer: dict[str, Any] = {"error": None, "is_ours": False}
-        try:
-            run_task(Task.from_dict(json.loads(line)))
-        except ManylabelError as error:
-            answer = {"error": str(error), "is_ours": True}
-        except Exception:
-            answer = {"error": traceback.format_exc(), "is_ours": False}
-        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.write(json.dumps(answer_task(json.loads(line))) + "\n")
         sys.stdout.flush()
+
+
+def answer_task(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a task that came as plain data; its error, if there is one, as plain data."""
+    try:
+        run_task(Task.from_dict(plain))
+    except ManylabelError as error:
+        return {"error": str(error), "is_ours": True}
+    except Exception:
+        return {"error": traceback.format_exc(), "is_ours": False}
+    return {"error": None, "is_ours": False}
+
+
+def check_answer(answer: Mapping[str, Any]) -> None:
+    """Raise the error that `answer_task` met in another process."""
+    if answer["error"] is not None:
+        raise DataError(answer["error"]) if answer["is_ours"] else RuntimeError(answer["error"])

@@ -116,9 +116,10 @@ class ShardedCorpus:
         self.skipped.extend(problems.skipped)
 
     def as_dict(self) -> dict[str, Any]:
-        """The corpus as plain data, for a task of an engine."""
+        """The corpus as plain data, for a task of an engine, which may work in another folder."""
         plain = {"split": self.split, "on_error": self.on_error, "keep_blank": self.keep_blank, "labels": self.labels}
-        return {"shards": [asdict(shard) for shard in self.shards], "reading": self.reading.as_dict(), **plain}
+        shards = [{**asdict(shard), "path": str(Path(shard.path).absolute())} for shard in self.shards]
+        return {"shards": shards, "reading": self.reading.as_dict(), **plain}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:

@@ -1,0 +1,126 @@
+"""`DaskEngine` on real worker processes: the files of `SerialEngine` byte for byte, also when a worker is lost."""
+
+import json
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+distributed = pytest.importorskip("distributed", reason="distributed is not installed; make integrations installs it")
+
+from manylabel.exceptions import DataError, ParameterError  # noqa: E402
+from manylabel.scale.dask_engine import DaskEngine  # noqa: E402
+from manylabel.scale.engine import Engine, SerialEngine, Task  # noqa: E402
+from manylabel.scale.shards import ShardedCorpus  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own
+FEATURES = {"min_df": 1, "stop_words": None, "stemmer": None}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two worker processes, which are started again when they end."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> ShardedCorpus:
+    """Some shards of 2,000 documents each."""
+    folder = tmp_path_factory.mktemp("corpus")
+    draw = random.Random(0)
+    words = [f"word{number}" for number in range(5000)]
+    for number in range(6):
+        with (folder / f"{number}.jsonl").open("w", encoding="utf-8") as stream:
+            for _ in range(2000):
+                labels = draw.sample(["a", "b", "c", "d"], draw.randint(0, 3))
+                stream.write(json.dumps({"text": " ".join(draw.choices(words, k=60)), "labels": labels}) + "\n")
+    return ShardedCorpus.of(folder)
+
+
+def count(corpus: ShardedCorpus, engine: Engine, folder: Path) -> dict[str, bytes]:
+    """Count all shards and merge their tables; the files that were written."""
+    tasks = counting(corpus, folder)
+    engine.run(tasks, "Counting")
+    parts = [task.output / "part-00000" for task in tasks]
+    engine.reduce("tables:merge_files", parts, folder / "merged", "Merging")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def counting(corpus: ShardedCorpus, folder: Path) -> list[Task]:
+    return [
+        Task(
+            "matrix:count_shard",
+            folder / f"{number:05d}",
+            {"corpus": corpus.of_shard(shard).as_dict(), "features": FEATURES},
+        )
+        for number, shard in enumerate(corpus.shards)
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected(corpus: ShardedCorpus, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return count(corpus, SerialEngine(), tmp_path_factory.mktemp("serial"))
+
+
+def test_the_files_are_those_of_one_process(
+    corpus: ShardedCorpus, expected: dict[str, bytes], cluster: Any, tmp_path: Path
+) -> None:
+    with DaskEngine.connect(cluster.scheduler_address) as engine:
+        assert count(corpus, engine, tmp_path) == expected
+        names = engine.client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert {"count_shard", "merge_files"} <= set(names)
+
+
+def test_a_worker_that_is_killed_changes_nothing(
+    corpus: ShardedCorpus, expected: dict[str, bytes], cluster: Any, tmp_path: Path
+) -> None:
+    with distributed.Client(cluster, set_as_default=False) as client:
+        process = min(client.run(os.getpid).values())
+
+        def kill() -> None:
+            while not list(tmp_path.glob("0*")):
+                time.sleep(0.01)
+            os.kill(process, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        found = count(corpus, DaskEngine(client), tmp_path)
+        killer.join()
+        assert found == expected
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_errors_of_tasks_are_raised_and_what_is_done_stays(corpus: ShardedCorpus, cluster: Any, tmp_path: Path) -> None:
+    good, bad = counting(corpus, tmp_path)[:2]
+    missing = Task("tables:merge_files", tmp_path / "merged", {"inputs": [str(tmp_path / "none")]})
+    with DaskEngine.connect(cluster.scheduler_address) as engine:
+        engine.run([good], "Counting")
+        with pytest.raises(RuntimeError, match="FileNotFoundError"):
+            engine.run([good, missing], "Merging")
+        lines = tmp_path / "wrong.jsonl"
+        lines.write_text('{"text": 1}\n')
+        arguments = json.loads(json.dumps(bad.arguments))
+        arguments["corpus"]["shards"][0] |= {"path": str(lines), "start": 0, "stop": None}
+        with pytest.raises(DataError, match=r"wrong\.jsonl"):
+            engine.run([Task(bad.function, tmp_path / "bad", arguments)], "Counting")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["00000", "wrong.jsonl"]
+
+
+def test_an_address_without_a_scheduler_is_refused() -> None:
+    import dask
+
+    message = r"no Dask scheduler at 'tcp://127\.0\.0\.1:1'"
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ParameterError, match=message):
+        DaskEngine.connect("tcp://127.0.0.1:1")
+    with pytest.raises(ParameterError, match="no Dask scheduler at 'nowhere'"):
+        DaskEngine.connect("nowhere")
