@@ -53,6 +53,44 @@ def test_metrics(name: str, value: float) -> None:
     assert m.compute_ranking_metrics(T, SCORES, [name])[name] == pytest.approx(value)
 
 
+def test_propensities() -> None:
+    """Jain, Prabhu & Varma 2016, eq. 1: p = 1/(1 + C (N_l + B)^−A), C = (log N − 1)(B + 1)^A."""
+    c = (math.log(10_000) - 1) * 2.5**0.55
+    expected = [1 / (1 + c * math.exp(-0.55 * math.log(n + 1.5))) for n in (0, 10, 1000)]
+    assert m.propensities([0, 10, 1000], 10_000).tolist() == pytest.approx(expected)
+    assert m.propensities([1], 2).tolist() == [1.0]  # log 2 < 1: nothing was overlooked
+
+
+PROPENSITIES = (0.5, 0.25, 0.2, 1.0)  # a hit counts 2, 4, 5 or 1
+SECOND = 1 / math.log2(3)
+BOTH = 1 + SECOND
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ps-precision@1", 2 / (5 + 4)),  # document 0 hits its label 0, its label 2 would count 5; document 1 misses
+        ("ps-precision@3", 1),
+        ("ps-ndcg@3", ((2 + 5 / 2) / BOTH + 4 * SECOND) / ((5 + 2 * SECOND) / BOTH + 4)),
+    ],
+)
+def test_propensity_scored_metrics(name: str, value: float) -> None:
+    """Ratios of sums over documents, as in the Extreme Classification Repository."""
+    assert m.compute_ranking_metrics(T, SCORES, [name], PROPENSITIES)[name] == pytest.approx(value)
+    assert name not in m.compute_ranking_metrics(T, SCORES)
+    with pytest.raises(DataError, match="Pass propensities="):
+        m.compute_ranking_metrics(T, SCORES, [name])
+
+
+def test_equal_propensities_weigh_nothing() -> None:
+    """With p = 1 psnDCG is nDCG where a perfect ranking reaches 1, and psP is P divided by the best P."""
+    found = m.compute_ranking_metrics(T, SCORES, propensities=np.ones(4))
+    assert found["ps-ndcg@3"] == pytest.approx(found["ndcg@3"])
+    assert found["ps-precision@3"] == pytest.approx(found["precision@3"] / ((2 / 3 + 1 / 3) / 2))
+    with pytest.raises(DataError, match="each of the 4 labels"):
+        m.label_ranks(T, SCORES, [0.5, 0.0, 1.0, 1.0])
+
+
 def test_documents_without_labels_change_nothing() -> None:
     assert m.compute_ranking_metrics(T, SCORES) == m.compute_ranking_metrics(T[:2], SCORES[:2])
     assert all(math.isnan(value) for value in m.compute_ranking_metrics(T[2:], SCORES[2:]).values())

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn import metrics as sk
 
 from manylabel import metrics as m
-from manylabel.metrics import ranking
+from manylabel.metrics import ranks
 
 
 def documents(seed: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
@@ -25,7 +25,7 @@ def ranked(request: pytest.FixtureRequest) -> tuple[np.ndarray, np.ndarray]:
 
 def test_metrics_that_define_ties(ranked, monkeypatch: pytest.MonkeyPatch) -> None:
     Y_true, scores = ranked
-    monkeypatch.setattr(ranking, "MAX_COMPARISONS", 100)  # several blocks
+    monkeypatch.setattr(ranks, "MAX_COMPARISONS", 100)  # several blocks
     found = m.compute_ranking_metrics(sparse.csr_array(Y_true), scores)
     assert found["coverage"] == pytest.approx(sk.coverage_error(Y_true, scores))
     assert found["ranking-loss"] == pytest.approx(sk.label_ranking_loss(Y_true, scores))

@@ -34,7 +34,7 @@ from manylabel.evaluation.threshold_curves import (
 from manylabel.metrics.counts import DocumentCounts, LabelCounts, document_counts, label_counts
 from manylabel.metrics.curves import CurveRecord, LabelCurves, label_curves
 from manylabel.metrics.document_metrics import set_size_counts
-from manylabel.metrics.ranking import document_ranking
+from manylabel.metrics.ranks import document_ranking
 from manylabel.metrics.sweeps import ThresholdSweep, decision_sweep, threshold_sweep
 from manylabel.models.score_kinds import ScoreKind, display
 

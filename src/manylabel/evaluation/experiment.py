@@ -24,6 +24,7 @@ from manylabel.metrics import (
     label_counts,
     label_ranks,
     metrics_of_ranks,
+    propensities,
     ranking_conventions,
 )
 from manylabel.metrics.counts import document_counts
@@ -36,6 +37,7 @@ class Labeller(Protocol):
     seed: int
     labels_: list[str]
     label_counts_: Any
+    n_documents_: int
 
     @property
     def recipe(self) -> Any:
@@ -120,7 +122,10 @@ def _answers(
 ) -> tuple[Csr, LabelRanks, dict[str, float]]:
     """The predicted label sets, the ranks of the true labels, and the seconds that predicting took."""
     batches: list[Csr] = []
-    ranks = [label_ranks(T[:0], np.zeros((0, T.shape[1])))]
+    trained = np.zeros(T.shape[1])
+    trained[: len(classifier.labels_)] = classifier.label_counts_
+    propensity = propensities(trained, classifier.n_documents_)
+    ranks = [label_ranks(T[:0], np.zeros((0, T.shape[1])), propensity)]
     seconds, start = 0.0, 0
     decisions = classifier.iter_decisions(documents)
     while True:
@@ -132,7 +137,7 @@ def _answers(
         S, scores = decision
         batches.append(S)
         numbers = scores()
-        ranks.append(label_ranks(T[start : start + S.shape[0]], _widened(numbers, T.shape[1])))
+        ranks.append(label_ranks(T[start : start + S.shape[0]], _widened(numbers, T.shape[1]), propensity))
         if analyst is not None:
             analyst.add(S, numbers)
         start += S.shape[0]

@@ -79,6 +79,9 @@ Rankings
     precision_at               share of true labels among the k best
     recall_at                  share of the true labels among the k best
     ndcg_at                    normalised discounted cumulative gain of the k best
+    propensities               how probably a label that applies was assigned, from its frequency
+    ps_precision_at            precision at k in which rare labels count more
+    ps_ndcg_at                 nDCG at k in which rare labels count more
     ranking_loss               share of pairs in the wrong order
     coverage                   labels to read until all true labels are met
     ranking_average_precision  average precision of the ranking
@@ -192,6 +195,9 @@ __all__ = [
     "precision_recall_curve",
     "precision_recall_curves",
     "predicted_cardinality",
+    "propensities",
+    "ps_ndcg_at",
+    "ps_precision_at",
     "ranking_average_precision",
     "ranking_conventions",
     "ranking_loss",
@@ -283,22 +289,22 @@ if TYPE_CHECKING:
     )
     from manylabel.metrics.ranking import (
         RANKING_METRICS,
-        LabelRanks,
         RankingMetric,
         compute_ranking_metrics,
         coverage,
-        document_ranking,
-        label_ranking,
-        label_ranks,
         metrics_of_ranks,
         ndcg_at,
         one_error,
         precision_at,
+        propensities,
+        ps_ndcg_at,
+        ps_precision_at,
         ranking_average_precision,
         ranking_conventions,
         ranking_loss,
         recall_at,
     )
+    from manylabel.metrics.ranks import LabelRanks, document_ranking, label_ranking, label_ranks
     from manylabel.metrics.sweeps import ThresholdSweep, decision_sweep, threshold_sweep
     from manylabel.metrics.table import (
         METRICS,
@@ -338,10 +344,11 @@ else:
                 "pooled_accuracy, precision, recall"
             ),
             "ranking": (
-                "LabelRanks, RANKING_METRICS, RankingMetric, compute_ranking_metrics, coverage, "
-                "document_ranking, label_ranking, label_ranks, metrics_of_ranks, ndcg_at, one_error, "
-                "precision_at, ranking_average_precision, ranking_conventions, ranking_loss, recall_at"
+                "RANKING_METRICS, RankingMetric, compute_ranking_metrics, coverage, metrics_of_ranks, ndcg_at, "
+                "one_error, precision_at, propensities, ps_ndcg_at, ps_precision_at, ranking_average_precision, "
+                "ranking_conventions, ranking_loss, recall_at"
             ),
+            "ranks": "LabelRanks, document_ranking, label_ranking, label_ranks",
             "sweeps": "ThresholdSweep, decision_sweep, threshold_sweep",
             "table": "Counts, METRICS, Metric, compute_metrics, conventions, count_all, find_metric, metrics_of_counts",
             "targets": "DEFAULT_METRIC, TARGET_METRICS, TargetMetric, find_target_metric",

@@ -1,107 +1,22 @@
-"""Rankings by scores, and metrics of how well they place the true labels first.
+"""Metrics of how well a ranking of labels by their scores places the true labels first.
 
-No threshold is involved. *Label ranking* sorts the labels of each document, *document ranking* the documents of each
-label; equal scores are in the order of their index. The metrics are of label rankings, and are all computed from the
-ranks of the true labels, which can be counted batch by batch. A document without true labels is left out of every mean.
+No threshold is involved. All are computed from the ranks of the true labels, which can be counted batch by batch. A
+document without true labels is left out of every mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DataError, UnknownNameError
-from manylabel.metrics.counts import LabelMatrix, indicator
-
-MAX_COMPARISONS = 1 << 20
-"""The number of comparisons held in memory at a time."""
-
-
-def label_ranking(scores: npt.ArrayLike, k: int | None = None) -> Ints:
-    """The labels of each document, best first: documents × labels, or the first `k` columns of it.
-
-    >>> label_ranking([[0.2, 0.9, 0.2], [0.5, 0.1, 0.7]]).tolist()
-    [[1, 0, 2], [2, 0, 1]]
-    """
-    return np.argsort(-_table(scores), axis=1, kind="stable")[:, :k].astype(np.int64)
-
-
-def document_ranking(scores: npt.ArrayLike, k: int | None = None) -> Ints:
-    """The documents of each label, best first: labels × documents, or the first `k` columns of it.
-
-    >>> document_ranking([[0.2, 0.9], [0.5, 0.1], [0.2, 0.3]]).tolist()
-    [[1, 0, 2], [0, 2, 1]]
-    """
-    return label_ranking(_table(scores).T, k)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelRanks:
-    """The ranks of the true labels of documents; those of several batches can be concatenated.
-
-    `sizes` is the number of true labels of each document; the other three arrays have one number per true label,
-    document after document: `rank` its rank from 1, equal scores in the order of their index; `reach` the number of
-    labels that score at least as much; `right` the number of true labels that do, itself included.
-
-    >>> ranks = label_ranks([[1, 0, 1], [0, 0, 0]], [[0.2, 0.9, 0.2], [0.5, 0.1, 0.7]])
-    >>> ranks.sizes.tolist(), ranks.rank.tolist(), ranks.reach.tolist(), ranks.right.tolist()
-    ([2, 0], [2, 3], [3, 3], [2, 2])
-    """
-
-    sizes: Ints
-    rank: Ints
-    reach: Ints
-    right: Ints
-    labels: int
-
-    @classmethod
-    def concatenate(cls, ranks: Iterable[LabelRanks]) -> LabelRanks:
-        """The ranks of several batches of documents, in order."""
-        batches = list(ranks)
-        widths = sorted({batch.labels for batch in batches})
-        if len(widths) != 1:
-            raise DataError(
-                "Batches of ranks must have one number of labels in common, "
-                f"but there are {len(batches)} batches with {widths} labels."
-            )
-        sizes, rank, reach, right = (
-            np.concatenate([getattr(batch, name) for batch in batches]) for name in ("sizes", "rank", "reach", "right")
-        )
-        return cls(sizes, rank, reach, right, widths[0])
-
-    @property
-    def documents(self) -> Ints:
-        """The document of each true label, numbered among the documents that have one."""
-        sizes = self.sizes[self.sizes > 0]
-        return np.repeat(np.arange(len(sizes)), sizes)
-
-    def mean(self, of_labels: Floats | Ints | npt.NDArray[np.bool_], over: npt.ArrayLike) -> float:
-        """The mean over labelled documents of (sum over true labels) / `over`; nan if no document has a label."""
-        sizes = self.sizes[self.sizes > 0]
-        if not len(sizes):
-            return float("nan")
-        sums = np.bincount(self.documents, weights=of_labels, minlength=len(sizes))
-        return float(np.mean(sums / np.asarray(over, dtype=np.float64)))
-
-
-def label_ranks(Y_true: LabelMatrix, scores: npt.ArrayLike) -> LabelRanks:
-    """The ranks of the true labels among all labels by `scores` (dense: pass a batch of documents at a time)."""
-    true, table = indicator(Y_true, "Y_true"), _table(scores)
-    if true.shape != table.shape:
-        raise DataError(f"Y_true and scores must have the same shape, but have {true.shape} and {table.shape}.")
-    sizes = np.diff(true.indptr).astype(np.int64)
-    labelled = np.flatnonzero(sizes)
-    if len(labelled) < len(sizes):
-        true, table = true[labelled], table[labelled]
-    blocks = [_ranks(true[rows], table[rows]) for rows in _blocks(sizes[labelled], table.shape[1])]
-    rank, reach, right = (np.concatenate(column) for column in zip(*blocks, strict=True))
-    return LabelRanks(sizes, rank, reach, right, int(table.shape[1]))
+from manylabel.metrics.counts import LabelMatrix
+from manylabel.metrics.ranks import LabelRanks, label_ranks
 
 
 def one_error(ranks: LabelRanks) -> float:
@@ -141,8 +56,55 @@ def ndcg_at(ranks: LabelRanks, k: int) -> float:
     0.693426
     """
     gains = np.where(ranks.rank <= k, 1.0 / np.log2(ranks.rank + 1.0), 0.0)
-    reachable = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])
-    return ranks.mean(gains, reachable[np.minimum(_sizes(ranks), k)])
+    return ranks.mean(gains, _discounts(k)[np.minimum(_sizes(ranks), k)])
+
+
+def propensities(label_documents: npt.ArrayLike, n_documents: int, a: float = 0.55, b: float = 1.5) -> Floats:
+    """The estimated probability that a label which applies to a document was assigned to it, for each label.
+
+        p = 1 / (1 + C (N_l + b)^−a),   C = (log N − 1) (b + 1)^a
+
+    of N training documents, of which N_l have the label: indexers overlook rare labels. Source: Jain, Prabhu & Varma
+    2016, eq. 1, with their a and b for Wikipedia. C is at least 0, so that p is at most 1 for N < e.
+
+    >>> propensities([0, 10, 1000], 10_000).round(4).tolist()
+    [0.0842, 0.2199, 0.7669]
+    """
+    scale = max(0.0, np.log(max(n_documents, 1)) - 1.0) * (b + 1.0) ** a
+    return np.asarray(1.0 / (1.0 + scale * (np.asarray(label_documents, dtype=np.float64) + b) ** -a))
+
+
+def ps_precision_at(ranks: LabelRanks, k: int) -> float:
+    """Precision at k in which a hit counts 1/p, divided by that of the best possible ranking.
+
+    Σ_i Σ_{hits among the k best} 1/p  /  Σ_i (the k largest 1/p of the true labels), over all documents i. Source:
+    Jain, Prabhu & Varma 2016; divided by the best possible value as in the Extreme Classification Repository.
+
+    >>> ranks = label_ranks([[1, 0, 1]], [[0.2, 0.9, 0.3]], propensities=[0.5, 1.0, 0.25])
+    >>> ps_precision_at(ranks, 1), round(ps_precision_at(ranks, 2), 6)
+    (0.0, 0.666667)
+    """
+    gain, best = _known_gain(ranks), _best_ranks(ranks)
+    return _share(np.sum(gain[ranks.rank <= k]), np.sum(gain[best <= k]))
+
+
+def ps_ndcg_at(ranks: LabelRanks, k: int) -> float:
+    """The nDCG at k in which a hit counts 1/p, divided by that of the best possible ranking.
+
+    Per document Σ (1/p)/log₂(r + 1) over true labels of rank r ≤ k, divided by Σ 1/log₂(r + 1) over the ranks up to
+    min(k, |T|); the mean over documents is divided by that of the best possible ranking. Source: as `ps_precision_at`.
+
+    >>> ranks = label_ranks([[1, 0, 1]], [[0.2, 0.9, 0.3]], propensities=[0.5, 1.0, 0.25])
+    >>> round(ps_ndcg_at(ranks, 2), 6)
+    0.479625
+    """
+    gain, best = _known_gain(ranks), _best_ranks(ranks)
+    reachable = _discounts(k)[np.minimum(_sizes(ranks), k)]
+
+    def mean(rank: Ints) -> float:
+        return ranks.mean(np.where(rank <= k, gain / np.log2(rank + 1.0), 0.0), reachable)
+
+    return _share(mean(ranks.rank), mean(best))
 
 
 def ranking_loss(ranks: LabelRanks) -> float:
@@ -184,7 +146,10 @@ def ranking_average_precision(ranks: LabelRanks) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RankingMetric:
-    """A metric of label rankings; `is_share` is true for a number from 0 to 1, false for a number of labels."""
+    """A metric of label rankings; `is_share` is true for a number from 0 to 1, false for a number of labels.
+
+    `needs_propensities` is true for metrics that weigh labels by their propensities, which the ranks must know.
+    """
 
     name: str
     title: str
@@ -193,6 +158,7 @@ class RankingMetric:
     convention: str
     source: str
     is_share: bool = True
+    needs_propensities: bool = False
 
 
 _MEAN = "Mean over documents with a label; "
@@ -200,12 +166,19 @@ _ORDER = "equal scores in the order of the labels."
 _FULL = "equal scores count against the method."
 _SCHAPIRE = "Schapire & Singer 2000"
 _MANNING = "Manning, Raghavan & Schütze 2008, section 8.4"
+_JAIN = "Jain, Prabhu & Varma 2016"
 
 
 def _at(name: str, title: str, function: Callable[..., float], k: int, what: str, source: str) -> RankingMetric:
     return RankingMetric(
         f"{name}@{k}", f"{title} at {k}", partial(function, k=k), True, f"{_MEAN}{what}; {_ORDER}", source
     )
+
+
+def _scored_at(name: str, title: str, function: Callable[..., float], k: int) -> RankingMetric:
+    what = f"a hit counts 1/p of its label; divided by the best possible value; {_ORDER}"
+    compute = partial(function, k=k)
+    return RankingMetric(f"{name}@{k}", f"{title} at {k}", compute, True, what.capitalize(), _JAIN, True, True)
 
 
 _TABLE = (
@@ -230,6 +203,8 @@ _TABLE = (
         )
         for k in (3, 5)
     ),
+    *(_scored_at("ps-precision", "Propensity-scored precision", ps_precision_at, k) for k in (1, 3, 5)),
+    *(_scored_at("ps-ndcg", "Propensity-scored nDCG", ps_ndcg_at, k) for k in (3, 5)),
     RankingMetric(
         "ranking-average-precision",
         "Average precision of the ranking",
@@ -261,8 +236,12 @@ RANKING_METRICS: Mapping[str, RankingMetric] = {metric.name: metric for metric i
 
 
 def metrics_of_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> dict[str, float]:
-    """The named ranking metrics (default: all), computed from ranks, for example of several batches."""
-    chosen = list(RANKING_METRICS if names is None else names)
+    """The named ranking metrics (default: all), computed from ranks, for example of several batches.
+
+    Where the ranks know no propensities, "all" leaves out the metrics that need them.
+    """
+    known = [name for name, one in RANKING_METRICS.items() if ranks.gain is not None or not one.needs_propensities]
+    chosen = list(known if names is None else names)
     for name in chosen:
         if name not in RANKING_METRICS:
             raise UnknownNameError("ranking metric", name, RANKING_METRICS)
@@ -270,14 +249,17 @@ def metrics_of_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> d
 
 
 def compute_ranking_metrics(
-    Y_true: LabelMatrix, scores: npt.ArrayLike, names: Iterable[str] | None = None
+    Y_true: LabelMatrix,
+    scores: npt.ArrayLike,
+    names: Iterable[str] | None = None,
+    propensities: npt.ArrayLike | None = None,
 ) -> dict[str, float]:
-    """The named ranking metrics (default: all) of scores.
+    """The named ranking metrics (default: all) of scores; those named ``ps-…`` need the `propensities` of the labels.
 
     >>> compute_ranking_metrics([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]], ["one-error", "coverage"])
     {'one-error': 0.5, 'coverage': 2.0}
     """
-    return metrics_of_ranks(label_ranks(Y_true, scores), names)
+    return metrics_of_ranks(label_ranks(Y_true, scores, propensities), names)
 
 
 def ranking_conventions() -> dict[str, str]:
@@ -289,35 +271,29 @@ def _sizes(ranks: LabelRanks) -> Ints:
     return ranks.sizes[ranks.sizes > 0]
 
 
-def _table(scores: npt.ArrayLike) -> Floats:
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2:
-        raise DataError(f"A ranking needs scores of documents × labels, not an array of {table.ndim} dimension(s).")
-    if np.isnan(table).any():
-        raise DataError("Scores must be numbers, but some are nan.")
-    return table
+def _discounts(k: int) -> Floats:
+    """Σ_{r ≤ n} 1/log₂(r + 1) for n = 0 to k."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(np.arange(2, k + 2)))])
 
 
-def _blocks(sizes: Ints, n_labels: int) -> Iterator[slice]:
-    """Yield slices of documents whose true labels are compared with all labels at once."""
-    most = max(1, MAX_COMPARISONS // max(n_labels, 1))
-    ends = np.cumsum(sizes)
-    start = 0
-    while start < len(sizes) or start == 0:
-        before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-        yield slice(start, stop)
-        start = stop
+def _known_gain(ranks: LabelRanks) -> Floats:
+    if ranks.gain is None:
+        raise DataError(
+            "Propensity-scored metrics need the propensities of the labels. Pass propensities= to label_ranks or "
+            "compute_ranking_metrics; manylabel.metrics.propensities estimates them from the training documents."
+        )
+    return ranks.gain
 
 
-def _ranks(true: Any, scores: Floats) -> tuple[Ints, Ints, Ints]:
-    rows = np.repeat(np.arange(true.shape[0]), np.diff(true.indptr))
-    own = scores[rows, true.indices][:, np.newaxis]
-    all_scores = scores[rows]
-    same = all_scores == own
-    earlier = np.arange(scores.shape[1]) < true.indices[:, np.newaxis]
-    above = all_scores > own
-    rank = 1 + above.sum(axis=1) + (same & earlier).sum(axis=1)
-    reached = above | same
-    right = (reached & Csr(true).toarray().astype(np.bool_)[rows]).sum(axis=1)
-    return rank.astype(np.int64), reached.sum(axis=1).astype(np.int64), right.astype(np.int64)
+def _best_ranks(ranks: LabelRanks) -> Ints:
+    """The rank of each true label in a ranking of its document that begins with the true labels, largest 1/p first."""
+    documents = ranks.documents
+    order = np.lexsort((-_known_gain(ranks), documents))
+    starts = np.concatenate([[0], np.cumsum(_sizes(ranks))]).astype(np.int64)
+    best = np.empty(len(order), dtype=np.int64)
+    best[order] = np.arange(len(order)) - starts[documents[order]] + 1
+    return best
+
+
+def _share(reached: float, possible: float) -> float:
+    return float(reached / possible) if possible > 0 else float("nan")

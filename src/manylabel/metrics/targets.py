@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from manylabel.exceptions import UnknownNameError
 from manylabel.metrics.counts import LabelMatrix
-from manylabel.metrics.ranking import label_ranks, recall_at
+from manylabel.metrics.ranking import recall_at
+from manylabel.metrics.ranks import label_ranks
 from manylabel.metrics.table import compute_metrics, find_metric
 
 
