@@ -1,11 +1,12 @@
-"""CPU and wall seconds and peak memory of whole commands on made-up corpora with many documents and labels.
+"""CPU and wall seconds and peak memory of whole commands on corpora with many documents and labels.
 
     python -m benchmarks.memory
     python -m benchmarks.memory --quick
     python -m benchmarks.memory --only auto-2000,compare --keep FOLDER
 
-Each case runs in a process of its own, which reads the file, trains and writes the model. The corpora are those of
-`benchmarks.synthetic`. `--keep` names a folder in which corpora stay for the next run.
+Each case runs in a process of its own, which reads the file, does its work and writes a model or a report. The corpora
+are those of `benchmarks.synthetic`, and debtags (in the folder `MANYLABEL_DATA`). `--keep` names a folder in which
+corpora stay for the next run.
 """
 
 from __future__ import annotations
@@ -35,25 +36,37 @@ class Case:
     """A command on a corpus, and what it may take."""
 
     name: str
-    size: Size
+    size: Size | None
+    """The size of a made-up corpus; None for a command on real data."""
     command: tuple[str, ...]
     most_megabytes: int | None = None
     most_seconds: float | None = None
 
 
 def train(*options: str) -> tuple[str, ...]:
-    return ("train", "{data}", "--model", "{model}", *options)
+    return ("train", "{data}", "--model", "{written}", *options)
+
+
+def labels(data: str = "{data}") -> tuple[str, ...]:
+    return ("labels", data, "--report", "{written}.html")
 
 
 CASES = (
     Case("auto-50", Size(10_000, 50, 50_000), train()),
     Case("auto-2000-small", Size(10_000, 2_000, 50_000), train()),
     Case(
-        "compare", Size(10_000, 2_000, 50_000), ("compare", "{data}", "--budget", "60s", "--model", "{model}"), None, 66
+        "compare",
+        Size(10_000, 2_000, 50_000),
+        ("compare", "{data}", "--budget", "60s", "--model", "{written}"),
+        None,
+        66,
     ),
     Case("nb-2000", Size(50_000, 2_000, 50_000), train("--method", "nb"), 800),
     Case("auto-2000", Size(50_000, 2_000, 50_000), train(), 1536),
     Case("auto-20000", Size(20_000, 20_000, 50_000), train(), 3072),
+    Case("labels-debtags", None, labels("debtags"), None, 30),
+    Case("labels-5000", Size(50_000, 5_000, 50_000), labels(), 4096, 180),
+    Case("labels-5000-each-10", Size(50_000, 5_000, 50_000, further_labels=9.0), labels(), 4096, 180),
 )
 
 
@@ -64,7 +77,7 @@ class Measured:
     cpu: float
     wall: float
     megabytes: float
-    model_megabytes: float
+    written_megabytes: float
     status: int
 
 
@@ -82,26 +95,28 @@ def write_corpus(path: Path, size: Size) -> None:
             file.write(json.dumps({"text": text, "labels": [f"label{k:05d}" for k in labels]}) + "\n")
 
 
-def run(command: list[str], model: Path) -> Measured:
-    """Run manylabel in a process of its own and measure it."""
+def run(command: list[str], folder: Path) -> Measured:
+    """Run manylabel in a process of its own and measure it, with the size of what it wrote to a folder."""
     began = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "manylabel", *command], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - began
-    written = model.stat().st_size if model.exists() else 0
+    written = sum(file.stat().st_size for file in folder.iterdir())
     cpu = used.ru_utime + used.ru_stime
     return Measured(cpu, wall, used.ru_maxrss / 1024, written / MEGABYTE, process.returncode)
 
 
 def measure(case: Case, folder: Path) -> Measured:
+    """Write the corpus of a case, where it is not there yet, and run its command."""
     size = case.size
-    data = folder / f"{size.documents}x{size.labels}.jsonl"
-    if not data.exists():
-        write_corpus(data, size)
+    data = folder
+    if size is not None:
+        data = folder / f"{size.documents}x{size.labels}x{1 + size.further_labels:g}.jsonl"
+        if not data.exists():
+            write_corpus(data, size)
     with TemporaryDirectory(dir=folder) as written:
-        model = Path(written) / "model"
-        return run([part.format(data=data, model=model) for part in case.command], model)
+        return run([part.format(data=data, written=Path(written) / "written") for part in case.command], Path(written))
 
 
 def shown(case: Case, found: Measured) -> str:
@@ -110,10 +125,11 @@ def shown(case: Case, found: Measured) -> str:
         limits.append(f"{case.most_megabytes:,} MB")
     if case.most_seconds is not None:
         limits.append(f"{case.most_seconds:g} s")
+    size = "its own" if case.size is None else f"{case.size.documents:,} × {case.size.labels:,}"
     failed = "" if found.status == 0 else f" (exit code {found.status})"
     return (
-        f"| {case.name}{failed} | {case.size.documents:,} × {case.size.labels:,} | {found.cpu:.0f} | {found.wall:.0f} "
-        f"| {found.megabytes:,.0f} | {found.model_megabytes:,.0f} | {', '.join(limits) or '–'} |"
+        f"| {case.name}{failed} | {size} | {found.cpu:.0f} | {found.wall:.0f} "
+        f"| {found.megabytes:,.0f} | {found.written_megabytes:,.0f} | {', '.join(limits) or '–'} |"
     )
 
 
@@ -124,15 +140,15 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a folder in which the corpora are kept")
     options = parser.parse_args()
     wanted = options.only.split(",") if options.only else [case.name for case in CASES]
-    print("| case | documents × labels | CPU s | wall s | peak MB | model MB | goal |\n|---|---|---|---|---|---|---|")
+    print("| case | documents × labels | CPU s | wall s | peak MB | written MB | goal |\n|---|---|---|---|---|---|---|")
     with TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for case in CASES:
             if case.name not in wanted:
                 continue
-            if options.quick:
-                size = case.size
+            size = case.size
+            if options.quick and size is not None:
                 smaller = replace(size, documents=size.documents // QUICK_SHARE, labels=max(size.labels // 10, 20))
                 case = replace(case, size=smaller)
             print(shown(case, measure(case, folder)), flush=True)

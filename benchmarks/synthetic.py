@@ -1,8 +1,8 @@
 """Made-up corpora whose words and labels follow power laws, of any size, the same for the same seed.
 
 Word r of a background of all terms has probability ∝ 1 / (r + 2.7) (Zipf, Mandelbrot); label k ∝ 1 / (k + 2). A
-document has 1 + Poisson(0.25) labels, a length drawn from a log-normal, and takes 30 % of its words from words of its
-labels.
+document has 1 + Poisson(0.25) labels (or another mean), a length drawn from a log-normal, and takes 30 % of its words
+from words of its labels.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class Size:
     labels: int
     terms: int
     mean_length: int = 120
+    further_labels: float = 0.25
+    """The mean number of labels of a document beyond the first, a few of which are drawn twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def draw(size: Size, seed: int = 0) -> Drawn:
     lengths = np.maximum(random.lognormal(np.log(size.mean_length) - 0.245, 0.7, n).astype(np.int64), 5)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     words = _power_law(random, size.terms, int(starts[-1]), 2.7)
-    counts = 1 + random.poisson(0.25, n)
+    counts = 1 + random.poisson(size.further_labels, n)
     label_starts = np.concatenate([[0], np.cumsum(counts)])
     labels = _power_law(random, size.labels, int(label_starts[-1]), 2.0)
     vocabulary = random.integers(0, size.terms, (size.labels, WORDS_OF_A_LABEL))
