@@ -45,6 +45,6 @@ def choose_documents(values: Floats, X: Csr, count: int, groups: npt.ArrayLike |
         best = int(np.argmax(np.where(open_, values * (1.0 - nearest), -1.0)))
         chosen.append(best)
         open_ &= group != group[best]
-        similar = np.asarray((unit @ unit[[best]].T).todense()).reshape(-1)
+        similar = unit @ unit[[best]].toarray().reshape(-1)
         nearest = np.maximum(nearest, np.clip(similar, 0.0, 1.0))
     return np.array(chosen, dtype=np.int64)
