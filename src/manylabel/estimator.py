@@ -25,7 +25,16 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Csr = sparse.csr_array
 Table = TypeVar("Table")
-LEARNING = ("fit", "fit_transform", "fit_weighted", "fit_after", "partial_fit", "_partial_fit")
+LEARNING = (
+    "fit",
+    "fit_transform",
+    "fit_weighted",
+    "fit_after",
+    "fit_documents",
+    "fit_table",
+    "partial_fit",
+    "_partial_fit",
+)
 """The methods by which estimators learn."""
 
 

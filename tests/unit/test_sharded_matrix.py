@@ -36,12 +36,14 @@ def test_parts_are_the_matrix_of_the_whole(tmp_path: Path, monkeypatch: pytest.M
     vectorizer = Vectorizer(min_df=2)
     X = vectorizer.fit_transform([row["text"] for row in rows])
     kept = [term for term, df in zip(whole.terms, whole.document_frequency) if df >= 2]
-    matrix = Matrix(tuple(map(Part, parts)), kept, whole.labels)
-    matrix.number()
+    matrix = Matrix(tuple(map(Part, parts)), len(kept), len(whole.labels))
+    matrix.number(kept, whole.labels)
     assert kept == vectorizer.terms_
     assert whole.documents == len(texts) == matrix.shape[0]
     blocks = list(matrix.blocks())
     assert np.concatenate([numbers for numbers, _ in blocks]).tolist() == list(range(90))
     np.testing.assert_array_equal(np.vstack([block.toarray() for _, block in blocks]), X.toarray())
     np.testing.assert_array_equal(matrix.Y().toarray(), label_matrix(label_sets, whole.labels).toarray())
+    some = np.array([0, 3, 50, 89])
+    np.testing.assert_array_equal(matrix.rows(some).toarray(), X[some].toarray())
     assert whole.label_documents.tolist() == matrix.Y().sum(axis=0).tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,11 +33,11 @@ class Averaged(Scored):
     member_scores: Floats | None = None
     """Members × documents × labels."""
 
-    def fit(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
+    def fit(self, documents: OutOfFold, Y: Csr) -> MultiLabelModel:
         """The ensemble fitted to all training documents; its members are not scored out of fold again."""
         assert isinstance(self.model, Ensemble)
         assert self.member_scores is not None
-        return self.model.fit_from_scores(X, Y, self.member_scores, self.rows, facts)
+        return self.model.fit_from_scores(documents.X, Y, self.member_scores, self.rows, documents.facts)
 
 
 class AutoModel(DecidedModel):
@@ -130,7 +130,7 @@ class AutoModel(DecidedModel):
             costs = (few.settings.get("C"),)
         best, crossed = self._try_costs(costs, rule, Y, documents)
         X, gain = documents.X, _gain(best)
-        others = self._others_for(documents)
+        others = self._others_for(documents) if self.others else []
         if others and len(best.rows) == X.shape[0] and X.nnz * Y.shape[1] <= self.most_work:
             average = self._try_average(best, others, rule, Y, documents)
             crossed += average.crossed

@@ -118,10 +118,20 @@ class DecidedModel(ModelWithRule):
         features, targets = self.check_training(X, Y)
         self.rule_ = self.calibration_ = self.figures_ = self.choice_ = None
         if targets.form == "single":  # the model gets Y in its original form, so that it predicts in that form
-            self.model_ = self._fit_model(features, Y, facts)
+            model = self.unfitted_model()
+            self.model_ = fit_anew(model, features, Y, model.wanted(facts))
         else:
             documents = OutOfFold(features, facts, fold_features, self.folds, self.seed, most_scores=most_scores)
             self._learn_sets(documents, targets.Y, held_out, report)
+        return self
+
+    def fit_documents(self, documents: OutOfFold, Y: Csr, report: Report | None = None) -> Self:
+        """Learn from label sets as `fit` does; a subclass of `OutOfFold` may keep the documents on disk."""
+        self.check_parameters()
+        self.forget()
+        self.note_shape(documents.X.shape[1], Y.shape[1])
+        self.rule_ = self.calibration_ = self.figures_ = self.choice_ = None
+        self._learn_sets(documents, Y, None, report)
         return self
 
     def _learn_sets(
@@ -139,17 +149,12 @@ class DecidedModel(ModelWithRule):
         if self.learns_out_of_fold:
             found = self.score_out_of_fold(rule, Y, documents)
             rule = self._learn_from(found, rule, Csr(Y[found.rows]), report)
-            self.model_ = found.fit(documents.X, Y, documents.facts)
+            self.model_ = found.fit(documents, Y)
         else:
-            self.model_ = self._fit_model(documents.X, Y, documents.facts)
+            self.model_ = documents.fit_whole(self.unfitted_model(), Y)
         if rule is not None and held_out is not None and rule.held_out_share:
             rule.fit(self.model_.scores(held_out[0]), held_out[1], self.model_.score_kind)
         self.rule_ = None if rule is None else rule.settled()
-
-    def _fit_model(self, X: Csr, Y: object, facts: Mapping[str, Any]) -> MultiLabelModel:
-        """The model fitted to all documents, where nothing is learned on its scores."""
-        model = self.unfitted_model()
-        return fit_anew(model, X, Y, model.wanted(facts))
 
     def unfitted_model(self) -> MultiLabelModel:
         """An unfitted copy of the model."""

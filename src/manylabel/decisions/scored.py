@@ -10,7 +10,7 @@ from manylabel.decisions.base import DecisionRule, decidable_scores
 from manylabel.decisions.cross_fitting import CrossFitted
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.out_of_fold import fit_anew
+from manylabel.models.out_of_fold import OutOfFold
 from manylabel.models.score_kinds import Bools
 
 
@@ -35,6 +35,6 @@ class Scored:
         """The scores as the rule should learn from them: every label of a document that gets none is impossible."""
         return decidable_scores(self.scores, self.empty, self.model, rule)
 
-    def fit(self, X: Csr, Y: Csr, facts: Mapping[str, Any]) -> MultiLabelModel:
+    def fit(self, documents: OutOfFold, Y: Csr) -> MultiLabelModel:
         """The model fitted to all training documents."""
-        return fit_anew(self.model, X, Y, self.model.wanted(facts))
+        return documents.fit_whole(self.model, Y)

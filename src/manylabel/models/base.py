@@ -76,6 +76,12 @@ class AdditiveModel(Protocol):
     def merge(self, other: Any) -> Self:
         """A new model, the same as one fitted on the documents of both."""
 
+    def count(self, X: Csr, Y: Csr) -> Any:
+        """The table that the model learns from; tables of pieces add up."""
+
+    def fit_table(self, table: Any, **facts: Any) -> Self:
+        """Learn from a table: the same model as `fit` on the documents that were counted."""
+
 
 class MultiLabelModel(Estimator):
     """The base class of methods that score labels.
@@ -308,6 +314,11 @@ class MultiLabelModel(Estimator):
         """Store the classes, the form and the number of labels of `Y`."""
         self.classes_, self.label_form_ = targets.classes, targets.form
         self.n_labels_ = len(targets.classes)
+
+    def note_shape(self, n_features: int, n_labels: int) -> None:
+        """Store the shape of a problem with label sets whose documents are not at hand: their tables are."""
+        self.n_features_in_, self.n_labels_ = n_features, n_labels
+        self.classes_, self.label_form_ = np.arange(n_labels), "sparse"
 
     def features(self, X: object) -> Csr:
         """Checked documents × terms, of the width seen in `fit`."""

@@ -201,6 +201,15 @@ class CountModel(MultiLabelModel):
         self._learn_table(reduce(merge, parts))
         return self
 
+    def fit_table(self, table: LabelTermCounts, *, counts_of_counts: Mapping[int, int] | None = None) -> Self:
+        """Learn from a table of counts: the same model as `fit` on the documents that were counted."""
+        self.check_parameters()
+        self.forget()
+        self.note_shape(table.label_terms.shape[1], table.label_terms.shape[0])
+        self._keep_counts_of_counts(counts_of_counts)
+        self._learn_table(table)
+        return self
+
     def learn(self, X: Csr, Y: Csr) -> None:
         """Count, then apply the formula."""
         self._learn_table(self.count(X, Y))

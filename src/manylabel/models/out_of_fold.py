@@ -62,10 +62,7 @@ def out_of_fold_scores(
             f"{there_are(n_documents, 'document (1 sample)', 'documents', adverb='only')}.",
             remedy="Give more documents, or fewer folds.",
         )
-    most = max(folds, most_scores // max(Y.shape[1], 1))
-    rows = np.arange(n_documents)
-    if n_documents > most:
-        rows = np.sort(np.random.default_rng(seed).choice(n_documents, size=most, replace=False))
+    rows = scored_rows(n_documents, Y.shape[1], folds, seed, most_scores)
     place = np.full(n_documents, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     scores = np.empty((len(rows), Y.shape[1]))
@@ -80,6 +77,14 @@ def out_of_fold_scores(
         fitted = fit(model, Csr(X_train), Csr(Y[train]), of_fold)
         scores[place[wanted]] = fitted.scores(X_test)
     return scores, rows
+
+
+def scored_rows(n_documents: int, n_labels: int, folds: int, seed: int, most_scores: int) -> Ints:
+    """The documents that are scored: all, or a random sample where there were more than `most_scores` scores."""
+    most = max(folds, most_scores // max(n_labels, 1))
+    if n_documents <= most:
+        return np.arange(n_documents)
+    return np.sort(np.random.default_rng(seed).choice(n_documents, size=most, replace=False))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +110,10 @@ class OutOfFold:
             facts["sample_weight"] = facts["sample_weight"][rows]
         of_rows = None if features is None else lambda train, test: features(rows[train], rows[test])
         return replace(self, X=Csr(self.X[rows]), facts=facts, features=of_rows)
+
+    def fit_whole(self, model: MultiLabelModel, Y: Csr) -> MultiLabelModel:
+        """A copy of the model fitted to all documents."""
+        return fit_anew(model, self.X, Y, model.wanted(self.facts))
 
     def __call__(self, model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
         """Scores, the rows of their documents, and which of these have no term that the copy knew.

@@ -47,6 +47,23 @@ class ValueTableModel(MultiLabelModel):
             self.restore(table.as_learned())
         self.learn_table(table, X, Y)
 
+    def count(self, X: Csr, Y: Csr) -> ValueTable:
+        """The table of the values of X by the labels of Y."""
+        return self._tabulate(X, Y)[0].condensed()
+
+    def fit_table(self, table: ValueTable) -> Self:
+        """Learn from a table: the same model as `fit` on the documents that were counted; only without refinement."""
+        n_terms, n_labels = table.values.shape[1], table.label_rows.shape[0]
+        self.check_parameters()
+        self.check_columns(n_terms, n_labels)
+        self.forget()
+        self.note_shape(n_terms, n_labels)
+        if self.keep_counts:
+            self.restore(table.as_learned())
+        X, Y = (Csr(np.zeros((0, width))) for width in (n_terms, n_labels))
+        self.learn_table(table, X, Y)
+        return self
+
     def _tabulate(self, X: Csr, Y: Csr) -> tuple[ValueTable, Csr, Csr]:
         """The counted values, and the documents they were counted in; for classes, only those with a label."""
         if self.target == "labels":

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from manylabel.data.labels import label_matrix, label_names
 from manylabel.estimator import Csr, Ints
 from manylabel.features.vectorize import Vectorizer
+from manylabel.models.score_kinds import Bools
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.tables import Tables, places
 
@@ -64,10 +66,13 @@ class Part:
         np.save(self.folder / "columns.npy", places(terms, own.terms).astype(np.int32))
         np.save(self.folder / "labels.npy", places(labels, own.labels).astype(np.int32))
 
-    def X(self, n_terms: int) -> Csr:
-        """The counts of the terms of the whole corpus, documents × terms."""
-        counts = self._read("X-data")
-        return _renumbered(counts, *self._table("X"), self._read("columns"), n_terms)
+    def X(self, n_terms: int, rows: Ints | None = None) -> Csr:
+        """The counts of the terms of the whole corpus, documents × terms; those of some documents for `rows`."""
+        data, (indices, indptr), columns = self._read("X-data"), self._table("X"), self._read("columns")
+        if rows is not None:
+            picked = Csr((data, indices, indptr), shape=(len(indptr) - 1, len(columns)))[rows]
+            data, indices, indptr = picked.data, picked.indices, picked.indptr
+        return _renumbered(data, indices, indptr, columns, n_terms)
 
     def Y(self, n_labels: int) -> Csr:
         """The labels of the documents, documents × labels of the whole corpus."""
@@ -98,40 +103,54 @@ class Matrix:
     """X and Y of a whole corpus, part after part."""
 
     parts: tuple[Part, ...]
-    terms: list[str]
-    labels: list[str]
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """The number of documents of each part."""
-        return np.array([len(part._read("X-indptr")) - 1 for part in self.parts], dtype=np.int64)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Documents and terms."""
-        return int(self.sizes.sum()), len(self.terms)
+    n_terms: int
+    n_labels: int
 
     @cached_property
     def starts(self) -> Ints:
         """The number of the first document of each part, and the number of documents."""
-        return np.concatenate([[0], np.cumsum(self.sizes)])
+        sizes = [len(np.load(part.folder / "X-indptr.npy", mmap_mode="r")) - 1 for part in self.parts]
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
-    def number(self) -> None:
-        """Write the columns of every part, see `Part.number`."""
-        terms, labels = (dict(zip(names, range(len(names)), strict=True)) for names in (self.terms, self.labels))
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents and terms."""
+        return int(self.starts[-1]), self.n_terms
+
+    def number(self, terms: Sequence[str], labels: Sequence[str]) -> None:
+        """Write the columns that terms and labels have in every part, see `Part.number`."""
+        columns = [dict(zip(names, range(len(names)), strict=True)) for names in (terms, labels)]
         for part in self.parts:
-            part.number(terms, labels)
+            part.number(*columns)
 
     def Y(self) -> Csr:
         """The labels of all documents; they fit in memory where documents have few labels each."""
-        tables = [part.Y(len(self.labels)) for part in self.parts]
+        tables = [part.Y(self.n_labels) for part in self.parts]
         sizes = np.concatenate([np.diff(table.indptr) for table in tables])
         indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         indices = np.concatenate([table.indices for table in tables])
-        return Csr((np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(self.shape[0], len(self.labels)))
+        return Csr((np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(self.shape[0], self.n_labels))
 
-    def blocks(self) -> Iterator[tuple[Ints, Csr]]:
-        """The numbers of the documents of each part, and their counts of terms."""
-        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
-            X = part.X(len(self.terms))
-            yield np.arange(start, start + X.shape[0]), X
+    def blocks(self, wanted: Bools | None = None) -> Iterator[tuple[Ints, Csr]]:
+        """The numbers of the documents of each part, and their counts of terms; only documents that are `wanted`."""
+        for part, start, stop in zip(self.parts, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True):
+            if wanted is None:
+                yield np.arange(start, stop), part.X(self.n_terms)
+            elif (rows := np.flatnonzero(wanted[start:stop])).size:
+                yield start + rows, part.X(self.n_terms, rows)
+
+    def rows(self, numbers: Ints) -> Csr:
+        """The counts of terms of some documents, whose numbers ascend."""
+        wanted = np.zeros(self.shape[0], dtype=np.bool_)
+        wanted[numbers] = True
+        found = [X for _, X in self.blocks(wanted)]
+        return Csr(sparse.vstack(found, format="csr")) if found else Csr((0, self.n_terms), dtype=np.int32)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The matrix as plain data, for a task of an engine."""
+        return {"parts": [str(part.folder) for part in self.parts], "n_terms": self.n_terms, "n_labels": self.n_labels}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """The matrix that `as_dict` described."""
+        return cls(tuple(Part(Path(name)) for name in plain["parts"]), plain["n_terms"], plain["n_labels"])

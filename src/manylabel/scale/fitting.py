@@ -1,0 +1,224 @@
+"""Models fitted to documents on disk: from merged tables of counts, or label by label (`svm_blocks`)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from manylabel import modelfile
+from manylabel.data.splits import iterative_stratification
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import UnsupportedError
+from manylabel.features.weighting import Weighting
+from manylabel.models.base import AdditiveModel, MultiLabelModel, unfitted_copy
+from manylabel.models.count_model import LabelTermCounts
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.out_of_fold import OutOfFold, scored_rows
+from manylabel.models.score_kinds import Bools
+from manylabel.models.value_counts import ValueTable
+from manylabel.scale.engine import Engine, Task
+from manylabel.scale.matrix import Matrix
+from manylabel.scale.selected import Selected, csr_arrays, csr_of
+from manylabel.scale.svm_blocks import fit_blocks
+from manylabel.strategies.weighted_member import WeightedMember
+
+PARTS_A_TASK = 8
+"""How many parts of the matrix one task counts."""
+TABLES = {"LabelTermCounts": LabelTermCounts, "ValueTable": ValueTable}
+
+
+# ---- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def count_labels(output: Path, documents: Mapping[str, Any], model: str, start: int, stop: int) -> None:
+    """Count the table that an additive model learns from, in the parts from `start` to `stop`; a task."""
+    selected, learner = Selected.from_dict(documents), cast(AdditiveModel, modelfile.load(model))
+    first, Y = int(selected.matrix.starts[start]), selected.Y()
+    part = Matrix(selected.matrix.parts[start:stop], selected.matrix.n_terms, selected.matrix.n_labels)
+    wanted = selected.wanted()
+    within = None if wanted is None else wanted[first : first + part.shape[0]]
+    table = learner.count(Csr((0, part.n_terms)), Csr((0, Y.shape[1]), dtype=np.int8))
+    for numbers, X in Selected(part, selected.labels, None, selected.weighting).blocks(within):
+        table = table + learner.count(X, Csr(Y[first + numbers]))
+    save_table(output, table)
+
+
+def add_tables(output: Path, inputs: Sequence[str]) -> None:
+    """Add tables that `count_labels` wrote; a task."""
+    total = load_table(Path(inputs[0]))
+    for name in inputs[1:]:
+        total = total + load_table(Path(name))
+    save_table(output, total)
+
+
+def save_table(path: Path, table: Any) -> None:
+    """Write a table of counts to a file: arrays, sparse matrices and numbers."""
+    plain: dict[str, Any] = {"kind": np.array(type(table).__name__)}
+    for item in fields(table):
+        value = getattr(table, item.name)
+        if isinstance(value, Csr):
+            plain |= csr_arrays(item.name, value)
+        else:
+            plain[item.name] = np.asarray(value)
+    with path.open("wb") as stream:
+        np.savez(stream, **plain)
+
+
+def load_table(path: Path) -> Any:
+    """The table that `save_table` wrote."""
+    with np.load(path, allow_pickle=False) as stored:
+        kind = TABLES[str(stored["kind"])]
+        found: dict[str, Any] = {}
+        for item in fields(kind):
+            if f"{item.name}.indptr" in stored:
+                found[item.name] = csr_of(item.name, stored)
+            else:
+                array = stored[item.name]
+                found[item.name] = array if array.ndim else array.item()
+    return kind(**found)
+
+
+# ---- fitting ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardedOutOfFold(OutOfFold):
+    """Documents on disk with the folds of `OutOfFold`: models are fitted by the tasks of an engine.
+
+    X is a `Matrix`. Folds, sampled documents and the weighting of each fold are those of a training in memory.
+    """
+
+    engine: Engine = None  # type: ignore[assignment]
+    folder: Path = Path()
+    """Where results of tasks are kept. Their names are made of what they were computed from, so that they are found
+    again after an interruption."""
+    weighting: Weighting | None = None
+    """The weighting of the method, not fitted."""
+
+    @property
+    def matrix(self) -> Matrix:
+        """X on disk."""
+        return cast(Matrix, self.X)
+
+    def fit_whole(self, model: MultiLabelModel, Y: Csr) -> MultiLabelModel:
+        """See `OutOfFold.fit_whole`."""
+        return self._fit(model, Y, None, self.learn_weighting(self.weighting, None))
+
+    def __call__(self, model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
+        """See `OutOfFold`."""
+        n_documents, n_labels = Y.shape
+        rows = scored_rows(n_documents, n_labels, self.folds, self.seed, self.most_scores)
+        scores, empty = np.empty((len(rows), n_labels)), np.zeros(len(rows), dtype=np.bool_)
+        for train, test in iterative_stratification(Y, self.folds, self.seed):
+            wanted = np.zeros(n_documents, dtype=np.bool_)
+            wanted[train] = True
+            weighting = self.learn_weighting(self.weighting, wanted)
+            fitted = self._fit(model, Y, wanted, weighting)
+            tested = np.intersect1d(test, rows, assume_unique=True)
+            counts = self.matrix.rows(tested)
+            X = counts.astype(np.float64) if weighting is None else weighting.transform(counts)
+            places = np.searchsorted(rows, tested)
+            scores[places], empty[places] = fitted.scores(X), np.diff(X.indptr) == 0
+        return scores, rows, empty
+
+    def _fit(
+        self, model: MultiLabelModel, Y: Csr, wanted: Bools | None, weighting: Weighting | None
+    ) -> MultiLabelModel:
+        """A copy of the model fitted to the wanted documents, read with a weighting."""
+        if isinstance(model, WeightedMember):
+            own = self.learn_weighting(model.weighting, wanted)
+            fitted = unfitted_copy(model)
+            fitted.note_shape(self.matrix.n_terms, Y.shape[1])
+            inner = self._fit(model.model, Y, wanted, own or weighting)
+            return fitted.restore({**fitted.learned_state(), "weighting_": own, "model_": inner})
+        selected = Selected(
+            self.matrix,
+            self._kept_labels(Y),
+            None if wanted is None else self._kept_rows(wanted),
+            None if weighting is None else self._kept_estimator(weighting),
+        )
+        unfitted = unfitted_copy(model)
+        if isinstance(model, LinearSVM):
+            return fit_blocks(unfitted, selected, Y, wanted, self.engine, self._place(unfitted, selected))
+        if not model.is_additive:
+            raise UnsupportedError(
+                f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
+                "Rocchio or a linear SVM (nb, rocchio, svm or the default), or raise --memory."
+            )
+        facts = {} if wanted is not None else {k: v for k, v in model.wanted(self.facts).items() if k != "deadline"}
+        return self._from_tables(unfitted, selected, facts)
+
+    def _from_tables(self, model: MultiLabelModel, selected: Selected, facts: Mapping[str, Any]) -> MultiLabelModel:
+        place, path = self._place(model, selected), str(self._kept_estimator(model))
+        ends = range(0, len(self.matrix.parts), PARTS_A_TASK)
+        tasks = [
+            Task(
+                "fitting:count_labels",
+                place / f"counts-{start:05d}",
+                {"documents": selected.as_dict(), "model": path, "start": start, "stop": start + PARTS_A_TASK},
+            )
+            for start in ends
+        ]
+        self.engine.run(tasks, "Counting terms by label")
+        counted = [task.output for task in tasks]
+        merged = self.engine.reduce("fitting:add_tables", counted, place / "sums", "Adding tables")
+        return cast(MultiLabelModel, cast(AdditiveModel, model).fit_table(load_table(merged), **facts))
+
+    def learn_weighting(self, weighting: Weighting | None, wanted: Bools | None) -> Weighting | None:
+        """The weighting, fitted to the wanted documents."""
+        if weighting is None:
+            return None
+        frequency = np.zeros(self.matrix.n_terms, dtype=np.int64)
+        for _, X in self.matrix.blocks(wanted):
+            frequency += np.bincount(X.indices, minlength=self.matrix.n_terms)
+        documents = self.matrix.shape[0] if wanted is None else int(wanted.sum())
+        state = {"document_frequency_": frequency, "n_documents_": documents, "weighed_before_": False}
+        return unfitted_copy(weighting).restore(state)
+
+    # ---- files that tasks read -------------------------------------------------------------------------------------
+
+    def _place(self, model: MultiLabelModel, selected: Selected) -> Path:
+        """The folder for the results of one fit."""
+        named = [self._kept_estimator(model), selected.labels, selected.rows, selected.weighting]
+        return self.folder / f"fit-{_digest(json.dumps([path and path.name for path in named]).encode())}"
+
+    def _kept_labels(self, Y: Csr) -> Path:
+        path = self.folder / f"labels-{_digest(Y.indptr.tobytes(), Y.indices.tobytes(), str(Y.shape).encode())}"
+        return _kept(path, lambda stream: np.savez(stream, **csr_arrays("Y", Y)))
+
+    def _kept_rows(self, wanted: Bools) -> Path:
+        return _kept(self.folder / f"rows-{_digest(wanted.tobytes())}", lambda stream: np.save(stream, wanted))
+
+    def _kept_estimator(self, estimator: Any) -> Path:
+        """A file with an estimator, fitted or not, named after its settings and what it learned."""
+        state = {name: value for name, value in estimator.learned_state().items() if isinstance(value, np.ndarray)}
+        settings = repr(
+            [(type(one).__name__, sorted(one.get_params(deep=False).items(), key=str)) for one in [estimator]]
+        )
+        path = self.folder / f"model-{_digest(settings.encode(), *(state[name].tobytes() for name in sorted(state)))}"
+        if not path.exists():
+            modelfile.save(estimator, path)
+        return path
+
+
+def _digest(*pieces: bytes) -> str:
+    found = hashlib.sha256()
+    for piece in pieces:
+        found.update(piece)
+    return found.hexdigest()[:16]
+
+
+def _kept(path: Path, write: Callable[[Any], None]) -> Path:
+    """The path of a file that is written unless it is there."""
+    from manylabel.data.atomic import atomic_write
+
+    if not path.exists():
+        with atomic_write(path) as stream:
+            write(stream)
+    return path

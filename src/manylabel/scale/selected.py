@@ -1,0 +1,81 @@
+"""Some documents of a matrix on disk as a model reads them, described by plain data so that tasks can open them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel import modelfile
+from manylabel.estimator import Csr, Ints
+from manylabel.features.weighting import Weighting
+from manylabel.models.score_kinds import Bools
+from manylabel.scale.matrix import Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """Some documents of a matrix as a model reads them: weighted, with labels; as plain data for tasks."""
+
+    matrix: Matrix
+    labels: Path
+    """Y of all documents, all labels or some."""
+    rows: Path | None = None
+    """Which documents are meant, a file of truth values; None for all."""
+    weighting: Path | None = None
+    """A fitted `Weighting`; None for counts."""
+
+    def blocks(self, only: Bools | None = None) -> Iterator[tuple[Ints, Csr]]:
+        """The numbers of the documents of each part, and X as the model reads it."""
+        wanted = self.wanted() if only is None else only
+        weigh = self.weigh
+        for numbers, counts in self.matrix.blocks(wanted):
+            yield numbers, weigh(counts)
+
+    @property
+    def weigh(self) -> Callable[[Csr], Csr]:
+        """The function that turns counts into X."""
+        if self.weighting is None:
+            return lambda counts: Csr((counts.data.astype(np.float64), counts.indices, counts.indptr), counts.shape)
+        return cast(Weighting, modelfile.load(self.weighting)).transform
+
+    def wanted(self) -> Bools | None:
+        """Which documents are meant; None for all."""
+        return None if self.rows is None else np.load(self.rows)
+
+    def Y(self) -> Csr:
+        """The labels of all documents."""
+        return load_csr(self.labels)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The selection as plain data."""
+        named = {"labels": self.labels, "rows": self.rows, "weighting": self.weighting}
+        return {"matrix": self.matrix.as_dict(), **{key: str(path) for key, path in named.items() if path is not None}}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """The selection that `as_dict` described."""
+        paths = {key: Path(plain[key]) for key in ("labels", "rows", "weighting") if key in plain}
+        return cls(Matrix.from_dict(plain["matrix"]), **paths)
+
+
+def csr_arrays(name: str, table: Csr) -> dict[str, npt.NDArray[Any]]:
+    """A sparse matrix as arrays by name."""
+    parts = {"data": table.data, "indices": table.indices, "indptr": table.indptr, "shape": np.array(table.shape)}
+    return {f"{name}.{key}": array for key, array in parts.items()}
+
+
+def csr_of(name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Csr:
+    """The sparse matrix that `csr_arrays` took apart."""
+    data, indices, indptr, shape = (stored[f"{name}.{key}"] for key in ("data", "indices", "indptr", "shape"))
+    return Csr((data, indices, indptr), shape=tuple(shape.tolist()))
+
+
+def load_csr(path: Path) -> Csr:
+    """A sparse matrix in a file of its own."""
+    with np.load(path, allow_pickle=False) as stored:
+        return csr_of("Y", stored)

@@ -1,0 +1,185 @@
+"""Linear SVMs of documents on disk: labels in blocks, each solved on the documents that decide about it.
+
+A document whose margin is met has no influence on the solution (its dual variable is 0). So a block of labels is solved
+in memory on its positives and some others; then all documents are streamed, those whose margin is violated are
+added, and it is solved again from there, until none is left. The result is the solution on all documents, to the
+solver's tolerance. Source: the working sets of the solver in memory (docs/decisions/0010), across files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from scipy import sparse
+
+from manylabel import modelfile
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import UnsupportedError
+from manylabel.kernels.linear_solvers import LinearFit, fit_linear, largest
+from manylabel.kernels.score_batches import batch_scores
+from manylabel.models.linear_svm import MANY_WEIGHTS, PRUNED_SHARE, LinearSVM
+from manylabel.models.score_kinds import Bools
+from manylabel.scale.engine import Engine, Task
+from manylabel.scale.selected import Selected, csr_arrays, csr_of
+
+MOST_POSITIVES = 1 << 17
+"""Documents of the labels of a block, beyond which it has no further label."""
+MOST_LABELS = 64
+OTHERS = 1 << 13
+"""Random documents that a block begins with beside those of its labels."""
+LEAST_ADDED = 1 << 10
+"""How many documents a label may add after a pass over all documents; or as many as it has support vectors."""
+
+
+def label_blocks(counts: Ints) -> list[list[int]]:
+    """Labels in blocks, the most frequent first; a block has at most 64 labels and, beyond its first, 2¹⁷ documents.
+
+    >>> label_blocks(np.array([1, 100_000, 50_000, 0, 3]))
+    [[1], [2, 4, 0, 3]]
+    """
+    blocks: list[list[int]] = []
+    size = 0
+    for label in np.argsort(-counts, kind="stable").tolist():
+        if not blocks or len(blocks[-1]) == MOST_LABELS or size + counts[label] > MOST_POSITIVES:
+            blocks.append([])
+            size = 0
+        blocks[-1].append(label)
+        size += int(counts[label])
+    return blocks
+
+
+def fit_blocks(
+    model: LinearSVM, selected: Selected, Y: Csr, wanted: Bools | None, engine: Engine, place: Path
+) -> LinearSVM:
+    """The model fitted to documents on disk: one task per block of labels."""
+    if model.loss == "logistic":
+        raise UnsupportedError(
+            "With the logistic loss every document decides about every label, so they must fit in memory. Use "
+            "--set model.loss=squared_hinge, or raise --memory."
+        )
+    trained = Y if wanted is None else Y[wanted]
+    counts = np.bincount(trained.indices, minlength=Y.shape[1]).astype(np.int64)
+    blocks = label_blocks(counts)
+    place.mkdir(parents=True, exist_ok=True)
+    path = place / "model"
+    if not path.exists():
+        modelfile.save(model, path)
+    arguments = {"documents": selected.as_dict(), "model": str(path)}
+    tasks = [
+        Task("svm_blocks:solve_block", place / f"labels-{number:05d}", {**arguments, "labels": block})
+        for number, block in enumerate(blocks)
+    ]
+    engine.run(tasks, "Training")
+    return _joined(model, blocks, [task.output for task in tasks], (selected.matrix.n_terms, Y.shape[1]))
+
+
+def _joined(
+    model: LinearSVM, blocks: Sequence[list[int]], results: Sequence[Path], shape: tuple[int, int]
+) -> LinearSVM:
+    """One model of the solutions of all blocks."""
+    order = np.argsort([label for block in blocks for label in block], kind="stable")
+    found = [_load(path) for path in results]
+    by_label = Csr(sparse.vstack([weights for weights, _, _ in found], format="csr")[order])
+    weights = Csr(by_label.T.tocsr())
+    cells = weights.data.nbytes + weights.indices.nbytes + 4 * (shape[0] + 1)
+    model.note_shape(*shape)
+    model.weights_ = weights.toarray() if shape[0] * shape[1] * weights.dtype.itemsize < cells else weights
+    model.intercept_ = np.concatenate([intercept for _, intercept, _ in found])[order]
+    model.n_iter_ = np.concatenate([epochs for _, _, epochs in found])[order]
+    return model
+
+
+def _load(path: Path) -> tuple[Csr, Floats, Ints]:
+    with np.load(path, allow_pickle=False) as stored:
+        return csr_of("weights", stored), stored["intercept"], stored["epochs"]
+
+
+def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> None:
+    """Solve a block of labels and write labels × terms, intercepts and epochs; a task."""
+    selected, svm = Selected.from_dict(documents), cast(LinearSVM, modelfile.load(model))
+    whole = selected.Y()
+    found = _Block(svm, selected, Csr(whole[:, list(labels)]), list(labels)).solve()
+    n_terms = selected.matrix.n_terms
+    many = n_terms * whole.shape[1] >= MANY_WEIGHTS
+    share = (PRUNED_SHARE if many else 0.0) if svm.prune == "auto" else float(svm.prune)
+    weights = _pruned(found, n_terms, share)
+    with output.open("wb") as stream:
+        np.savez(stream, **csr_arrays("weights", weights), intercept=found.intercept, epochs=found.epochs)
+
+
+def _pruned(found: LinearFit, n_terms: int, share: float) -> Csr:
+    """The weights, labels × terms, without the smallest ones of each label."""
+    by_label = Csr(sparse.csr_array(found.weights).T.tocsr())
+    if not share:
+        return by_label
+    rows = [slice(*by_label.indptr[label : label + 2]) for label in range(by_label.shape[0])]
+    kept = [largest(by_label.data[row], share) + row.start for row in rows]
+    places = np.concatenate([np.zeros(0, dtype=np.int64), *kept])
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in kept])])
+    return Csr((by_label.data[places], by_label.indices[places], starts), shape=(len(rows), n_terms))
+
+
+class _Block:
+    """The problem of some labels on all documents, and the documents that are in memory."""
+
+    def __init__(self, model: LinearSVM, selected: Selected, Y: Csr, labels: list[int]) -> None:
+        self.model, self.selected, self.Y, self.labels = model, selected, Y, labels
+        wanted = selected.wanted()
+        self.outside = np.ones(Y.shape[0], dtype=np.bool_) if wanted is None else wanted
+        """Documents to learn from that are not in memory."""
+        self.members: Ints = np.zeros(0, dtype=np.int64)
+        self.X = Csr((0, selected.matrix.n_terms), dtype=np.float64)
+
+    def solve(self) -> LinearFit:
+        """The solution on all documents."""
+        carried = np.flatnonzero((np.diff(self.Y.indptr) > 0) & self.outside)
+        others = np.flatnonzero(self.outside)
+        if len(others) > OTHERS:
+            others = np.random.default_rng(self.model.seed).choice(others, size=OTHERS, replace=False)
+        self._take(np.union1d(carried, others))
+        found = self._solve(None)
+        while len(more := self._violated(found)):
+            self._take(more)
+            found = self._solve(found.dual)
+        return found
+
+    def _take(self, numbers: Ints) -> None:
+        """Read documents into memory, after those that are there."""
+        only = np.zeros(len(self.outside), dtype=np.bool_)
+        only[numbers] = True
+        rows = [X for _, X in self.selected.blocks(only)]
+        self.X = Csr(sparse.vstack([self.X, *rows], format="csr"))
+        self.members = np.concatenate([self.members, numbers])
+        self.outside[numbers] = False
+
+    def _solve(self, initial: Csr | None) -> LinearFit:
+        model = self.model
+        return fit_linear(
+            self.X, Csr(self.Y[self.members]), loss=model.loss, C=self._of_labels(model.C), J=self._of_labels(model.J),
+            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=model.tol, max_iter=model.max_iter,
+            seed=model.seed, n_jobs=1, initial=initial,
+        )  # fmt: skip
+
+    def _of_labels(self, value: Any) -> Floats:
+        values = np.asarray(value, dtype=np.float64)
+        return values[self.labels] if values.ndim else values
+
+    def _violated(self, found: LinearFit) -> Ints:
+        """Documents outside, negatives of all labels, whose margin is violated: for each label the worst ones."""
+        limit = (0.1 if self.model.loss == "hinge" else 1.0) * self.model.tol - 1
+        numbers, labels, scores = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+        for block, X in self.selected.blocks(self.outside):
+            margins = batch_scores(X, found.weights, 1) + found.intercept
+            rows, columns = np.nonzero(margins > limit)
+            numbers.append(block[rows])
+            labels.append(columns)
+            scores.append(margins[rows, columns])
+        where, label = np.concatenate(numbers), np.concatenate(labels)
+        order = np.lexsort((-np.concatenate(scores), label))
+        where, label = where[order], label[order]
+        rank = np.arange(len(label)) - np.searchsorted(label, label)
+        support = np.bincount(found.dual.indices, minlength=len(self.labels))
+        return np.unique(where[rank < np.maximum(support, LEAST_ADDED)[label]])

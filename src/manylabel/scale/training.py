@@ -1,0 +1,266 @@
+"""Training on a corpus that does not fit in memory: a `TextClassifier` as from `fit`, from shards on disk."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manylabel import __version__
+from manylabel.catalog import find_method
+from manylabel.classifier import TextClassifier
+from manylabel.data.atomic import atomic_text
+from manylabel.data.documents import strings
+from manylabel.decisions.auto import AutoModel
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.single_label import one_label_decision
+from manylabel.estimator import Csr
+from manylabel.evaluation.expected import expected_quality
+from manylabel.exceptions import DataError, UnsupportedError
+from manylabel.features.pipeline import PRUNING, FeaturePipeline
+from manylabel.features.reading import GUESS, Reading
+from manylabel.features.vectorize import Vectorizer
+from manylabel.features.vocabulary import TermTable
+from manylabel.features.weighting import Weighting
+from manylabel.memory import table_bytes
+from manylabel.models.out_of_fold import MOST_SCORES
+from manylabel.progress import remark, stage
+from manylabel.recipe import Recipe
+from manylabel.scale.engine import Engine, Task
+from manylabel.scale.fitting import ShardedOutOfFold
+from manylabel.scale.matrix import Matrix, Part
+from manylabel.scale.shards import ShardedCorpus
+from manylabel.scale.tables import Tables
+from manylabel.wording import counted
+
+SAMPLED_SHARDS = 64
+"""The language and script of the texts are chosen by the first documents of so many shards."""
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardedTraining:
+    """The settings of one training, and where it keeps its work: the same settings go on with it."""
+
+    corpus: ShardedCorpus
+    recipe: Recipe
+    folder: Path
+    engine: Engine
+    single_label: bool | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+    memory: str | int | None = None
+
+    def run(self) -> TextClassifier:
+        """The fitted classifier."""
+        self._check()
+        self._prepare_folder()
+        settings = self.recipe.vectorizer_settings
+        reading = self._chosen(settings)
+        whole, parts = self._count({**settings, **reading})
+        vectorizer = self._vocabulary(settings, reading, whole)
+        matrix = Matrix(tuple(parts), len(vectorizer.terms_), len(whole.labels))
+        with stage("Numbering terms"):
+            matrix.number(vectorizer.terms_, whole.labels)
+            Y = matrix.Y()
+        recipe = self._for_one_label(whole)
+        weighting = Weighting(**recipe.weighting) if recipe.weighting else None
+        documents = ShardedOutOfFold(
+            matrix,  # type: ignore[arg-type]
+            {},
+            None,
+            FOLDS,
+            self.seed,
+            most_scores=table_bytes(self.memory, 8 * MOST_SCORES) // 8,
+            engine=self.engine,
+            folder=self.folder / "fits",
+            weighting=weighting,
+        )
+        documents.folder.mkdir(exist_ok=True)
+        unseen: list[tuple[Csr, Csr]] = []
+        decided = self._model(recipe, weighting, whole, vectorizer)
+        decided.fit_documents(documents, Y, lambda *both: unseen.append(both))
+        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
+        fitted_weighting = None if weighting is None else documents.learn_weighting(weighting, None)
+        state = {"vectorizer_": vectorizer, "weighting_": fitted_weighting, "selector_": None, "keywords_": None}
+        features.restore({**state, "n_columns_": None, "kept_": None})
+        return self._classifier(recipe, features, decided, whole, unseen)
+
+    # ---- what can be trained ----------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        """Raise an error for settings that need all documents in memory."""
+        recipe = self.recipe
+        needs = {
+            "keyword rules": recipe.features.get("rules") is not None,
+            "selection of terms": bool(recipe.selection),
+            "hashed terms": recipe.features.get("n_hashes") is not None,
+        }
+        for what, is_set in needs.items():
+            if is_set:
+                raise UnsupportedError(
+                    f"Training with {what} needs all documents in memory. Leave it out, or raise --memory."
+                )
+        rule = recipe.build_rule()
+        if rule is not None and rule.held_out_share:
+            raise UnsupportedError(
+                "A guarantee is learned on documents in memory. Leave it out (--guarantee), or raise --memory."
+            )
+
+    def _model(
+        self, recipe: Recipe, weighting: Weighting | None, whole: Tables, vectorizer: Vectorizer
+    ) -> DecidedModel:
+        decided = recipe.build(folds=FOLDS, seed=self.seed, n_jobs=self.n_jobs)
+        if isinstance(decided, AutoModel):
+            decided.others = ()  # they are averaged on small data only
+        is_pruned = len(vectorizer.terms_) < len(whole.terms)
+        if is_pruned and weighting is None and "counts_of_counts" in decided.wants:
+            raise UnsupportedError(
+                f"The discount of {recipe.method} is estimated from rare terms, which min_df, max_df and max_features "
+                "remove. Leave them out, or raise --memory."
+            )
+        return decided
+
+    def _for_one_label(self, whole: Tables) -> Recipe:
+        """The recipe, changed to predict exactly one label where that is wanted, or every document has one."""
+        one_each = whole.single == whole.documents if self.single_label is None else self.single_label
+        if not one_each:
+            return self.recipe
+        decision = one_label_decision(self.recipe.decision, find_method(self.recipe.method).decision)
+        return self.recipe if decision is None else replace(self.recipe, decision=decision)
+
+    # ---- work on disk -----------------------------------------------------------------------------------------------
+
+    def _prepare_folder(self) -> None:
+        """Go on with the work in the folder if it is of the same training; begin anew otherwise."""
+        described = json.dumps(self._description(), sort_keys=True, default=str)
+        note = self.folder / "training.json"
+        if note.exists() and note.read_text(encoding="utf-8") == described:
+            remark(f"The interrupted training in {self.folder} goes on.")
+            return
+        if self.folder.exists():
+            if any(self.folder.iterdir()) and not note.exists():
+                raise DataError(
+                    "The folder holds other files than those of a training.",
+                    path=self.folder,
+                    remedy="Give an empty folder for the work, or remove this one.",
+                )
+            shutil.rmtree(self.folder)
+        self.folder.mkdir(parents=True)
+        with atomic_text(note) as stream:
+            stream.write(described)
+
+    def _description(self) -> dict[str, Any]:
+        """Everything that the work in the folder depends on."""
+        paths = sorted({shard.path for shard in self.corpus.shards})
+        files = [[path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns] for path in paths]
+        return {
+            "version": __version__,
+            "files": files,
+            "corpus": self.corpus.as_dict(),
+            "recipe": self.recipe.as_dict(),
+            "seed": self.seed,
+            "single_label": self.single_label,
+            "scores": table_bytes(self.memory, 8 * MOST_SCORES),
+        }
+
+    def _chosen(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of the vectoriser that are left to the texts, chosen by the first documents of some shards."""
+        open_settings = {name: settings.get(name, default) for name, default in _OPEN.items()}
+        if GUESS not in open_settings.values():
+            return {}
+        step = -(-len(self.corpus.shards) // SAMPLED_SHARDS)
+        fields = settings.get("fields")
+        texts: list[str] = []
+        for shard in self.corpus.shards[::step]:
+            batch = next(self.corpus.batches(shard), None)
+            texts += [] if batch is None else strings(batch.texts, None if fields is None else tuple(fields))
+        reading = Reading.of(texts, **open_settings, n_fields=len(fields or ("*",)))
+        markup = "strip" if reading.strips_markup else "keep"
+        return {"tokens": reading.tokens, "stemmer": reading.stemmer, "markup": markup}
+
+    def _count(self, settings: Mapping[str, Any]) -> tuple[Tables, list[Part]]:
+        """Count the terms of all shards; return the merged tables and the parts of the matrix."""
+        features = {name: value for name, value in settings.items() if name not in (*PRUNING, "n_jobs")}
+        tasks = [
+            Task(
+                "matrix:count_shard",
+                self.folder / "counts" / f"shard-{number:05d}",
+                {"corpus": self.corpus.of_shard(shard).as_dict(), "features": features},
+            )
+            for number, shard in enumerate(self.corpus.shards)
+        ]
+        self.engine.run(tasks, "Reading words")
+        parts = [Part(folder) for task in tasks for folder in sorted(task.output.iterdir())]
+        if not parts:
+            raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
+        merged = self.engine.reduce(
+            "tables:merge_files", [part.folder for part in parts], self.folder / "tables", "Merging vocabularies"
+        )
+        whole = Tables.load(merged / "tables" if merged.is_dir() else merged)
+        remark(
+            f"{counted(whole.documents, 'document')} in {counted(len(parts), 'part')} on disk, "
+            f"{counted(len(whole.terms), 'term')}, {counted(len(whole.labels), 'label')}."
+        )
+        return whole, parts
+
+    def _vocabulary(self, settings: Mapping[str, Any], reading: Mapping[str, Any], whole: Tables) -> Vectorizer:
+        """The vectoriser with the terms that are kept."""
+        vectorizer = Vectorizer(**{"n_jobs": self.n_jobs, **settings})
+        table = TermTable(whole.terms, whole.document_frequency, whole.frequency, whole.documents, is_sorted=True)
+        kept = table.kept(vectorizer.min_df, vectorizer.max_df, vectorizer.max_features)
+        if not kept.any():
+            raise DataError(
+                f"None of the {counted(len(whole.terms), 'term')} found in {counted(whole.documents, 'document')} is "
+                "kept.",
+                remedy="Check that the documents are not empty; relax tokens, stop_words, min_df or max_df.",
+            )
+        chosen = {"tokens_": reading.get("tokens"), "stemmer_": reading.get("stemmer")}
+        chosen["strips_markup_"] = reading.get("markup") == "strip"
+        return vectorizer.restore(
+            {
+                "terms_": [whole.terms[column] for column in np.flatnonzero(kept).tolist()],
+                "document_frequency_": whole.document_frequency[kept],
+                "n_documents_": whole.documents,
+                **(chosen if reading else {}),
+            }
+        )
+
+    def _classifier(
+        self,
+        recipe: Recipe,
+        features: FeaturePipeline,
+        decided: DecidedModel,
+        whole: Tables,
+        unseen: list[tuple[Csr, Csr]],
+    ) -> TextClassifier:
+        metrics = [] if decided.choice_ is None else [decided.choice_["metric"]]
+        classifier = TextClassifier.from_recipe(
+            self.recipe, single_label=self.single_label, seed=self.seed, n_jobs=self.n_jobs, memory=self.memory
+        )
+        return classifier.restore(
+            {
+                "recipe_": recipe.as_dict(),
+                "features_": features,
+                "decided_": decided,
+                "labels_": whole.labels,
+                "label_form_": "sets",
+                "label_kind_": "str",
+                "nodes_": None,
+                "parents_": None,
+                "vocabulary_": None,
+                "reading_": self.corpus.reading.as_dict(),
+                "expected_": expected_quality(*unseen[0], metrics, self.seed) if unseen else None,
+                "n_documents_": whole.documents,
+                "label_counts_": whole.label_documents,
+            }
+        )
+
+
+_OPEN: Mapping[str, Any] = {"tokens": "words", "stemmer": None, "markup": "keep"}
+"""The settings of the vectoriser that may be left to the texts, and their defaults."""

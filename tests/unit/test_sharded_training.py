@@ -1,0 +1,153 @@
+"""Training on shards gives the model of a training in memory, in pieces of any size and after any interruption."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel.classifier import TextClassifier
+from manylabel.data import load
+from manylabel.exceptions import UnsupportedError
+from manylabel.recipe import Recipe
+from manylabel.scale import shards, svm_blocks
+from manylabel.scale.engine import Engine, SerialEngine, Task, run_task
+from manylabel.scale.shards import ShardedCorpus
+from manylabel.scale.training import ShardedTraining
+
+LETTERS = load("townhall").corpus.split("train")
+TEXTS, LABELS = LETTERS.joined_texts[:90], LETTERS.label_sets[:90]
+NEW = LETTERS.joined_texts[160:200]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> ShardedCorpus:
+    path = tmp_path_factory.mktemp("shards") / "letters.jsonl"
+    rows = [{"text": text, "labels": list(names)} for text, names in zip(TEXTS, LABELS, strict=True)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "SHARD_BYTES", 9000)
+        found = ShardedCorpus.of(path)
+    assert len(found.shards) > 2
+    return found
+
+
+@pytest.fixture
+def few_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SVMs begin with few documents, so that the others have to be found on disk."""
+    monkeypatch.setattr(svm_blocks, "OTHERS", 20)
+    monkeypatch.setattr(svm_blocks, "LEAST_ADDED", 8)
+    monkeypatch.setattr(svm_blocks, "MOST_POSITIVES", 60)
+
+
+def both(corpus: ShardedCorpus, folder: Path, method: str, overrides: dict | None = None) -> list[TextClassifier]:
+    recipe = Recipe.of(method, overrides)
+    in_memory = TextClassifier.from_recipe(recipe).fit(TEXTS, LABELS)
+    return [in_memory, ShardedTraining(corpus, recipe, folder / method, SerialEngine()).run()]
+
+
+@pytest.mark.parametrize("method", ["nb-binary", "nb-app", "nb-bernoulli"])
+def test_counts_give_the_same_bits(corpus: ShardedCorpus, tmp_path: Path, method: str) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method)
+    np.testing.assert_array_equal(sharded.decision_function(NEW), in_memory.decision_function(NEW))
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+    assert sharded.expected_ == in_memory.expected_
+    assert sharded.labels_ == in_memory.labels_
+    assert sharded.label_counts_.tolist() == in_memory.label_counts_.tolist()
+
+
+@pytest.mark.parametrize("method", ["nb", "rocchio", "nb-tfidf"])
+def test_weights_give_the_same_labels(corpus: ShardedCorpus, tmp_path: Path, method: str) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method, {"features": {"min_df": 2}})
+    np.testing.assert_allclose(sharded.decision_function(NEW), in_memory.decision_function(NEW), rtol=1e-9, atol=1e-9)
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+
+
+@pytest.mark.usefixtures("few_in_memory")
+def test_svms_reach_the_objective_of_a_training_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
+    in_memory, sharded = both(corpus, tmp_path, "svm")
+    X = in_memory.features_.transform(TEXTS)
+    assert (sharded.features_.transform(TEXTS) != X).nnz == 0
+    Y = LETTERS.subset(range(90)).label_matrix(in_memory.labels_).toarray()
+    objectives = []
+    for found in (in_memory, sharded):
+        model = found.decided_.model_
+        weights = model.coef_ if isinstance(model.coef_, np.ndarray) else model.coef_.toarray()
+        margins = np.where(Y > 0, 1, -1) * model.decision_function(X)
+        losses = (np.maximum(0, 1 - margins) ** 2).sum(axis=0)
+        objectives.append(((weights.astype(float) ** 2).sum(axis=1) + model.intercept_**2) / 2 + losses)
+    np.testing.assert_allclose(objectives[1], objectives[0], rtol=1e-4)
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+
+
+@pytest.mark.usefixtures("few_in_memory")
+def test_the_default_chooses_as_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
+    in_memory, sharded = both(corpus, tmp_path, "auto", {"model": {"most_work": 0}})
+    assert sharded.decided_.choice_["settings"] == in_memory.decided_.choice_["settings"]
+    assert sharded.decided_.choice_["rule"] == in_memory.decided_.choice_["rule"]
+    same = [one == other for one, other in zip(sharded.predict(NEW), in_memory.predict(NEW), strict=True)]
+    assert sum(same) >= len(NEW) - 1  # scores agree within the solver's tolerance
+    assert sharded.features_.vectorizer_.stemmer_ == in_memory.features_.vectorizer_.stemmer_ == "english"
+
+
+class Interrupted(Engine):
+    """Ends after some tasks."""
+
+    def __init__(self, tasks: int) -> None:
+        self.left, self.ran = tasks, 0
+
+    def run(self, tasks: Sequence[Task], what: str) -> None:
+        for task in reversed(tasks):
+            if task.is_done:
+                continue
+            if self.left == self.ran:
+                raise KeyboardInterrupt
+            run_task(task)
+            self.ran += 1
+
+
+@pytest.mark.usefixtures("few_in_memory")
+def test_an_interrupted_training_goes_on(corpus: ShardedCorpus, tmp_path: Path) -> None:
+    recipe = Recipe.of("svm")
+    counting = Interrupted(10**6)
+    whole = ShardedTraining(corpus, recipe, tmp_path / "whole", counting).run()
+    ran = 0
+    for tasks in (5, counting.ran // 2, 10**6):
+        engine = Interrupted(tasks)
+        training = ShardedTraining(corpus, recipe, tmp_path / "pieces", engine)
+        if tasks == 10**6:
+            found = training.run()
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                training.run()
+        ran += engine.ran
+    assert ran == counting.ran
+    np.testing.assert_array_equal(found.decision_function(NEW), whole.decision_function(NEW))
+    found.save(tmp_path / "found.manylabel")
+    assert TextClassifier.load(tmp_path / "found.manylabel").predict(NEW) == whole.predict(NEW)
+
+
+def test_another_training_does_not_go_on(corpus: ShardedCorpus, tmp_path: Path) -> None:
+    ShardedTraining(corpus, Recipe.of("nb-binary"), tmp_path / "work", SerialEngine()).run()
+    engine = Interrupted(10**6)
+    ShardedTraining(corpus, Recipe.of("nb-binary"), tmp_path / "work", engine).run()
+    assert engine.ran == 0
+    ShardedTraining(corpus, Recipe.of("nb-binary"), tmp_path / "work", engine, seed=1).run()
+    assert engine.ran > 3
+
+
+@pytest.mark.parametrize(
+    ("method", "overrides", "message"),
+    [
+        ("mnb-vw", {}, "cannot be trained on a corpus that does not fit in memory.*Use naive Bayes"),
+        ("nb-binary", {"selection": {"function": "chi2", "k": 9}}, "selection of terms needs all documents in memory"),
+        ("svm", {"model": {"loss": "logistic"}}, "logistic loss every document decides"),
+        ("nb-binary", {"features": {"min_df": 2}}, "estimated from rare terms"),
+    ],
+)
+def test_what_needs_memory_is_refused(
+    corpus: ShardedCorpus, tmp_path: Path, method: str, overrides: dict, message: str
+) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        ShardedTraining(corpus, Recipe.of(method, overrides), tmp_path / "work", SerialEngine()).run()
