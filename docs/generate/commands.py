@@ -40,6 +40,9 @@ EXAMPLES = {
         "manylabel thresholds townhall.manylabel",
         "manylabel thresholds townhall.manylabel --all 0.5 --output half.manylabel",
     ],
+    "update": [
+        "manylabel update townhall.manylabel --rename streets/roads=roads --retire leisure/events --output 2.manylabel"
+    ],
     "export": ["manylabel export townhall.manylabel --to js"],
     "methods": ["manylabel methods"],
     "serve": ["manylabel serve townhall.manylabel --port 8000", "manylabel serve --demo"],

@@ -22,22 +22,36 @@ from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
 from manylabel.estimator import Csr
-from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError, UnsupportedError
+from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.features.transformers import is_transformer
 from manylabel.models.base import AdditiveModel, unfitted_copy
 from manylabel.models.inputs import check_weights
 from manylabel.notebook import html_table, shortened
-from manylabel.predicting import TextPredictor
 from manylabel.recipe import SECTIONS, Recipe, with_metric
-from manylabel.stored import Forest, Maybe, Names, Part, Plain, Sizes, Stored, Word, check_state, total, wholes
+from manylabel.stored import (
+    Each,
+    Forest,
+    Maybe,
+    Names,
+    Part,
+    Plain,
+    Sizes,
+    Sometimes,
+    Stored,
+    Word,
+    check_state,
+    total,
+    wholes,
+)
 from manylabel.training import EXPECTED, Training
+from manylabel.updating import UPDATE, TextUpdater, check_additive
 
 if TYPE_CHECKING:
     pass
 
 
-class TextClassifier(TextPredictor):
+class TextClassifier(TextUpdater):
     """A whole pipeline: text → counts → weights → scores → label sets.
 
     `method` is a name in the catalogue (``manylabel methods`` prints it); `features`, `selection`, `weighting`, `model`
@@ -74,6 +88,7 @@ class TextClassifier(TextPredictor):
         "expected_": Maybe(EXPECTED),
         "n_documents_": total(),
         "label_counts_": wholes("labels"),
+        "updates_": Sometimes(Each(UPDATE, None)),
     }
 
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
@@ -269,7 +284,7 @@ class TextClassifier(TextPredictor):
         >>> model.partial_fit(["the road has a hole"], [["roads"]]).predict(["late bus", "hole in the road"])
         [['buses'], ['roads']]
         """
-        self._check_additive()
+        check_additive(self.recipe)
         return self._partial_fit
 
     def _partial_fit(
@@ -298,40 +313,6 @@ class TextClassifier(TextPredictor):
         self.label_counts_ = self.label_counts_ + np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self.forget_short_way()
         return self
-
-    def _check_additive(self) -> None:
-        """Raise an error unless batches of a corpus add up."""
-        recipe = self.recipe
-        if not recipe.build().is_additive or recipe.read_rules() is not None:
-            raise UnsupportedError(
-                f"{recipe.method} with the rule {recipe.decision['rule']!r} cannot learn in batches. Use a model of "
-                "counts with a decision rule that learns nothing, for example nb-binary, or use fit."
-            )
-
-    def merge(self, other: Self) -> Self:
-        """A new classifier, the same as one fitted on the documents of both.
-
-        Both must have the same settings, labels and terms, and a method that can learn in batches: see `partial_fit`.
-        """
-        self.check_fitted()
-        self._check_additive()
-        other.check_fitted()
-        same = self.recipe == other.recipe and self.labels_ == other.labels_ and self.label_form_ == other.label_form_
-        if not same or not self.features_.reads_as(other.features_):
-            raise ParameterError(
-                "Only classifiers with the same settings, labels, terms and weights can be merged. Fit both with the "
-                "same label_names and with hashed terms, for example features={'n_hashes': 2**18}, or use partial_fit."
-            )
-        model = cast(AdditiveModel, self.decided_.model_).merge(other.decided_.model_)
-        decided = unfitted_copy(self.decided_).restore({**self.decided_.learned_state(), "model_": model})
-        return unfitted_copy(self).restore(
-            {
-                **self.learned_state(),
-                "decided_": decided,
-                "n_documents_": self.n_documents_ + other.n_documents_,
-                "label_counts_": self.label_counts_ + other.label_counts_,
-            }
-        )
 
     def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
         """Set the thresholds of some labels (a mapping) or of all (a number); see `TextPredictor`.

@@ -34,6 +34,7 @@ LEARNING = (
     "fit_table",
     "partial_fit",
     "_partial_fit",
+    "update",
 )
 """The methods by which estimators learn."""
 
@@ -186,13 +187,18 @@ class Estimator:
         for name, constraint in self.parameter_constraints.items():
             check_parameter(type(self).__name__, name, getattr(self, name), constraint)
 
+    @classmethod
+    def declared(cls) -> dict[str, Stored]:
+        """The learned attributes of the class and its bases, as they are stored in a model file."""
+        found: dict[str, Stored] = {}
+        for base in reversed(cls.__mro__):
+            if issubclass(base, Estimator):
+                found |= vars(base).get("learned", {})
+        return found
+
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
         """The sizes of a state read from a file; `ValueError` unless it has the declared types, shapes and ranges."""
-        declared: dict[str, Stored] = {}
-        for base in reversed(type(self).__mro__):
-            if issubclass(base, Estimator):
-                declared |= vars(base).get("learned", {})
-        return check_state(type(self).__name__, declared, state)
+        return check_state(type(self).__name__, self.declared(), state)
 
     def learned_state(self) -> dict[str, Any]:
         """The learned attributes by name: every public attribute that ends in an underscore."""

@@ -224,6 +224,7 @@ NAMES = {
         "CountModel",
         "DecisionTrees",
         "KeywordRules",
+        "LabelColumns",
         "LinearSVM",
         "MLkNN",
         "MultiLabelModel",

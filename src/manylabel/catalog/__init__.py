@@ -111,5 +111,6 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.strategies.binary_relevance:BinaryRelevance",
         "manylabel.strategies.hierarchical:SiblingModel",
         "manylabel.strategies.weighted_member:WeightedMember",
+        "manylabel.models.label_columns:LabelColumns",
     ]
     return {path.partition(":")[2]: path for path in paths}

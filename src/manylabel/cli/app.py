@@ -16,6 +16,7 @@ from manylabel.cli import (
     predicting,
     reviewing,
     serving,
+    updating,
 )
 
 app = typer.Typer(
@@ -51,6 +52,7 @@ app.command()(evaluating.reproduce)
 app.command()(models.inspect)
 app.command()(models.card)
 app.command()(models.thresholds)
+app.command()(updating.update)
 app.command()(models.export)
 app.command()(models.methods)
 app.command()(serving.serve)

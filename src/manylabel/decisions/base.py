@@ -13,6 +13,7 @@ from scipy import sparse
 from manylabel.decisions.cross_fitting import FOLDS, CrossFitted, compared_rows
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
+from manylabel.models import label_axis
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
 from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
 from manylabel.parameters import OneOf
@@ -193,6 +194,24 @@ class DecisionRule(Estimator):
     def guarantee(self) -> GuaranteeRecord | None:
         """What the rule guarantees for new documents; None for rules that guarantee nothing."""
         return None
+
+    @property
+    def decides_apart(self) -> bool:
+        """Whether labels can be added to the rule (`beside`): False for rules that choose among label sets, and for
+        those with a guarantee, which holds for all labels together.
+        """
+        return not self.held_out_share
+
+    def of_labels(self, columns: Ints) -> Self:
+        """The fitted rule for some of the labels, in this order; a guarantee does not hold for them."""
+        return label_axis.of_labels(self, columns)
+
+    def beside(self, other: Self) -> Self:
+        """The fitted rule for its own labels and, behind them, those of another one. Only if `decides_apart`.
+
+        A threshold that is common to all labels stays that of this rule.
+        """
+        return label_axis.beside(self, other)
 
     # --- done for all rules --------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import numpy as np
 from manylabel.decisions.base import possible
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import DecisionError
+from manylabel.models import label_axis
 from manylabel.models.base import row_batches
 from manylabel.models.exported import Form
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, on_an_open_scale, sigmoid, within
@@ -111,6 +112,32 @@ class Calibration(Estimator):
         steps = Steps.of(curves)
         self.corner_scores_, self.corner_heights_, self.corner_starts_ = steps.scores, steps.heights, steps.starts
         self.own_share_ = np.where(some, positives / np.maximum(positives + self.shrinkage, 1e-300), 1.0)
+
+    def of_labels(self, columns: Ints) -> Self:
+        """The curves of some labels, in this order."""
+        if self.curve == "logistic":
+            return label_axis.of_labels(self, columns)
+        return self._stepped([self._curve(label) for label in [*columns.tolist(), -1]], self.own_share_[columns])
+
+    def beside(self, other: Self) -> Self:
+        """The curves of both; isotonic curves of all labels together stay those of this calibration."""
+        if self.curve == "logistic":
+            return label_axis.beside(self, other)
+        curves = [self._curve(label) for label in range(len(self.own_share_))]
+        curves += [other._curve(label) for label in range(len(other.own_share_))]
+        return self._stepped([*curves, self._curve(-1)], np.concatenate([self.own_share_, other.own_share_]))
+
+    def _curve(self, number: int) -> tuple[Floats, Floats]:
+        """The corners of one curve; the last one is that of all labels together."""
+        starts = self.corner_starts_[number % (len(self.corner_starts_) - 1) :]
+        return self.corner_scores_[starts[0] : starts[1]], self.corner_heights_[starts[0] : starts[1]]
+
+    def _stepped(self, curves: list[tuple[Floats, Floats]], own_share: Floats) -> Self:
+        """A calibration with these isotonic curves."""
+        found, steps = type(self)(self.curve, self.shrinkage), Steps.of(curves)
+        found.corner_scores_, found.corner_heights_, found.corner_starts_ = steps.scores, steps.heights, steps.starts
+        found.own_share_ = own_share
+        return found
 
     def transform(self, scores: Any) -> Floats:
         """The probabilities, documents × labels."""

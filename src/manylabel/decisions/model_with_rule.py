@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,8 @@ from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.shown import decide_by_shown, shown_scores, shown_thresholds
 from manylabel.decisions.temperature import Temperature
 from manylabel.decisions.threshold_figures import ThresholdFigures
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.models import label_axis
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
 from manylabel.models.exported import ExportedScores, scores_of
@@ -108,6 +109,17 @@ class ModelWithRule(MultiLabelModel):
     def member_name(self) -> str:
         """The name of the model."""
         return self.model.member_name
+
+    # --- some labels --------------------------------------------------------------------------------------
+
+    def of_labels(self, columns: Ints) -> Self:
+        """Model, rule and calibration of some labels, in this order."""
+        return label_axis.of_labels(self, columns)
+
+    def beside(self, other: MultiLabelModel) -> Self:
+        """Model, rule and calibration with the labels of another behind their own."""
+        assert isinstance(other, ModelWithRule)
+        return cast(Self, label_axis.beside(self, other))
 
     # --- label sets ---------------------------------------------------------------------------------------
 

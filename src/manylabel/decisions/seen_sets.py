@@ -106,6 +106,11 @@ class SeenSets(DecisionRule):
         return True
 
     @property
+    def decides_apart(self) -> bool:
+        """False: no label set seen in training has a label that is added."""
+        return False
+
+    @property
     def takes_fallback(self) -> bool:
         """False: the empty set is one of the sets to choose from."""
         return False

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.models.exported import Form
 from manylabel.stored import Scalar, Stored
 
@@ -37,6 +37,14 @@ class Temperature(Estimator):
 
     def __init__(self) -> None:
         """Takes no parameters."""
+
+    def of_labels(self, columns: Ints) -> Self:
+        """The same factor."""
+        return self
+
+    def beside(self, other: Estimator) -> Self:
+        """The same factor, whatever the added labels learned."""
+        return self
 
     def fit(self, scores: Any, Y: Any) -> Self:
         """Learn from scores, documents × labels, and the one true label of each document."""

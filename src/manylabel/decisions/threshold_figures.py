@@ -12,6 +12,7 @@ import numpy.typing as npt
 from manylabel.decisions.base import possible
 from manylabel.decisions.calibration import LARGEST
 from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.models import label_axis
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.stored import Starts, Stored, reals, wholes
 
@@ -111,6 +112,14 @@ class ThresholdFigures(Estimator):
         # No document with the label scores between two points, where all its scores are kept.
         true_count = float(true[np.searchsorted(points, threshold)])
         return true_count, float(np.interp(threshold, steps, np.repeat(predicted, 2)))
+
+    def of_labels(self, columns: Ints) -> Self:
+        """The figures of some labels, in this order."""
+        return label_axis.of_labels(self, columns)
+
+    def beside(self, other: Self) -> Self:
+        """The figures of the labels of both."""
+        return label_axis.beside(self, other)
 
     def thresholds_for(self, figure: Literal["precision", "recall"], least: float) -> Floats:
         """The threshold at which each label reaches a precision, with the greatest recall, or a recall, with the

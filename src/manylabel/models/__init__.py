@@ -25,6 +25,7 @@ Linear, neighbours, trees, networks, rules
     RandomForest       forests of decision trees
     NeuralNetwork      one hidden layer
     KeywordRules       hand-written keyword rules and suggested keywords
+    LabelColumns       some labels of fitted models, after an update
 
 Base classes and kinds of scores
     MultiLabelModel     base class of every model and strategy
@@ -53,6 +54,7 @@ __all__ = [
     "CountModel",
     "DecisionTrees",
     "KeywordRules",
+    "LabelColumns",
     "LinearSVM",
     "MLkNN",
     "MultiLabelModel",
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from manylabel.models.count_model import CountModel
     from manylabel.models.keyword_rules import KeywordRules
     from manylabel.models.knn import NearestNeighbours
+    from manylabel.models.label_columns import LabelColumns
     from manylabel.models.linear_svm import LinearSVM
     from manylabel.models.ml_knn import MLkNN
     from manylabel.models.multinomial_nb import MultinomialNaiveBayes
@@ -105,6 +108,7 @@ else:
             "count_model": "CountModel",
             "keyword_rules": "KeywordRules",
             "knn": "NearestNeighbours",
+            "label_columns": "LabelColumns",
             "linear_svm": "LinearSVM",
             "ml_knn": "MLkNN",
             "multinomial_nb": "MultinomialNaiveBayes",

@@ -235,6 +235,18 @@ class MultiLabelModel(Estimator):
         """The scores of one label, computed without those of the others. Only if `learns_labels_apart`."""
         raise NotImplementedError
 
+    def of_labels(self, columns: Ints) -> MultiLabelModel:
+        """The fitted model with some of its labels, in this order; their scores stay as they are."""
+        from manylabel.models.label_columns import LabelColumns
+
+        return LabelColumns.of(self).of_labels(columns)
+
+    def beside(self, other: MultiLabelModel) -> MultiLabelModel:
+        """The fitted model with the labels of another behind its own. Only if `independent_labels`."""
+        from manylabel.models.label_columns import LabelColumns
+
+        return LabelColumns.of(self, other)
+
     def joined(self, models: Sequence[Self], n_features: int, columns: Sequence[Columns] | None = None) -> Self:
         """One model with the settings of this one and the labels of several, in their order.
 

@@ -15,6 +15,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ManylabelWarning
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
+from manylabel.models import label_axis
 from manylabel.models.base import Columns, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.exported import ExportedScores, LinearBlock
@@ -209,6 +210,23 @@ class LinearSVM(MultiLabelModel):
         whole.n_features_in_, whole.n_labels_ = n_features, len(sizes)
         whole.classes_, whole.label_form_ = np.arange(len(sizes)), "sparse"
         return whole
+
+    def of_labels(self, columns: Ints) -> Self:
+        """The SVMs of some labels: their weights, and of costs that differ by label, theirs."""
+        taken = label_axis.of_labels(self, columns)
+        return self.for_labels(columns).restore(taken.learned_state())
+
+    def beside(self, other: MultiLabelModel) -> MultiLabelModel:
+        """The SVMs of both, without dual coefficients."""
+        if not isinstance(other, LinearSVM):
+            return super().beside(other)
+        pair, both = (self, other), unfitted_copy(self)
+        for name in ("C", "J"):
+            costs = [np.asarray(one.get_params()[name], dtype=np.float64) for one in pair]
+            if any(cost.ndim for cost in costs):
+                whole = [np.broadcast_to(cost, one.n_labels_) for cost, one in zip(costs, pair, strict=True)]
+                both.set_params(**{name: np.concatenate(whole)})
+        return both.joined(pair, self.n_features_in_)
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data without weights or exclusions."""

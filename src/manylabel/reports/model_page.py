@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, skipped_notes
+from manylabel.reports.update_page import history_text
 from manylabel.wording import counted
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
         *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),
         *([Note(text)] if (text := expected_text(found.expected)) else []),
         *(Note(change_text(change)) for change in found.changes),
+        *(Note(history_text(update)) for update in found.updates),
         Heading("Recipe"),
         Table([Column("section"), Column("setting"), Column("value")], _recipe_rows(facts.get("recipe", {}))),
         Heading("Labels"),

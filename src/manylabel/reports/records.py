@@ -96,6 +96,8 @@ class ModelRecord(Record):
     arrays: dict[str, ArrayShape]
     reading: str | None = None
     """A sentence on how the documents were read from a file; None where they were not."""
+    updates: list[Mapping[str, Any]] = field(default_factory=list)
+    """The updates since training, the first one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,19 @@ class ThresholdsRecord(Record):
     guarantee_lost: bool
     labels: list[ThresholdRow]
     """The labels, those with most documents first; empty where the rule has no threshold per label."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReport(Record):
+    """A model that was updated."""
+
+    model: str
+    written: str
+    method: str
+    labels_before: int
+    labels: int
+    update: Mapping[str, Any]
+    """What the model keeps of the update, see `manylabel.updating.UPDATE`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import ParameterError
 from manylabel.features.facts import FACTS
+from manylabel.models import label_axis
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.exported import ExportedScores, scores_of
@@ -137,6 +138,21 @@ class Ensemble(MultiLabelModel):
     def wants(self) -> frozenset[str]:  # type: ignore[override]
         """The facts about the corpus that any member wants."""
         return frozenset().union(*(member.wants for member in self.members))
+
+    @property
+    def independent_labels(self) -> bool:  # type: ignore[override]
+        """Whether each label is a problem of its own in every member, and is combined by itself."""
+        apart = self.combine == "average" or (self.combine == "stacked" and self.stack_on == "own")
+        return apart and all(member.independent_labels for member in self.members)
+
+    def of_labels(self, columns: Ints) -> MultiLabelModel:
+        """The members of some labels, and how they are combined for these."""
+        return label_axis.of_labels(self, columns) if self.independent_labels else super().of_labels(columns)
+
+    def beside(self, other: MultiLabelModel) -> MultiLabelModel:
+        """The labels of both, each member of the one beside that of the other."""
+        alike = isinstance(other, Ensemble) and len(other.members_) == len(self.members_)
+        return label_axis.beside(self, other) if alike else super().beside(other)
 
     def check_parameters(self) -> None:
         """Check the parameters one by one, then the number of votes."""

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, Ints
 from manylabel.features.weighting import Weighting
+from manylabel.models import label_axis
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
 from manylabel.models.exported import ExportedScores, scores_of
@@ -84,6 +85,24 @@ class WeightedMember(MultiLabelModel):
         given = Y if targets.form == "single" else targets.Y
         self.model_ = unfitted_copy(self.model).fit_weighted(self._weighed(features), given, weights)
         return self
+
+    @property
+    def independent_labels(self) -> bool:  # type: ignore[override]
+        """Whether each label is a problem of its own in the model."""
+        return self.model.independent_labels
+
+    def of_labels(self, columns: Ints) -> MultiLabelModel:
+        """The model of some labels, with the same weighting."""
+        return label_axis.of_labels(self, columns)
+
+    def beside(self, other: MultiLabelModel) -> MultiLabelModel:
+        """The labels of both models where they weigh terms alike."""
+        alike = isinstance(other, WeightedMember) and self._weighs_as(other)
+        return label_axis.beside(self, other) if alike else super().beside(other)
+
+    def _weighs_as(self, other: WeightedMember) -> bool:
+        one, two = self.weighting_, other.weighting_
+        return one is two or (one is not None and two is not None and np.array_equal(one.idf_, two.idf_))
 
     def _weighed(self, X: Csr) -> Csr:
         if self.weighting_ is None:

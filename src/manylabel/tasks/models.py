@@ -287,7 +287,8 @@ def _record(opened: ModelFile) -> ModelRecord:
         raise ModelFileError(f"{opened.path}: this file holds a {tree['@object']}, not a TextClassifier.")
     state = tree["state"]
     plain = {name: opened.decode(state[name]) for name in INSPECTED}
-    check_state("TextClassifier", {name: TextClassifier.learned[name] for name in INSPECTED}, plain)
+    plain["updates_"] = opened.decode(state.get("updates_", []))
+    check_state("TextClassifier", {name: TextClassifier.learned[name] for name in plain}, plain)
     labels: list[str] = plain["labels_"]
     facts = {name: value for name, value in stored_facts(opened).items() if name != "training_hashes"}
     reading = None if plain["reading_"] is None else ReadingOptions.from_dict(plain["reading_"])
@@ -310,6 +311,7 @@ def _record(opened: ModelFile) -> ModelRecord:
         single_label=_predicts_one_label(opened),
         arrays={name: ArrayShape(place.dtype, list(place.shape)) for name, place in sorted(opened.places.items())},
         reading=None if reading is None else reading.summary(),
+        updates=plain["updates_"],
     )
 
 

@@ -1,0 +1,128 @@
+"""Labels renamed, merged, split and retired: the changes of a label set, as a command or a file names them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from manylabel.data.problems import Problems
+from manylabel.data.textfile import numbered_lines
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+
+KINDS = ("rename", "merge", "split", "retire")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChanges:
+    """The labels to change.
+
+    >>> changes = LabelChanges(rename={"bus": "buses"}, merge={"tram": "rail", "train": "rail"}, retire=["other"])
+    >>> changes.check(["bus", "tram", "train", "other", "roads"])
+    >>> changes.kept(["bus", "tram", "train", "other", "roads"])
+    {'bus': 'buses', 'roads': 'roads'}
+    >>> changes.applied([["bus", "tram", "train"], ["other"], ["roads"]])
+    [['buses', 'rail'], [], ['roads']]
+    """
+
+    rename: Mapping[str, str] = field(default_factory=dict)
+    """The new name of each renamed label."""
+    merge: Mapping[str, str] = field(default_factory=dict)
+    """For each merged label the one, new or not, that its documents get instead."""
+    split: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The parts of each label that is split; which document gets which part is in the data."""
+    retire: Sequence[str] = ()
+
+    @classmethod
+    def of_pairs(cls, pairs: Iterable[tuple[str, str, str]]) -> Self:
+        """The changes given one by one: kind, label and what it becomes (empty for `retire`)."""
+        one: dict[str, dict[str, str]] = {"rename": {}, "merge": {}}
+        split: dict[str, list[str]] = {}
+        retire: list[str] = []
+        for kind, label, to in pairs:
+            if kind in one and label in one[kind]:
+                raise ParameterError(f"The label {label!r} is to be changed twice ({kind}). Name it once.")
+            if kind == "retire":
+                retire.append(label)
+            elif kind == "split":
+                split.setdefault(label, []).append(to)
+            else:
+                one[kind][label] = to
+        return cls(one["rename"], one["merge"], split, retire)
+
+    @classmethod
+    def read(cls, path: str | Path) -> list[tuple[str, str, str]]:
+        """The changes of a file, for `of_pairs`: on each line kind, tab, label and, but for `retire`, tab, new label.
+
+        Empty lines and lines that begin with # are left out.
+        """
+        found: list[tuple[str, str, str]] = []
+        for number, line in numbered_lines(Path(path), Problems()):
+            if not line.strip() or line.startswith("#"):
+                continue
+            cells = [cell.strip() for cell in line.split("\t")]
+            wanted = 2 if cells[0] == "retire" else 3
+            if cells[0] not in KINDS or len(cells) != wanted or not all(cells):
+                raise DataError(
+                    f"The line must hold {', '.join(KINDS)}, a label and what it becomes, but is {line[:80]!r}.",
+                    path=path,
+                    line=number,
+                    remedy="Write rename, tab, old, tab, new; or retire, tab, old.",
+                )
+            found.append((cells[0], cells[1], cells[2] if wanted == 3 else ""))
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self.rename or self.merge or self.split or self.retire)
+
+    @property
+    def learned_anew(self) -> list[str]:
+        """The labels that merging and splitting make."""
+        return list(dict.fromkeys([*self.merge.values(), *(part for parts in self.split.values() for part in parts)]))
+
+    def check(self, labels: Sequence[str]) -> None:
+        """Raise an error unless the changed labels are among `labels`, each is changed once, and new names are free."""
+        changed = Counter([*self.rename, *self.merge, *self.split, *self.retire])
+        for label, times in changed.items():
+            if label not in labels:
+                raise UnknownNameError("label", label, list(labels))
+            if times > 1:
+                raise ParameterError(f"The label {label!r} is to be changed in two ways. Change it in one.")
+        for name in [*self.rename.values(), *self.learned_anew]:
+            if not name or name != name.strip() or any(ord(letter) < 32 for letter in name):
+                raise ParameterError(
+                    f"{name!r:.200} cannot be a label: no blanks at its ends, no line breaks or other control "
+                    "characters."
+                )
+        stay = [label for label in labels if label not in changed]
+        names = Counter([*stay, *self.rename.values()])
+        if taken := [name for name in self.rename.values() if names[name] > 1]:
+            raise ParameterError(
+                f"There is more than one label that would be named {taken[0]!r}. To make one label of two, merge them."
+            )
+        if taken := [part for parts in self.split.values() for part in parts if names[part]]:
+            raise ParameterError(f"{taken[0]!r} is a label already, so it cannot be a part of another one.")
+        if gone := [name for name in self.merge.values() if name in changed and name not in self.merge]:
+            raise ParameterError(
+                f"Labels are merged into {gone[0]!r}, which is changed itself. Do one after the other."
+            )
+        if set(labels) <= {*self.retire} and not self.learned_anew:
+            raise ParameterError("No label would be left. Keep at least one.")
+
+    def kept(self, labels: Sequence[str]) -> dict[str, str]:
+        """The new name of each label that stays as it was learned, by its old name, in their order."""
+        gone = {*self.merge, *self.merge.values(), *self.split, *self.retire}
+        return {label: self.rename.get(label, label) for label in labels if label not in gone}
+
+    def applied(self, label_sets: Iterable[Iterable[str]]) -> list[list[str]]:
+        """The label sets of documents after the changes, sorted; split and retired labels are left out."""
+        gone = {*self.split, *self.retire}
+        new = {**self.rename, **self.merge}
+        return [sorted({new.get(label, label) for label in labels if label not in gone}) for labels in label_sets]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The changes as plain data."""
+        split = {label: list(parts) for label, parts in self.split.items()}
+        return {"rename": dict(self.rename), "merge": dict(self.merge), "split": split, "retire": list(self.retire)}

@@ -1,0 +1,225 @@
+"""Some labels of fitted models side by side: what is left of a model whose labels were retired, added or merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.estimator import Csr, Floats, Ints
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, placed_parts
+from manylabel.models.exported import ExportedScores, Form, scores_of
+from manylabel.models.score_kinds import Bools, ScoreKind
+from manylabel.parameters import Constraint, Satisfies
+from manylabel.stored import Each, Part, Stored, wholes
+
+
+class LabelColumns(MultiLabelModel):
+    """The scores of some labels of one or several fitted models, to the bit; posteriors are scaled to the sum 1 again.
+
+    `model` holds the settings of the models. Labels that are left out stay inside the models, but are neither scored
+    nor predicted. Several models must treat each label as a problem of its own (`independent_labels`).
+
+    >>> from manylabel.models.binary_nb import BinaryNaiveBayes
+    >>> X, Y = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0]]), Csr([[1, 0, 0], [0, 1, 1], [1, 1, 0]])
+    >>> whole = BinaryNaiveBayes(smoothing="laplace").fit(X, Y)
+    >>> bool((LabelColumns.of(whole).of_labels(np.array([2, 0])).scores(X) == whole.scores(X)[:, [2, 0]]).all())
+    True
+    """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "model": Satisfies("a model with fit and scores", lambda value: isinstance(value, MultiLabelModel)),
+    }
+    models_: list[MultiLabelModel]
+    parts_: Ints
+    """The model of each label."""
+    columns_: Ints
+    """The label's column in its model."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "models_": Each(Part(MultiLabelModel, None, "terms"), "models"),
+        "parts_": wholes("labels", below="models"),
+        "columns_": wholes("labels"),
+    }
+
+    def __init__(self, model: MultiLabelModel) -> None:
+        self.model = model
+
+    def check_learned(self, state: Mapping[str, Any]) -> dict[str, int]:
+        """Also raise `ValueError` where a column is not in its model."""
+        sizes = super().check_learned(state)
+        widths = np.array([one.n_labels_ for one in state["models_"]])
+        if (state["columns_"] >= widths[state["parts_"]]).any():
+            raise ValueError("LabelColumns takes columns that a model does not have")
+        return sizes
+
+    @classmethod
+    def of(cls, *models: MultiLabelModel) -> LabelColumns:
+        """All labels of fitted models, in their order; labels that these left out stay so."""
+        flat = [one if isinstance(one, cls) else _whole(cls, one) for one in models]
+        behind = np.cumsum([0, *(len(one.models_) for one in flat)])
+        return flat[0]._with(
+            [model for one in flat for model in one.models_],
+            np.concatenate([one.parts_ + start for one, start in zip(flat, behind, strict=False)]),
+            np.concatenate([one.columns_ for one in flat]),
+        )
+
+    def _with(self, models: Sequence[MultiLabelModel], parts: Ints, columns: Ints) -> LabelColumns:
+        """The columns of some models, without those models that no label is left of."""
+        used, parts = np.unique(parts, return_inverse=True)
+        made = type(self)(self.model)
+        made.models_ = [models[number] for number in used.tolist()]
+        made.parts_, made.columns_ = parts.astype(np.int64), columns.astype(np.int64)
+        made.n_features_in_, made.n_labels_ = models[0].n_features_in_, len(parts)
+        made.classes_, made.label_form_ = np.arange(len(parts)), "sparse"
+        return made
+
+    def of_labels(self, columns: Ints) -> MultiLabelModel:
+        """The columns of some of the labels, in this order."""
+        return self._with(self.models_, self.parts_[columns], self.columns_[columns])
+
+    # --- the models' own ----------------------------------------------------------------------------------
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """The kind of the models' scores."""
+        return self.model.score_kind
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        """Whether the models need non-negative input."""
+        return self.model.needs_counts
+
+    @property
+    def reads_absence(self) -> bool:  # type: ignore[override]
+        """Whether absent terms are evidence to the models."""
+        return self.model.reads_absence
+
+    @property
+    def independent_labels(self) -> bool:  # type: ignore[override]
+        """Whether each label is a problem of its own in the models."""
+        return self.model.independent_labels
+
+    @property
+    def member_name(self) -> str:
+        """The name of the models."""
+        return self.model.member_name
+
+    # --- scoring ------------------------------------------------------------------------------------------
+
+    def _parts(self) -> Iterator[tuple[MultiLabelModel, Ints]]:
+        """Each model, with the places of its labels here."""
+        for number, model in enumerate(self.models_):
+            yield model, np.flatnonzero(self.parts_ == number)
+
+    def score_batch(self, X: Csr) -> Floats:
+        """The models' scores of the labels."""
+        scores = np.empty((X.shape[0], self.n_labels_))
+        for model, places in self._parts():
+            scores[:, places] = model.score_batch(X)[:, self.columns_[places]]
+        return self._scaled(scores)
+
+    def _scaled(self, scores: Floats) -> Floats:
+        """Posteriors given that none of the labels that were left out is right; other scores as they are."""
+        if self.score_kind is not ScoreKind.POSTERIOR:
+            return scores
+        total = scores.sum(axis=-1, keepdims=True)
+        return np.asarray(scores / np.where(total > 0, total, 1.0))
+
+    def document_scorer(self) -> DocumentScorer | None:
+        """The models' functions that score one document; None if one of them has none."""
+        found = [(model.document_scorer(), places) for model, places in self._parts()]
+        known = [(score, places, self.columns_[places]) for score, places in found if score is not None]
+        if len(known) < len(found):
+            return None
+
+        def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
+            scores = np.empty(self.n_labels_)
+            for one, places, columns in known:
+                scores[places] = one(terms, values)[columns]
+            return self._scaled(scores)
+
+        return score
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """The models' natural decisions, in which labels that were left out are impossible."""
+        chosen = np.zeros(scores.shape, dtype=np.bool_)
+        for model, places in self._parts():
+            impossible = 0.0 if self.score_kind is ScoreKind.POSTERIOR else -np.inf
+            whole = np.full((scores.shape[0], model.n_labels_), impossible)
+            whole[:, self.columns_[places]] = scores[:, places]
+            chosen[:, places] = model.natural_decision(whole)[:, self.columns_[places]]
+        return chosen
+
+    def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
+        """The labels that the models predict by themselves, without those that were left out."""
+        features = self.features(X)
+        chosen = np.zeros((features.shape[0], self.n_labels_), dtype=np.int8)
+        for model, places in self._parts():
+            predicted = Csr(model.predict(features, working_memory=working_memory))
+            chosen[:, places] = predicted[:, self.columns_[places]].toarray()
+        return self.in_fitted_form([Csr(chosen)])
+
+    @property
+    def is_exportable(self) -> bool:
+        """Whether there is one model, whose scores can be exported."""
+        return self.model.is_exportable and (not self.is_fitted or len(self.models_) == 1)
+
+    def exported_scores(self) -> ExportedScores:
+        """The model's scores of the labels."""
+        found, columns = scores_of(self.models_[0]), self.columns_
+
+        def cells(table: Any) -> Any:
+            return None if table is None else table[..., columns]
+
+        blocks = tuple(
+            replace(
+                block,
+                intercept=block.intercept[columns],
+                weights=Csr(block.weights[:, columns]) if isinstance(block.weights, Csr) else cells(block.weights),
+                loadings=cells(block.loadings),
+            )
+            for block in found.blocks
+        )
+        natural: Form | None = None if found.natural is None else {}  # the form of all labels is not one of some
+        return replace(
+            found, blocks=blocks, weights=cells(found.weights), intercept=cells(found.intercept),
+            constant=cells(found.constant), natural=natural,
+        )  # fmt: skip
+
+    # --- explaining ---------------------------------------------------------------------------------------
+
+    def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
+        """What each term of one document adds to the models' scores of some labels (default: all), labels × terms."""
+        return self.score_parts(x, labels).terms
+
+    def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
+        """The parts of the models' scores of one document."""
+        document, wanted = asked_for(self, x, labels)
+        if len(self.models_) == 1:
+            parts = self.models_[0].score_parts(document, self.columns_[wanted])
+            others = None if parts.labels is None else Csr(parts.labels[:, self.columns_])
+            return replace(parts, labels=others)
+        rows, places = [], []
+        for number, model in enumerate(self.models_):
+            of_model = np.flatnonzero(self.parts_[wanted] == number)
+            if len(of_model):
+                rows.append(model.score_parts(document, self.columns_[wanted[of_model]]))
+                places.append(of_model)
+        at = np.concatenate([np.zeros(0, dtype=np.int64), *places])
+        return placed_parts(rows, at, np.zeros(len(wanted)), document.shape[1])
+
+    def neighbour_votes(self, x: object) -> NeighbourVotes | None:
+        """The training documents that vote on one document, with the labels that are left of theirs."""
+        votes = self.models_[0].neighbour_votes(x) if len(self.models_) == 1 else None
+        return None if votes is None else replace(votes, label_sets=Csr(votes.label_sets[:, self.columns_]))
+
+
+def _whole(cls: type[LabelColumns], model: MultiLabelModel) -> LabelColumns:
+    """All columns of one model."""
+    n_labels = model.n_labels_
+    return cls(unfitted_copy(model))._with([model], np.zeros(n_labels, dtype=np.int64), np.arange(n_labels))

@@ -1,0 +1,69 @@
+"""Every method of the catalogue keeps the scores of all other labels when a label is renamed or retired."""
+
+import numpy as np
+import pytest
+
+from manylabel import TextClassifier
+from manylabel.catalog import METHODS
+from manylabel.models.score_kinds import ScoreKind
+
+TEXTS = [
+    "the bus was late again and the tram too",
+    "a deep hole in the road near the school",
+    "no bus today, and holes in the road",
+    "the tram was late, the bus was not",
+    "the school needs a new road sign",
+    "holes everywhere, even near the tram",
+] * 4
+SETS = [["bus", "tram"], ["road", "school"], ["bus", "road"], ["tram", "bus"], ["school"], ["road", "tram"]] * 4
+NAMES = ["bus", "road", "school", "tram"]
+FASTER = {
+    "neural": {"model": {"max_epochs": 2}},
+    "forest": {"model": {"n_trees": 5}},
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Every method, fitted once."""
+    made: dict[str, TextClassifier] = {}
+
+    def fit(name: str) -> TextClassifier:
+        if name not in made:
+            settings = FASTER.get(name, {})
+            made[name] = TextClassifier(name, folds=2, n_jobs=1, **settings).fit(
+                TEXTS, SETS, label_names=NAMES, hierarchy={"bus": "traffic", "tram": "traffic"}
+            )
+        return made[name]
+
+    return fit
+
+
+@pytest.mark.filterwarnings("ignore::manylabel.exceptions.ManylabelWarning")
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_retiring_and_renaming_keep_the_scores_of_all_other_labels(fitted, method, tmp_path):
+    whole = fitted(method)
+    before = whole.predict_scores(TEXTS[:6], raw=True)
+    sets = whole.predict(TEXTS[:6])
+    path = tmp_path / "model.manylabel"
+    whole.save(path)
+    changed = TextClassifier.load(path).update(rename={"tram": "rail"}, retire=["road"])
+    changed.save(path)
+    changed = TextClassifier.load(path)
+    assert changed.labels_ == ["bus", "school", "rail"]
+    after = changed.predict_scores(TEXTS[:6], raw=True)
+    expected = before[:, [0, 2, 3]]
+    if whole.decided_.score_kind is ScoreKind.POSTERIOR:
+        total = expected.sum(axis=1, keepdims=True)
+        assert np.allclose(after, expected / np.where(total > 0, total, 1), rtol=1e-12)
+    else:
+        assert np.array_equal(after, expected)
+    if whole.thresholds is not None:  # each label is decided by itself, or the best one is taken where none is reached
+        names = {"bus": "bus", "school": "school", "tram": "rail"}
+        left = [sorted(names[label] for label in labels if label != "road") for labels in sets]
+        given = [sorted(labels) for labels in changed.predict(TEXTS[:6])]
+        assert all(a == b for a, b in zip(given, left, strict=True) if b)
+    assert changed.updates_[-1]["retired"] == ["road"]
+    assert changed.updates_[-1]["renamed"] == {"tram": "rail"}
+    explanation = changed.explain(TEXTS[0], labels=["rail"], what_if=False)
+    assert explanation.labels[0].label == "rail"

@@ -1,0 +1,68 @@
+"""`manylabel update`: what is printed, the file that is written, and the errors."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel import TextClassifier
+from manylabel.cli.run import run
+from manylabel.data import load
+
+LETTERS = load("townhall").corpus.subset(range(200))
+OLD, GONE = "streets/parking", "environment/waste"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("update") / "letters.manylabel"
+    TextClassifier("svm", folds=2).fit(LETTERS.texts, LETTERS.label_sets).save(target, {"data": "townhall"})
+    return target
+
+
+def test_labels_are_renamed_and_retired_and_the_file_remembers_it(path, tmp_path, capsys):
+    new = tmp_path / "new.manylabel"
+    assert run(["update", str(path), "--output", str(new), "--rename", f"{OLD}=parking", "--retire", GONE]) == 0
+    printed = capsys.readouterr().out
+    assert f"renamed: {OLD} → parking" in printed
+    assert f"retired: {GONE}" in printed
+    before, after = TextClassifier.load(path), TextClassifier.load(new)
+    kept = [column for column, label in enumerate(before.labels_) if label != GONE]
+    assert after.labels_ == ["parking" if before.labels_[c] == OLD else before.labels_[c] for c in kept]
+    texts = LETTERS.texts[:10]
+    assert np.array_equal(after.predict_scores(texts), before.predict_scores(texts)[:, kept])
+    assert run(["inspect", str(new), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["retired"] for one in found["updates"]] == [[GONE]]
+    assert run(["inspect", str(new)]) == 0
+    assert "Updated 20" in capsys.readouterr().out
+
+
+def test_changes_are_read_from_a_file(path, tmp_path, capsys):
+    new, changes = tmp_path / "new.manylabel", tmp_path / "changes.tsv"
+    changes.write_text(f"# of this year\nrename\t{OLD}\tparking\nretire\t{GONE}\n")
+    assert run(["update", str(path), "--output", str(new), "--changes", str(changes), "--json"]) == 0
+    update = json.loads(capsys.readouterr().out)["update"]
+    assert (update["renamed"], update["retired"]) == ({OLD: "parking"}, [GONE])
+    changes.write_text(f"rename\t{OLD}\n")
+    assert run(["update", str(path), "--output", str(new), "--changes", str(changes)]) == 2
+    assert "changes.tsv" in (message := capsys.readouterr().err)
+    assert "Write rename, tab, old, tab, new" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Nothing to update"),
+        (["--retire", "streets/parkin"], "Did you mean 'streets/parking'?"),
+        (["--rename", OLD], "takes OLD=NEW"),
+        (["--rename", f"{OLD}={GONE}"], "To make one label of two, merge them"),
+        (["--rename", f"{OLD}=a", "--retire", OLD], "in two ways"),
+    ],
+)
+def test_wrong_changes_are_refused(path, tmp_path, capsys, arguments, message):
+    new = tmp_path / "new.manylabel"
+    assert run(["update", str(path), "--output", str(new), *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not new.exists()
