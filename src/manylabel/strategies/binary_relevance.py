@@ -17,7 +17,7 @@ from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
 from manylabel.progress import stage
-from manylabel.stored import Each, Maybe, Part, Sometimes, Stored, wholes
+from manylabel.stored import Each, Maybe, Part, Sizes, Sometimes, Stored, wholes
 from manylabel.strategies.two_class import (
     BASE_MODEL,
     TwoClassStrategy,
@@ -62,8 +62,14 @@ class BinaryRelevance(TwoClassStrategy):
     learned: ClassVar[Mapping[str, Stored]] = {
         "model_": Sometimes(Maybe(Part(MultiLabelModel, "labels", "terms"))),
         "models_": Sometimes(Each(Part(MultiLabelModel, 1, "terms"), "learned")),
-        "learned_labels_": Sometimes(wholes("learned", below="labels")),
+        "learned_labels_": Sometimes(wholes("learned", below="labels"), "models_"),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` where there is neither the model of all labels nor a model per label."""
+        if state.get("model_") is None and "models_" not in state:
+            raise ValueError(f"{type(self).__name__} has no models")
+        return super().check_learned(state)
 
     def __init__(self, model: Any, n_jobs: int | None = 1) -> None:
         self.model = model
