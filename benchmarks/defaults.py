@@ -133,13 +133,14 @@ def cell(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.
         with within(asked.limit):
             model = fit_corpus(train, Recipe.of(method, with_metric({}, metric)), seed=SEED, n_jobs=asked.jobs)
             seconds = time.perf_counter() - began
-            value = measured(model, test, metric)
+            figures = measured(model, test)
     except TimeIsUpError:
         return {"value": None, "limit": asked.limit}
     except ManylabelError as error:  # counts are not to be had of ready-made tf-idf, say
         return {"value": None, "error": str(error)}
     sizes = {"train": len(train), "test": len(test), "labels": len(model.labels_)}
-    return {"value": value, "seconds": round(seconds, 1), "chosen": model.decided_.choice_, **sizes}
+    value = figures[metric]
+    return {"value": value, "figures": figures, "seconds": round(seconds, 1), "chosen": model.decided_.choice_, **sizes}
 
 
 def comparison(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.Namespace) -> dict[str, Any]:
@@ -150,11 +151,12 @@ def comparison(train: Corpus, test: Corpus, method: str, metric: str, asked: arg
     return {"value": found.test.value, "seconds": round(found.seconds["all"], 1), "winner": winner}
 
 
-def measured(model: Any, test: Corpus, metric: str) -> float:
-    """The metric on all test documents; labels that training never saw are misses."""
+def measured(model: Any, test: Corpus) -> dict[str, float]:
+    """Both metrics on all test documents; labels that training never saw are misses."""
     names = [*model.labels_, *sorted({name for names in test.label_sets for name in names} - set(model.labels_))]
     given = model.predict(documents_of(test))
-    return find_target_metric(metric).value(label_matrix(test.label_sets, names), label_matrix(given, names))
+    Y_true, Y_pred = label_matrix(test.label_sets, names), label_matrix(given, names)
+    return {metric: find_target_metric(metric).value(Y_true, Y_pred) for metric in TARGET_METRICS}
 
 
 @contextmanager

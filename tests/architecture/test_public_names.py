@@ -59,6 +59,7 @@ NAMES = {
         "DecisionRule",
         "GlobalThreshold",
         "Guarantee",
+        "MicroMacroThreshold",
         "Natural",
         "PerLabelThreshold",
         "Proportional",

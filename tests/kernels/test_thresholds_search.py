@@ -14,7 +14,7 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.kernels import label_thresholds as driver
 from manylabel.kernels import thresholds_reference as reference
-from manylabel.kernels.label_thresholds import label_thresholds
+from manylabel.kernels.label_thresholds import label_thresholds, thresholds_in_order
 
 compiled = pytest.importorskip("manylabel.kernels.thresholds", reason="The kernels are not compiled.")
 BOTH = pytest.mark.parametrize("kernel", [compiled, reference], ids=["compiled", "plain"])
@@ -84,6 +84,22 @@ def test_twins_the_rules_and_an_exhaustive_search_agree(seed: int, kind: Any, co
         assert np.array_equal(attained, results[0][1], equal_nan=True)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]), st.booleans())
+def test_thresholds_in_order_of_the_twins_agree(seed: int, kind: Any, coarse: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, labels = int(rng.integers(0, 40)), int(rng.integers(1, 12))
+    scores = (rng.integers(0, 4, (n, labels)) / 3 if coarse else rng.normal(size=(n, labels))).astype(kind)
+    scores[rng.random((n, labels)) < 0.05] = -np.inf
+    Y, order = (rng.random((n, labels)) < rng.random(labels) / 2).astype(np.int8), rng.permutation(labels)
+    results = []
+    for kernel in (compiled, reference):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(driver, "_kernel", kernel)
+            results.append(thresholds_in_order(scores, Y, order))
+    assert np.array_equal(results[0], results[1], equal_nan=True)
+
+
 def test_not_a_number_is_never_predicted() -> None:
     scores = np.array([[np.nan], [0.5], [0.2]])
     for truth, threshold, f1 in (([[0], [1], [0]], 0.5, 1.0), ([[1], [1], [0]], 0.5, 2 / 3)):
@@ -109,6 +125,11 @@ def test_mistakes() -> None:
             kernel.best_thresholds(
                 np.zeros((1, 1)), np.array([0, 0]), np.zeros(0), np.array([0]), 0, 2, np.zeros(1), np.zeros(1)
             )
+        for order in ([1], [-1], [0, 0]):
+            with pytest.raises(IndexError, match="out of bounds"):
+                kernel.thresholds_in_order(
+                    np.zeros((1, 1)), np.array([0, 0]), np.zeros(0), np.array([0]), np.array(order), np.zeros(1)
+                )
 
 
 def _exhaustive(scores: Any, truth: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from manylabel.decisions.accumulated_posterior import AccumulatedPosterior, log_tails
 from manylabel.decisions.calibrated import CalibratedThreshold
+from manylabel.decisions.micro_macro import MicroMacroThreshold
 from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.proportional import Proportional
 from manylabel.decisions.seen_sets import SeenSets
@@ -116,6 +117,7 @@ RULES = [
     GlobalThreshold("exact-match"),
     PerLabelThreshold(),
     PerLabelThreshold(shrinkage=0, floor=0.5),
+    MicroMacroThreshold(folds=2),
     TopK(2),
     Proportional(),
     Proportional(share=3, threshold="batch"),
@@ -156,6 +158,7 @@ THRESHOLD_RULES = [
     PerLabelThreshold(),
     PerLabelThreshold(shrinkage=0, floor=0.5),
     PerLabelThreshold(shrinkage=1, floor=0),
+    MicroMacroThreshold(folds=2),
     *(CalibratedThreshold(metric) for metric in (*METRICS, "hamming-loss")),
     Proportional(),
     Proportional(share=3),

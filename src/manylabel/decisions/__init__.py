@@ -7,6 +7,7 @@ Thresholds
     Threshold            a fixed threshold
     GlobalThreshold      one learned threshold for all labels
     PerLabelThreshold    one learned threshold per label
+    MicroMacroThreshold  one learned threshold per label, for macro and micro F1 together
     CalibratedThreshold  one threshold on calibrated probabilities
 
 Set sizes and label sets
@@ -58,6 +59,7 @@ __all__ = [
     "DecisionRule",
     "GlobalThreshold",
     "Guarantee",
+    "MicroMacroThreshold",
     "Natural",
     "PerLabelThreshold",
     "Proportional",
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from manylabel.decisions.corrected import CorrectedThresholds
     from manylabel.decisions.decided import DecidedModel
     from manylabel.decisions.guarantee import Guarantee
+    from manylabel.decisions.micro_macro import MicroMacroThreshold
     from manylabel.decisions.natural import Natural
     from manylabel.decisions.per_label import PerLabelThreshold
     from manylabel.decisions.proportional import Proportional
@@ -102,6 +105,7 @@ else:
             "decided": "DecidedModel",
             "threshold_figures": "ThresholdFigures",
             "guarantee": "Guarantee",
+            "micro_macro": "MicroMacroThreshold",
             "natural": "Natural",
             "per_label": "PerLabelThreshold",
             "proportional": "Proportional",

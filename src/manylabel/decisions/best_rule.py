@@ -31,6 +31,12 @@ MOST_SETS = 1 << 23
 DEPENDENCE = 0.25
 """The weight of label dependence in seen sets. 0.25 and 0.5 differ little, and trying both would double the cost."""
 
+TOLERANCE_FOR_RARE = 0.005
+"""The least `tolerance` for macro averages, which depend on the few documents of rare labels."""
+MOST_MICRO_F1_LOST = 0.04
+"""How far below the best candidate's micro F1 a rule for macro F1 may be: thresholds that let in hundreds of documents
+for the few of a rare label gain a little macro F1 and make most predicted labels wrong."""
+
 METRICS = ("micro-f1", "macro-f1", "sample-f1", "exact-match", "hamming-loss")
 """The metrics with candidates of their own; besides them there is recall@k."""
 
@@ -46,7 +52,8 @@ class BestRule(DecisionRule):
     The documents, scored by models that did not see them, are divided into `folds` folds by iterative stratification.
     Every candidate (`candidates`) is learned on all folds but one and decides the documents of that fold, in turn; the
     metric is computed on the decisions of all documents at once. The simplest candidate whose value is within
-    `tolerance` of the best one is learned again on all documents. No model is fitted for this.
+    `tolerance` of the best one is learned again on all documents. No model is fitted for this. For macro F1, candidates
+    whose micro F1 is more than 4 points below that of another are left out, and the tolerance is at least 0.005.
 
     `metric` is micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, or recall@k, for which the k best labels are
     predicted. With `single_label`, the best label is predicted, whatever the metric, whose value then serves to compare
@@ -98,6 +105,11 @@ class BestRule(DecisionRule):
         """True: `gain` returns the best value of the metric."""
         return True
 
+    @property
+    def _tolerance(self) -> float:
+        """How far a simpler candidate may be below the best one."""
+        return max(self.tolerance, TOLERANCE_FOR_RARE) if self.metric == "macro-f1" else self.tolerance
+
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Cross-fit the candidates, choose one, and learn it on everything."""
         self.learn_crossed(scores, Y, kind)
@@ -112,7 +124,7 @@ class BestRule(DecisionRule):
         if len(rows) >= self.folds:
             found, crossed = self._cross_fit(listed, scores[rows], Csr(Y[rows]), kind, rows)
         gains = np.array([metric.gain(value) for _, value in found])
-        close = np.flatnonzero(~(gains < gains.max() - self.tolerance))
+        close = np.flatnonzero(~(gains < gains.max() - self._tolerance))
         self.rule_ = unfitted_copy(found[int(close[0])][0]).fit(scores, Y, kind)
         order = np.argsort(-gains, kind="stable").tolist()
         self.tried_ = [{"rule": in_words(found[place][0]), "value": found[place][1]} for place in order]
@@ -140,8 +152,10 @@ class BestRule(DecisionRule):
         rows = np.concatenate(order)
         Y_true, ordered = Csr(Y[rows]), scores[rows]
         whole = {name: Csr(sparse.vstack(folds)) for name, folds in decisions.items() if len(folds) == len(order)}
+        if metric.name == "macro-f1":
+            whole = _keeping_micro_f1(whole, Y_true)
         numbers = np.repeat(np.arange(len(order)), [len(test) for test in order])
-        crossed = CrossFitted(documents[rows], numbers, tuple(whole.values()), metric, self.tolerance)
+        crossed = CrossFitted(documents[rows], numbers, tuple(whole.values()), metric, self._tolerance)
         return [(rules[name], metric.value(Y_true, decided, ordered)) for name, decided in whole.items()], crossed
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
@@ -221,6 +235,13 @@ def _decisions(
             yield forced, unfitted_copy(forced).restore(fitted.learned_state()).decide_dense(tested, kind)
 
 
+def _keeping_micro_f1(decisions: dict[str, Csr], Y_true: Csr) -> dict[str, Csr]:
+    """The decisions of those candidates whose micro F1 is close to the best one's."""
+    reached = {name: _target("micro-f1").value(Y_true, decided) for name, decided in decisions.items()}
+    least = max(reached.values()) - MOST_MICRO_F1_LOST
+    return {name: decided for name, decided in decisions.items() if reached[name] >= least}
+
+
 def _target(name: str) -> TargetMetric:
     """The metric of that name, imported here so that a stored rule can decide without importing metrics."""
     from manylabel.metrics.targets import find_target_metric
@@ -245,6 +266,7 @@ def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
     # Imported here, because a model that was read decides by the one rule that was chosen.
     from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
     from manylabel.decisions.calibrated import CalibratedThreshold
+    from manylabel.decisions.micro_macro import MicroMacroThreshold
     from manylabel.decisions.natural import Natural
     from manylabel.decisions.per_label import PerLabelThreshold
     from manylabel.decisions.seen_sets import SeenSets
@@ -262,8 +284,8 @@ def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
         # Every label counts the same, so thresholds per label with little shrinkage pay off. Calibrated probabilities
         # are left out: out of fold, a label with few documents scores lower than it will with all of them, and a curve
         # through such scores overestimates its probabilities.
-        listed += [GlobalThreshold()]
-        listed += [PerLabelThreshold(shrinkage, floor) for shrinkage in (20.0, 5.0, 1.0) for floor in (0.1, 0.0)]
+        listed += [GlobalThreshold(), MicroMacroThreshold()]
+        listed += [PerLabelThreshold(shrinkage, floor) for shrinkage, floor in ((5.0, 0.0), (1.0, 0.1), (1.0, 0.0))]
     elif metric.name == "exact-match":
         listed += [GlobalThreshold("exact-match"), CalibratedThreshold("exact-match")]
         listed += [AccumulatedPosterior("learn", "exact-match", log_tail=True)]

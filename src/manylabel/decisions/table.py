@@ -17,6 +17,7 @@ RULES: Mapping[str, str] = {
     "threshold": "manylabel.decisions.threshold:Threshold",
     "global": "manylabel.decisions.threshold:GlobalThreshold",
     "per-label": "manylabel.decisions.per_label:PerLabelThreshold",
+    "micro-macro": "manylabel.decisions.micro_macro:MicroMacroThreshold",
     "top-k": "manylabel.decisions.top_k:TopK",
     "accumulated-posterior": "manylabel.decisions.accumulated_posterior:AccumulatedPosterior",
     "proportional": "manylabel.decisions.proportional:Proportional",

@@ -264,6 +264,7 @@ RULES_IN_WORDS = {
     "natural": "the labels that the model itself accepts",
     "global": "one threshold for all labels",
     "per-label": "a threshold for each label",
+    "micro-macro": "a threshold for each label, from frequent to rare",
     "calibrated": "thresholds on calibrated probabilities",
     "top-k": "a fixed number of labels",
     "seen-sets": "a label set that occurs in training",
