@@ -45,7 +45,7 @@ def test_the_threshold_is_the_mean_of_the_folds_and_labels_of_one_fold_stay_high
     one just above its highest score .4.
     """
     scores = np.array([[0.9, 0.6], [0.7, 0.4], [0.9, 0.4], [0.7, 0.4]])
-    rule = MicroMacroThreshold(folds=2, divisions=1).fit(scores, Csr([[1, 1], [0, 0], [1, 0], [0, 0]]), SIMILARITY)
+    rule = MicroMacroThreshold(folds=2).fit(scores, Csr([[1, 1], [0, 0], [1, 0], [0, 0]]), SIMILARITY)
     np.testing.assert_allclose(rule.thresholds_, [0.8, (0.5 + 0.4) / 2], rtol=1e-6)
 
 
@@ -55,8 +55,8 @@ def test_the_rule_equals_an_exhaustive_search_in_each_fold(seed: int) -> None:
     scores, truth = rng.normal(size=(60, 6)), rng.random((60, 6)) < [0.5, 0.05, 0.3, 0.1, 0.2, 0.02]
     scores += truth
     Y = Csr(truth.astype(np.int8))
-    rule = MicroMacroThreshold(folds=3, divisions=2).fit(scores, Y, MARGIN)
-    tests = [test for seed in (0, 1) for _, test in iterative_stratification(Y, 3, seed)]
+    rule = MicroMacroThreshold(folds=3).fit(scores, Y, MARGIN)
+    tests = [test for _, test in iterative_stratification(Y, 3, seed=0)]
     found = [_exhaustive(scores[test], truth[test], np.argsort(-truth.sum(axis=0), kind="stable")) for test in tests]
     np.testing.assert_allclose(rule.thresholds_, np.mean(found, axis=0), rtol=1e-5)
 

@@ -24,18 +24,18 @@ class MicroMacroThreshold(DecisionRule):
 
     t_k = the mean of t_kf over the folds f,   t_kf = argmax_t  micro F1 of the labels up to k + F1 of k / rank of k
 
-    The documents are divided into `folds` folds by iterative stratification, `divisions` times. In each fold the labels
-    are visited from frequent to rare, and each gets the threshold that maximises micro F1 plus macro F1 of the labels
-    visited so far. A rare label is thus predicted only where this costs micro F1 little. A fold in which predicting a
-    label nowhere is best, for example because no document has it, has a threshold above its highest score. The mean of
-    several thresholds depends less on chance than one threshold of all documents.
+    The documents are divided into `folds` folds by iterative stratification. In each fold the labels are visited from
+    frequent to rare, and each gets the threshold that maximises micro F1 plus macro F1 of the labels visited so far. A
+    rare label is thus predicted only where this costs micro F1 little. A fold in which predicting a label nowhere is
+    best, for example because no document has it, has a threshold above its highest score. The mean of several
+    thresholds depends less on chance than one threshold of all documents.
 
     The threshold of a fold lies in the middle of its gap, and t_k keeps clear of all attained scores. Folds in which a
     label is impossible do not count.
 
     Source: Lin & Lin 2023, "On the Thresholding Strategy for Infrequent Labels in Multi-label Classification", section
-    4.3 and supplement D (micromacro-freq). Deviations: 3 divisions into 5 stratified folds in place of one into 3
-    random ones, and the counts of the labels visited before are those of the same fold.
+    4.3 and supplement D (micromacro-freq). Deviations: 5 stratified folds in place of 3 random ones, and the counts of
+    the labels visited before are those of the same fold.
 
     >>> scores = np.array([[0.9, 0.2], [0.8, 0.1], [0.4, 0.15], [0.9, 0.2], [0.8, 0.1], [0.3, 0.15]])
     >>> Y_true = Csr([[1, 1], [1, 0], [0, 0], [1, 1], [1, 0], [0, 0]])
@@ -46,7 +46,6 @@ class MicroMacroThreshold(DecisionRule):
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "folds": Number(low=2, whole=True),
-        "divisions": Number(low=1, whole=True),
         "fallback": FALLBACK,
     }
     thresholds_: Floats
@@ -55,9 +54,8 @@ class MicroMacroThreshold(DecisionRule):
         "thresholds_": reals("labels"),
     }
 
-    def __init__(self, folds: int = 5, divisions: int = 3, fallback: Literal["none", "argmax"] = "none") -> None:
+    def __init__(self, folds: int = 5, fallback: Literal["none", "argmax"] = "none") -> None:
         self.folds = folds
-        self.divisions = divisions
         self.fallback = fallback
 
     @property
@@ -76,10 +74,7 @@ class MicroMacroThreshold(DecisionRule):
         Y, scores = search.Y, search.usable
         order = np.argsort(-np.bincount(Y.indices, minlength=Y.shape[1]), kind="stable").astype(np.int64)
         folds = min(self.folds, len(scores))
-        tests = [np.arange(len(scores))]
-        if folds > 1:
-            drawn = (iterative_stratification(Y, folds, seed) for seed in range(self.divisions))
-            tests = [test for division in drawn for _, test in division]
+        tests = [test for _, test in iterative_stratification(Y, folds, seed=0)] if folds > 1 else [np.arange(folds)]
         found = np.array([_thresholds(scores[test], Csr(Y[test]), order) for test in tests])
         self.thresholds_ = clear_of_scores(scores, _mean(found), CLEAR)
         return self
