@@ -188,9 +188,14 @@ def table(
     best = {name: max((v for (_, s), v in values.items() if s == name), default=float("nan")) for name in sets}
     behind = [100 * (best[name] - values.get((DEFAULT_METHOD, name), float("nan"))) for name in sets]
     gaps = " | ".join(f"{gap:.1f}" for gap in behind)
-    return (
-        f"{markdown(find_target_metric(metric).title, names, sets, values)}| the default behind the best | {gaps} |\n"
-    )
+    lines = markdown(find_target_metric(metric).title, names, sets, values)
+    lines += f"| the default behind the best | {gaps} |\n"
+    for other in TARGET_METRICS:
+        figures = [known.get((name, DEFAULT_METHOD, metric), {}).get("figures", {}).get(other) for name in sets]
+        if other != metric and any(figure is not None for figure in figures):
+            shown = " | ".join("–" if figure is None else f"{100 * figure:.1f}" for figure in figures)
+            lines += f"| {find_target_metric(other).title} of this default | {shown} |\n"
+    return lines
 
 
 def markdown(

@@ -152,7 +152,7 @@ def test_the_default_predicts_single_texts_by_the_short_way() -> None:
 
 def test_the_table_of_defaults_names_the_best_and_the_gap() -> None:
     rows = {
-        ("mail", "auto", "micro-f1"): {"value": 0.75},
+        ("mail", "auto", "micro-f1"): {"value": 0.75, "figures": {"micro-f1": 0.75, "macro-f1": 0.5}},
         ("mail", "svm", "micro-f1"): {"value": 0.76},
         ("mail", "knn", "micro-f1"): {"value": None},
         ("mail", "svm", "macro-f1"): {"value": 0.9},
@@ -164,6 +164,7 @@ def test_the_table_of_defaults_names_the_best_and_the_gap() -> None:
         "| `svm` | **76.0** |",
         "| `knn` | – |",
         "| the default behind the best | 1.0 |",
+        "| Macro F1 of this default | 50.0 |",
     ]
 
 
