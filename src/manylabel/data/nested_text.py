@@ -24,10 +24,10 @@ def parse_json(text: str, nesting: int) -> Any:
 
     >>> parse_json('{"a": [1]}', 2)
     {'a': [1]}
-    >>> parse_json("[" * 100_000, 100)
+    >>> parse_json("[" * 100_000, 100)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ...
-    manylabel.data.nested_text.NotJsonError: lists and objects are nested more than 100 deep (--limit nesting=NUMBER)
+    NotJsonError: lists and objects are nested more than 100 deep (--limit nesting=NUMBER)
     """
     if text.count("[") + text.count("{") > nesting and is_deeper(text, nesting):
         raise NotJsonError(f"lists and objects are nested more than {nesting} deep (--limit nesting=NUMBER)")
