@@ -166,7 +166,12 @@ def _add_data(router: APIRouter, store: JobStore, limits: Limits) -> None:
         request.scope[ROUTE] = "data"
         return DataList(data=list(store.upload_names()), formats=file_formats())
 
-    @router.delete("/v1/data/{name}", status_code=204, summary="Delete uploaded data; corpora keep their own copy")
+    @router.delete(
+        "/v1/data/{name}",
+        status_code=204,
+        response_model=None,
+        summary="Delete uploaded data; corpora keep their own copy",
+    )
     def delete(request: Request, name: Annotated[str, Path(max_length=64)]) -> None:
         request.scope[ROUTE] = "data"
         store.delete_upload(name)
