@@ -14,10 +14,13 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed; make integrations installs it")
 
+from manylabel import load_corpus, write_corpus  # noqa: E402
 from manylabel.exceptions import DataError, ParameterError  # noqa: E402
+from manylabel.recipe import Recipe  # noqa: E402
 from manylabel.scale.dask_engine import DaskEngine  # noqa: E402
 from manylabel.scale.engine import Engine, SerialEngine, Task  # noqa: E402
 from manylabel.scale.shards import ShardedCorpus  # noqa: E402
+from manylabel.scale.training import ShardedTraining  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own
 FEATURES = {"min_df": 1, "stop_words": None, "stemmer": None}
@@ -47,12 +50,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> ShardedCorpus:
 
 
 def count(corpus: ShardedCorpus, engine: Engine, folder: Path) -> dict[str, bytes]:
-    """Count all shards and merge their tables; the files that were written."""
+    """Count all shards and merge their tables; the files of complete results, without what a lost worker had begun."""
     tasks = counting(corpus, folder)
     engine.run(tasks, "Counting")
     parts = [task.output / "part-00000" for task in tasks]
     engine.reduce("tables:merge_files", parts, folder / "merged", "Merging")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and ".part/" not in str(path)]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def counting(corpus: ShardedCorpus, folder: Path) -> list[Task]:
@@ -98,6 +102,22 @@ def test_a_worker_that_is_killed_changes_nothing(
         assert found == expected
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+@pytest.mark.parametrize("method", ["nb", "svm"])
+def test_a_model_is_that_of_one_process(method: str, cluster: Any, tmp_path: Path) -> None:
+    letters = load_corpus("townhall").corpus.split("train")
+    (tmp_path / "letters").mkdir()
+    for start in range(0, len(letters), 100):
+        write_corpus(letters.subset(range(start, min(start + 100, len(letters)))), tmp_path / f"letters/{start}.jsonl")
+    corpus, recipe = ShardedCorpus.of(tmp_path / "letters"), Recipe.of(method)
+    with DaskEngine.connect(cluster.scheduler_address) as engine:
+        found = ShardedTraining(corpus, recipe, tmp_path / "cluster", engine).run()
+    alone = ShardedTraining(corpus, recipe, tmp_path / "alone", SerialEngine()).run()
+    for name, model in (("found.manylabel", found), ("alone.manylabel", alone)):
+        model.save(tmp_path / name)
+    assert (tmp_path / "found.manylabel").read_bytes() == (tmp_path / "alone.manylabel").read_bytes()
+    assert len(corpus.shards) == 5
 
 
 def test_errors_of_tasks_are_raised_and_what_is_done_stays(corpus: ShardedCorpus, cluster: Any, tmp_path: Path) -> None:
