@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-SECONDS = 0.8
+MILLISECONDS = 800
 """How long an effect may take."""
+LONGEST = 60_000
+"""Milliseconds after which a page that is not quiet is a failure."""
 WATCH = r"""(() => {
   const READS = /\/(search|study|explain|predict|preview)$/, IGNORED = /^\/v1\/(jobs\?|models$)/, STREAMS = /\/events$/;
   const plain = window.fetch;
-  const watch = (window.__watch = { effects: 0, flying: 0, last: 0 });
+  const watch = (window.__watch = { effects: 0, flying: 0, last: 0, refused: false });
   const happened = () => { watch.effects += 1; watch.last = performance.now(); };
   window.fetch = async (path, options = {}) => {
     const ignored = IGNORED.test(path);
     if (!ignored) happened();
-    if ((options.method ?? "GET") !== "GET" && !READS.test(path))
+    if ((options.method ?? "GET") !== "GET" && !READS.test(path)) {
+      watch.refused = true;
       return new Response(JSON.stringify({ title: "Refused", detail: "This test changes nothing." }), { status: 503 });
+    }
     watch.flying += ignored ? 0 : 1;
     try {
       const response = await plain(path, options);
@@ -34,11 +38,12 @@ WATCH = r"""(() => {
   new MutationObserver((all) => { if (all.some(({ attributeName }) => attributeName !== "data-place")) happened(); })
     .observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   const CONTROLS = "a[href], button, summary, select, textarea, input:not([type=hidden])";
-  const MANY = new Set(["LI", "TR", "DT", "DD", "OPTION"]);
+  /* what repeats itself: one of each is operated */
+  const MANY = "li, tr, dt, dd, option, thead th, .figures > div, .methods > label, .review-label";
   const own = (one) =>
     one.localName + [...one.classList].map((name) => `.${name}`).join("") + (one.type ? `[${one.type}]` : "");
   const step = (one) => {
-    if (MANY.has(one.tagName)) return own(one);
+    if (one.matches(MANY)) return own(one);
     const alike = [...(one.parentElement?.children ?? [])].filter((other) => own(other) === own(one));
     return alike.length > 1 ? `${own(one)}:${alike.indexOf(one)}` : own(one);
   };
@@ -57,17 +62,43 @@ WATCH = r"""(() => {
     }
     return found;
   };
-  watch.focus = (name) => {
+  const frame = () => new Promise((resolve) => { requestAnimationFrame(resolve); });
+  const until = async (holds, longest) => {
+    for (const end = performance.now() + longest; performance.now() < end;) {
+      if (holds()) return true;
+      await new Promise((resolve) => { setTimeout(resolve, 5); });
+    }
+    return holds();
+  };
+  /** Go to an address without any dialog or open details, and wait until its view is there and quiet. Where something was refused, the
+   * view keeps that in mind, and a new one takes its place. */
+  watch.open = async (address, element, longest) => {
+    document.querySelectorAll("dialog[open]").forEach((one) => one.close());
+    document.querySelectorAll("#view details[open]").forEach((one) => { one.open = false; });
+    if (watch.refused) document.querySelector("ml-workbench").view = null;
+    watch.refused = false;
+    location.hash = address;
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+    watch.last = performance.now();
+    return until(() => document.querySelector(`#view > ${element} h1`) && watch.quiet(), longest);
+  };
+  watch.settle = (longest) => until(() => document.querySelector("#view h1") && watch.quiet(), longest);
+  /** Give a control the focus; null where there is none of the name. What the focus itself changes is no effect of it. */
+  watch.focus = async (name, longest) => {
+    await until(() => name in watch.controls(), 200); // what was operated before may still be bringing it
     const one = watch.controls()[name];
     if (!one) return null;
     one.focus();
+    await frame();
+    await watch.settle(longest);
+    watch.begin();
     const isSelect = one.localName === "select", isLast = isSelect && one.selectedIndex === one.length - 1;
     const isAtMost = one.type === "range" && one.value === one.max;
     return { tag: one.localName, type: one.type ?? "", isLast, isAtMost, isOnly: isSelect && one.length < 2 };
   };
   watch.begin = () => { watch.effects = 0; watch.focused = document.activeElement; };
-  watch.sees = () => watch.effects > 0 || document.activeElement !== watch.focused;
-  watch.quiet = () => watch.flying === 0 && performance.now() - watch.last > 50;
+  watch.sees = (longest) => until(() => watch.effects > 0 || document.activeElement !== watch.focused, longest);
+  watch.quiet = () => watch.flying === 0 && performance.now() - watch.last > 30;
 })()"""
 
 
@@ -94,15 +125,12 @@ class Watched:
 
     def open(self, address: str) -> None:
         """Go to an address of the page, without any dialog, and wait until all is loaded."""
-        self.page.evaluate("() => document.querySelectorAll('dialog[open]').forEach((one) => one.close())")
-        self.page.evaluate("address => { location.hash = address; window.__watch.last = performance.now(); }", address)
         element = f"ml-{address.partition('?')[0].rpartition('/')[2]}-view"
-        self.page.wait_for_selector(f"#view > {element} h1")  # its scripts may still be loading
-        self.settle()
+        assert self.page.evaluate("given => window.__watch.open(...given)", [address, element, LONGEST])
 
     def settle(self) -> None:
         """Wait until nothing is being loaded or drawn."""
-        self.page.wait_for_function("() => document.querySelector('#view h1') && window.__watch.quiet()", polling=20)
+        assert self.page.evaluate("longest => window.__watch.settle(longest)", LONGEST)
 
     def kinds(self) -> list[str]:
         """The kinds of controls that can be operated now."""
@@ -110,23 +138,16 @@ class Watched:
 
     def operate(self, kind: str) -> bool | None:
         """Whether operating a control by keyboard has an effect; None where there is none of the kind."""
-        found = self.page.evaluate("kind => window.__watch.focus(kind)", kind)
+        self.files = 0
+        found = self.page.evaluate("given => window.__watch.focus(...given)", [kind, LONGEST])
         if found is None or found["isOnly"]:
             return None
-        if found["type"] not in ("text", "search", "textarea"):
-            self.settle()
-        self.files = 0
-        self.page.evaluate("window.__watch.begin()")
         self._press(found)
         return self.sees()
 
     def sees(self) -> bool:
         """Whether anything happens within a short time."""
-        for _ in range(int(SECONDS / 0.02)):
-            if self.files or self.page.evaluate("window.__watch.sees()"):
-                return True
-            self.page.wait_for_timeout(20)
-        return False
+        return bool(self.page.evaluate("longest => window.__watch.sees(longest)", MILLISECONDS)) or self.files > 0
 
     def _press(self, found: dict[str, Any]) -> None:
         keyboard, tag, type_ = self.page.keyboard, found["tag"], found["type"]
@@ -149,6 +170,7 @@ class Watched:
     def operate_all(self, address: str, exceptions: dict[str, str]) -> None:
         """Operate one control of each kind, and of each kind that appears by that; keep those without an effect."""
         self.open(address)
+        address = self.page.evaluate("location.hash")  # with what the view added, such as the document that it opened
         waiting: list[tuple[str, ...]] = [(kind,) for kind in self.kinds()]
         known = {path[-1] for path in waiting}
         while waiting:
