@@ -39,7 +39,8 @@ export function wordMarks(query, text) {
 
 /** The part of a text around the first mark, with the marks in it. */
 export function excerpt(text, marks, length) {
-  const wanted = Math.max(0, Math.floor((marks[0]?.start ?? 0) - length / 3)), from = wanted ? text.indexOf(" ", wanted) + 1 || wanted : 0, to = from + length;
+  const wanted = Math.max(0, Math.floor((marks[0]?.start ?? 0) - length / 3)), from = wanted ? text.indexOf(" ", wanted) + 1 || wanted : 0;
+  const last = text.lastIndexOf(" ", from + length), to = from + length >= text.length ? text.length : last > from + length / 2 ? last : from + length;
   const inside = marks.filter(({ start, end }) => start >= from && end <= to).map((mark) => ({ ...mark, start: mark.start - from, end: mark.end - from }));
   return { text: text.slice(from, to), marks: inside, begins: from === 0, ends: to >= text.length };
 }
