@@ -70,8 +70,8 @@ WATCH = r"""(() => {
     }
     return holds();
   };
-  /** Go to an address without any dialog or open details, and wait until its view is there and quiet. Where something was refused, the
-   * view keeps that in mind, and a new one takes its place. */
+  /** Go to an address without any dialog or open details, and wait until its view is there and quiet. Where something
+   * was refused, the view keeps that in mind, and a new one takes its place. */
   watch.open = async (address, element, longest) => {
     document.querySelectorAll("dialog[open]").forEach((one) => one.close());
     document.querySelectorAll("#view details[open]").forEach((one) => { one.open = false; });
@@ -83,7 +83,7 @@ WATCH = r"""(() => {
     return until(() => document.querySelector(`#view > ${element} h1`) && watch.quiet(), longest);
   };
   watch.settle = (longest) => until(() => document.querySelector("#view h1") && watch.quiet(), longest);
-  /** Give a control the focus; null where there is none of the name. What the focus itself changes is no effect of it. */
+  /** Give a control the focus; null where there is none. What the focus itself changes is no effect of the control. */
   watch.focus = async (name, longest) => {
     await until(() => name in watch.controls(), 200); // what was operated before may still be bringing it
     const one = watch.controls()[name];
