@@ -38,6 +38,7 @@ FAMILIES = {
     "imbalance": "svm-balanced svm-undersampled svm-cluster svm-smote",
     "hierarchies": "svm-closed svm-top-down svm-propagated",
     "one-vs-one": "one-vs-one",
+    "label-tree": "label-tree",
     "ensembles": "auto ensemble ensemble-votes ensemble-stacked",
     "keyword-rules": "rules",
 }

@@ -25,8 +25,8 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.features.transformers import is_transformer
-from manylabel.models.base import AdditiveModel, unfitted_copy
-from manylabel.models.inputs import check_weights
+from manylabel.models.base import unfitted_copy
+from manylabel.models.inputs import AdditiveModel, check_weights
 from manylabel.notebook import html_table, shortened
 from manylabel.recipe import SECTIONS, Recipe, with_metric
 from manylabel.stored import (

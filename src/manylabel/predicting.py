@@ -205,12 +205,13 @@ class TextPredictor(TextModel):
     def iter_decisions(self, documents: Documents) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
         """Yield the predicted label sets of each batch, with a function that returns the model's scores for it.
 
-        Scores that a rule has read are not computed again; for a method that decides by itself they are computed only
-        when the function is called.
+        Scores that a rule has read are not computed again; for a method that decides by itself, or from the scores of a
+        few candidates, those of all labels are computed only when the function is called.
         """
         self.check_fitted()
+        by_itself = self.decided_.rule_ is None or self.decided_.scores_candidates
         for X in self._batches(documents):
-            scores = None if self.decided_.rule_ is None else self.decided_.score_batch(X)
+            scores = None if by_itself else self.decided_.score_batch(X)
             again = partial(self.decided_.score_batch, X) if scores is None else partial(np.asarray, scores)
             yield self._decide(X, scores), again
 

@@ -13,7 +13,8 @@ from manylabel.data.label_forms import KINDS
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.estimator import Ints
 from manylabel.exceptions import ParameterError, UnsupportedError
-from manylabel.models.base import AdditiveModel, unfitted_copy
+from manylabel.models.base import unfitted_copy
+from manylabel.models.inputs import AdditiveModel
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import Recipe
 from manylabel.stored import Each, Fields, Mapped, Names, Scalar, Stored, Word, total

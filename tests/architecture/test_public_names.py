@@ -255,6 +255,7 @@ NAMES = {
         "Ensemble",
         "HierarchicalStrategy",
         "LabelPowerset",
+        "LabelTree",
         "OneVsOne",
         "Propagated",
         "Resampled",

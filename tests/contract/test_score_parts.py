@@ -17,7 +17,7 @@ from manylabel.models.evidence import LOG_JOINT
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe
 
-BY_REMOVAL = {"neural", "ensemble-votes", "svm-closed", "svm-top-down", "svm-propagated"}
+BY_REMOVAL = {"label-tree", "neural", "ensemble-votes", "svm-closed", "svm-top-down", "svm-propagated"}
 NOT_THE_SCORE = {"nb-powerset", "mnb-vw-ecc", "one-vs-one"}
 """Their parts add up to a quantity that formula tests hold; the score is computed from several such quantities."""
 NEIGHBOURS = {"knn", "knn-majority", "ml-knn"}

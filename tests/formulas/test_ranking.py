@@ -11,7 +11,6 @@ from sklearn.metrics import auc
 
 from manylabel import metrics as m
 from manylabel.exceptions import DataError, UnknownNameError
-from manylabel.metrics import ranking as r
 
 # Two documents with labels, one without; the second has a tie between a true and a wrong label.
 T = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
@@ -201,6 +200,6 @@ def test_wrong_input_raises_an_error_that_explains_it() -> None:
     with pytest.raises(DataError, match="documents × labels"):
         m.label_ranking([0.5, 1.0])
     with pytest.raises(DataError, match="number of labels in common"):
-        r.LabelRanks.concatenate([m.label_ranks(T, SCORES), m.label_ranks(T[:, :2], SCORES[:, :2])])
+        m.LabelRanks.concatenate([m.label_ranks(T, SCORES), m.label_ranks(T[:, :2], SCORES[:, :2])])
     with pytest.raises(UnknownNameError, match="Did you mean 'ndcg@3'"):
         m.compute_ranking_metrics(T, SCORES, ["ndcg3"])

@@ -140,6 +140,16 @@ COMBINED: tuple[Method, ...] = (
         search=LINEAR,
     ),
     Method(
+        "label-tree",
+        "Linear SVMs in a tree of label clusters, for thousands of labels; one learned threshold for all labels",
+        "manylabel.strategies.label_tree:LabelTree",
+        "Prabhu, Kag, Harsola, Agrawal & Varma 2018; Yu, Zhong, Zhang, Chang & Dhillon 2022",
+        cost=Cost(start=0.01, words=0.6, cells=0.2),
+        weighting=TFIDF,
+        decision="global",
+        search={**LINEAR, "model.combine": Choice("sigmoid", "squared-hinge", "cubed-hinge")},
+    ),
+    Method(
         "ensemble",
         "Several methods together, their calibrated scores averaged, a learned threshold for each label",
         _ENSEMBLE,

@@ -267,6 +267,30 @@ class DecisionRule(Estimator):
             chosen[empty] = best_label(scores[empty], above=floor(kind))
         return chosen
 
+    def decide_candidates(self, scores: Csr, kind: ScoreKind) -> Csr:
+        """The label sets of documents from the scores of some labels, all others being impossible, as 0/1 CSR.
+
+        Rules of one threshold per label and of the k best labels read these scores only. Other rules get them as a
+        dense matrix: pass a batch of documents at a time.
+        """
+        form = self.exported(scores.shape[1], kind)
+        if form is None or form.get("log_odds") or form["rule"] not in ("thresholds", "top-k"):
+            return self.decide(dense_candidates(scores, kind), kind)
+        self.check_kind(kind)
+        if form["rule"] == "top-k":
+            chosen = best_candidates(scores, form["k"])
+        else:
+            limits = form["thresholds"][scores.indices]
+            chosen = scores.data > limits if form["strict"] else scores.data >= limits
+        chosen &= scores.data > floor(kind)
+        rows = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+        if self.fallback == "argmax":
+            empty = np.bincount(rows[chosen], minlength=scores.shape[0]) == 0
+            chosen |= best_candidates(scores, 1) & empty[rows] & (scores.data > floor(kind))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(rows[chosen], minlength=scores.shape[0]))])
+        labels = scores.indices[chosen]
+        return Csr((np.ones(len(labels), dtype=np.int8), labels, starts.astype(labels.dtype)), shape=scores.shape)
+
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
         """Also raise `ValueError` where a rule that learns has learned nothing."""
         if self.learns and not state:
@@ -286,6 +310,26 @@ class DecisionRule(Estimator):
 def floor(kind: ScoreKind) -> float:
     """The score of an impossible label."""
     return 0.0 if kind is ScoreKind.POSTERIOR else -math.inf
+
+
+def dense_candidates(scores: Csr, kind: ScoreKind) -> Floats:
+    """Scores of some labels as documents × labels, the others impossible."""
+    table = np.full(scores.shape, floor(kind))
+    table[np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr)), scores.indices] = scores.data
+    return table
+
+
+def best_candidates(scores: Csr, k: int) -> Bools:
+    """Which of the stored scores are among the k best of their document; ties go to the lowest label.
+
+    >>> best_candidates(Csr([[0.5, 0.7, 0.5], [0.0, 0.1, 0.0]]), 2).tolist()
+    [True, True, False, True]
+    """
+    rows = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+    order = np.lexsort((scores.indices, -scores.data, rows))
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    chosen[order] = np.arange(len(rows)) - scores.indptr[rows] < k  # sorted rows stay where they were
+    return chosen
 
 
 def possible(scores: Floats, kind: ScoreKind) -> Bools:

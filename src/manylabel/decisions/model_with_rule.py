@@ -15,7 +15,7 @@ from manylabel.decisions.temperature import Temperature
 from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models import label_axis
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, row_batches
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
 from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.score_kinds import Bools, ScoreKind
@@ -74,6 +74,15 @@ class ModelWithRule(MultiLabelModel):
     def score_batch(self, X: Csr) -> Floats:
         """The model's scores."""
         return self.model_.score_batch(X)
+
+    @property
+    def scores_candidates(self) -> bool:  # type: ignore[override]
+        """Whether the model scores some labels of a document only, all others being impossible."""
+        return self.model.scores_candidates
+
+    def score_candidates(self, X: Csr) -> Csr:
+        """The model's scores of the possible labels."""
+        return self.model_.score_candidates(X)
 
     @property
     def is_exportable(self) -> bool:
@@ -139,9 +148,17 @@ class ModelWithRule(MultiLabelModel):
                 return predicted
             predicted = unlabelled_if_empty(Csr(predicted), features, self.model_, None)
             return self.in_fitted_form([predicted])
+        if self.scores_candidates:
+            batches = (Csr(features[rows]) for rows in row_batches(features.shape[0], self.n_labels_, working_memory))
+            return self.in_fitted_form([self._decide_candidates(X, rule) for X in batches])
         return self.in_fitted_form(
             [self.decide(features[rows], scores) for rows, scores in self.score_in_batches(features, working_memory)]
         )
+
+    def _decide_candidates(self, X: Csr, rule: DecisionRule) -> Csr:
+        """The label sets of documents by the rule, from the scores of their possible labels."""
+        predicted = rule.decide_candidates(self.score_candidates(X), self.score_kind)
+        return unlabelled_if_empty(predicted, X, self.model_, rule)
 
     def decide(self, X: Csr, scores: Floats) -> Csr:
         """The label sets of documents, given their scores: by the rule, none for a document without a known term."""

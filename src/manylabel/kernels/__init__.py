@@ -27,6 +27,7 @@ NAMES = (
     "mixture_search",
     "thresholds",
     "linear",
+    "label_tree",
 )
 
 

@@ -148,7 +148,7 @@ def ranking_average_precision(ranks: LabelRanks) -> float:
 class RankingMetric:
     """A metric of label rankings; `is_share` is true for a number from 0 to 1, false for a number of labels.
 
-    `needs_propensities` is true for metrics that weigh labels by their propensities, which the ranks must know.
+    `uses_propensities` is true for metrics that weigh labels by their propensities, which the ranks must know.
     """
 
     name: str
@@ -158,7 +158,7 @@ class RankingMetric:
     convention: str
     source: str
     is_share: bool = True
-    needs_propensities: bool = False
+    uses_propensities: bool = False
 
 
 _MEAN = "Mean over documents with a label; "
@@ -240,7 +240,7 @@ def metrics_of_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> d
 
     Where the ranks know no propensities, "all" leaves out the metrics that need them.
     """
-    known = [name for name, one in RANKING_METRICS.items() if ranks.gain is not None or not one.needs_propensities]
+    known = [name for name, one in RANKING_METRICS.items() if ranks.gain is not None or not one.uses_propensities]
     chosen = list(known if names is None else names)
     for name in chosen:
         if name not in RANKING_METRICS:

@@ -7,7 +7,7 @@ batches and scikit-learn's interface are implemented here once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -67,22 +67,6 @@ def _copied(value: Any) -> Any:
     return unfitted_copy(value) if hasattr(value, "get_params") and not isinstance(value, type) else value
 
 
-class AdditiveModel(Protocol):
-    """The methods of a model whose `is_additive` is true."""
-
-    def partial_fit(self, X: object, Y: object, classes: npt.ArrayLike | None = None) -> Self:
-        """Learn from more documents."""
-
-    def merge(self, other: Any) -> Self:
-        """A new model, the same as one fitted on the documents of both."""
-
-    def count(self, X: Csr, Y: Csr) -> Any:
-        """The table that the model learns from; tables of pieces add up."""
-
-    def fit_table(self, table: Any, **facts: Any) -> Self:
-        """Learn from a table: the same model as `fit` on the documents that were counted."""
-
-
 class MultiLabelModel(Estimator):
     """The base class of methods that score labels.
 
@@ -120,6 +104,9 @@ class MultiLabelModel(Estimator):
     one: whether `for_labels`, `fit_with_costs`, `fit_excluding`, `scores_of_label` and `joined` are offered. Implies
     `independent_labels`."""
 
+    scores_candidates: ClassVar[bool] = False
+    """Whether `score_candidates` is offered: whether all but some labels of a document are impossible."""
+
     learns_rule: ClassVar[bool] = False
     """Whether the class takes a decision rule, `rule`, and learns it in `fit`."""
 
@@ -151,6 +138,10 @@ class MultiLabelModel(Estimator):
 
     def score_batch(self, X: Csr) -> Floats:
         """Scores, documents × labels, of checked documents."""
+        raise NotImplementedError
+
+    def score_candidates(self, X: Csr) -> Csr:
+        """The scores of the possible labels of checked documents, of others none. Only if `scores_candidates`."""
         raise NotImplementedError
 
     def document_scorer(self) -> DocumentScorer | None:

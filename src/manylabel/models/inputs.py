@@ -6,7 +6,7 @@ Sparse input is checked here, without scikit-learn; dense input is checked the w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -170,6 +170,22 @@ def check_weights(sample_weight: npt.ArrayLike, n_documents: int, name: str) -> 
     if not weights.any():
         raise DataError(f"{name}: every sample_weight is zero, so there are no documents to learn from.")
     return weights
+
+
+class AdditiveModel(Protocol):
+    """The methods of a model whose `is_additive` is true."""
+
+    def partial_fit(self, X: object, Y: object, classes: npt.ArrayLike | None = None) -> Self:
+        """Learn from more documents."""
+
+    def merge(self, other: Any) -> Self:
+        """A new model, the same as one fitted on the documents of both."""
+
+    def count(self, X: Csr, Y: Csr) -> Any:
+        """The table that the model learns from; tables of pieces add up."""
+
+    def fit_table(self, table: Any, **facts: Any) -> Self:
+        """Learn from a table: the same model as `fit` on the documents that were counted."""
 
 
 def check_piece(

@@ -16,8 +16,9 @@ from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.weighting import Weighting
-from manylabel.models.base import AdditiveModel, MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.count_model import LabelTermCounts
+from manylabel.models.inputs import AdditiveModel
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import OutOfFold, scored_rows
 from manylabel.models.score_kinds import Bools

@@ -6,6 +6,7 @@ Transformations of the problem
     ChainEnsemble    many chains in random order, averaged
     LabelPowerset    every label set of the training documents is a class
     OneVsOne         one binary classifier per pair of labels
+    LabelTree        thousands of labels in a tree of clusters, found by beam search
     CoTraining       words and other labels as two views (Lee 2018)
 
 SVM strategies of Godbole & Sarawagi 2004
@@ -56,6 +57,7 @@ __all__ = [
     "Ensemble",
     "HierarchicalStrategy",
     "LabelPowerset",
+    "LabelTree",
     "OneVsOne",
     "Propagated",
     "Resampled",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from manylabel.strategies.hierarchical import HierarchicalStrategy, SiblingModel
     from manylabel.strategies.hierarchies import ClosedLabels, Propagated, TopDown
     from manylabel.strategies.label_powerset import LabelPowerset
+    from manylabel.strategies.label_tree import LabelTree
     from manylabel.strategies.one_vs_one import OneVsOne
     from manylabel.strategies.resampled import Resampled
     from manylabel.strategies.scikit_learn_model import ScikitLearnModel
@@ -97,6 +100,7 @@ else:
             "hierarchical": "HierarchicalStrategy, SiblingModel",
             "hierarchies": "ClosedLabels, Propagated, TopDown",
             "label_powerset": "LabelPowerset",
+            "label_tree": "LabelTree",
             "one_vs_one": "OneVsOne",
             "resampled": "Resampled",
             "scikit_learn_model": "ScikitLearnModel",
