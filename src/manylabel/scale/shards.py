@@ -93,7 +93,9 @@ class ShardedCorpus:
         given = {name: value for name, value in options.items() if value is not None}
         opened = cls(whole, like or ReadingOptions(whole[0].format, suffix_of(paths[0]), given), on_error=on_error)
         opened = replace(opened, labels=labels, keep_blank=keep_blank)
-        first = next(opened._unsplit(whole[0], ColumnOptions(**_columns(given), labels=labels, like=like)), None)
+        first = next(
+            opened._unsplit(whole[0], ColumnOptions(**_columns(given), labels=labels, like=like), SHARD_BYTES), None
+        )
         if first is None or first.layout is None:
             raise DataError("There are no documents.", path=paths[0], remedy="Give a file with at least one document.")
         reading = ReadingOptions.of(whole[0].format, suffix_of(paths[0]), given, first.layout)
@@ -101,18 +103,22 @@ class ShardedCorpus:
         shards = tuple(part for shard in whole for part in _cut(shard, given))
         return replace(opened, shards=shards, reading=reading, split=chosen)
 
-    def batches(self, shard: Shard) -> Iterator[Corpus]:
-        """The documents of a shard, some at a time; memory does not grow with the size of the shard."""
-        for batch in self._unsplit(shard, ColumnOptions(labels=self.labels, like=self.reading)):
+    def batches(self, shard: Shard, size: int | None = None) -> Iterator[Corpus]:
+        """The documents of a shard, some at a time; memory does not grow with the size of the shard.
+
+        `size` is about how many bytes a batch has, at most and by default `SHARD_BYTES`.
+        """
+        most = SHARD_BYTES if size is None else min(size, SHARD_BYTES)
+        for batch in self._unsplit(shard, ColumnOptions(labels=self.labels, like=self.reading), most):
             if self.split is None:
                 yield batch
             elif self.split in batch.splits:
                 yield batch.split(self.split)
 
-    def _unsplit(self, shard: Shard, columns: ColumnOptions) -> Iterator[Corpus]:
+    def _unsplit(self, shard: Shard, columns: ColumnOptions, size: int) -> Iterator[Corpus]:
         problems = Problems(self.on_error, keep_blank=self.keep_blank)  # type: ignore[arg-type]
         batches = {"jsonl": _json_batches, "parquet": _parquet_batches}.get(shard.format, _delimited_batches)
-        yield from batches(shard, problems, columns, self.reading.given)
+        yield from batches(shard, problems, columns, self.reading.given, size)
         self.skipped.extend(problems.skipped)
 
     def as_dict(self) -> dict[str, Any]:
@@ -212,7 +218,7 @@ def _cut_parquet(shard: Shard) -> Iterator[Shard]:
 
 
 def _json_batches(
-    shard: Shard, problems: Problems, columns: ColumnOptions, given: Mapping[str, Any]
+    shard: Shard, problems: Problems, columns: ColumnOptions, given: Mapping[str, Any], most: int
 ) -> Iterator[Corpus]:
     path = Path(shard.path)
     batch: list[tuple[int, dict[str, Any]]] = []
@@ -220,7 +226,7 @@ def _json_batches(
     for number, record in read_lines(path, problems, given.get("encoding", "utf-8"), shard.span):
         batch.append((number, record))
         size += sum(len(value) for value in record.values() if isinstance(value, str))
-        if size >= SHARD_BYTES:
+        if size >= most:
             yield _json_corpus(batch, path, problems, columns)
             batch, size = [], 0
     if batch:
@@ -246,7 +252,7 @@ def _dialect(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _delimited_batches(
-    shard: Shard, problems: Problems, columns: ColumnOptions, given: Mapping[str, Any]
+    shard: Shard, problems: Problems, columns: ColumnOptions, given: Mapping[str, Any], most: int
 ) -> Iterator[Corpus]:
     path = Path(shard.path)
     dialect = dialect_of(path, columns, **_dialect(given))
@@ -270,7 +276,7 @@ def _delimited_batches(
     for number, row in rows:
         batch.append((number, row))
         size += sum(map(len, row))
-        if size >= SHARD_BYTES:
+        if size >= most:
             yield corpus()
             batch, size = [], 0
     if batch:
@@ -278,7 +284,7 @@ def _delimited_batches(
 
 
 def _parquet_batches(
-    shard: Shard, problems: Problems, columns: ColumnOptions, given: Mapping[str, Any]
+    shard: Shard, problems: Problems, columns: ColumnOptions, given: Mapping[str, Any], most: int
 ) -> Iterator[Corpus]:
     pyarrow, path = load_pyarrow(), Path(shard.path)
     with read_by_others("The Parquet file", path, "Copy or write it again."):
@@ -286,7 +292,7 @@ def _parquet_batches(
         groups = list(range(file.metadata.num_row_groups))[shard.start : shard.stop]
         totals = [file.metadata.row_group(number) for number in groups]
         rows, size = sum(group.num_rows for group in totals), sum(group.total_byte_size for group in totals)
-        batches = file.iter_batches(batch_size=max(128, rows * SHARD_BYTES // max(size, 1)), row_groups=groups)
+        batches = file.iter_batches(batch_size=max(128, rows * most // max(size, 1)), row_groups=groups)
     first = shard.lines_before + 1
     while True:
         with read_by_others("The Parquet file", path, "Copy or write it again."):

@@ -39,7 +39,8 @@ from manylabel.scale.tables import Tables
 from manylabel.wording import counted
 
 SAMPLED_SHARDS = 64
-"""The language and script of the texts are chosen by the first documents of so many shards."""
+SAMPLED_BYTES = 1 << 18
+"""The language and script of the texts are chosen by so many bytes of so many shards: engines wait for it."""
 FOLDS = 5
 
 
@@ -178,7 +179,7 @@ class ShardedTraining:
         fields = settings.get("fields")
         texts: list[str] = []
         for shard in self.corpus.shards[::step]:
-            batch = next(self.corpus.batches(shard), None)
+            batch = next(self.corpus.batches(shard, SAMPLED_BYTES), None)
             texts += [] if batch is None else strings(batch.texts, None if fields is None else tuple(fields))
         reading = Reading.of(texts, **open_settings, n_fields=len(fields or ("*",)))
         markup = "strip" if reading.strips_markup else "keep"
