@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, Self, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
+from manylabel.data.documents import read_documents
 from manylabel.data.label_changes import LabelChanges
-from manylabel.data.label_forms import KINDS
-from manylabel.data.label_vocabulary import LabelVocabulary
-from manylabel.estimator import Ints
+from manylabel.data.label_forms import KINDS, MATRIX_FORMS, check_same_length, read_labels
+from manylabel.data.labels import label_sets
+from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnsupportedError
+from manylabel.features.pipeline import Documents
 from manylabel.models.base import unfitted_copy
 from manylabel.models.inputs import AdditiveModel
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import Recipe
 from manylabel.stored import Each, Fields, Mapped, Names, Scalar, Stored, Word, total
+
+if TYPE_CHECKING:  # predicting starts faster without what only an update needs
+    from manylabel.decisions.updated import Updated
+    from manylabel.update_plan import LabelledX, UpdatePlan
 
 UPDATE: Stored = Fields(
     {
@@ -36,14 +43,15 @@ UPDATE: Stored = Fields(
         "seconds": Scalar(),
     }
 )
-"""What a model keeps of an update, see `UpdateRecord`."""
+"""What a model keeps of an update; besides these fields the quality before and after."""
 
 
 class TextUpdater(TextPredictor):
     """The updating part of `TextClassifier`."""
 
+    seed: int
     updates_: Sequence[Mapping[str, Any]] = ()
-    """The updates since training, the first one first."""
+    """The updates since training, the first one first; `UPDATE` declares them."""
 
     def merge(self, other: Self) -> Self:
         """A new classifier, the same as one fitted on the documents of both.
@@ -70,28 +78,113 @@ class TextUpdater(TextPredictor):
             }
         )
 
-    def update(self, *, rename: Mapping[str, str] | None = None, retire: Sequence[str] = ()) -> Self:
-        """Rename and retire labels of the fitted classifier.
+    def update(
+        self,
+        documents: Documents | None = None,
+        y: Any = None,
+        *,
+        former: tuple[Documents, Any] | None = None,
+        only_new_labels: bool = False,
+        rename: Mapping[str, str] | None = None,
+        merge: Mapping[str, str] | None = None,
+        split: Mapping[str, Sequence[str]] | None = None,
+        retire: Sequence[str] = (),
+    ) -> Self:
+        """Learn from more documents and change labels, without training again.
 
-        Scores, thresholds and everything else of the labels that stay are the same afterwards, to the bit; posteriors
-        of naive Bayes are scaled to the sum 1 again. `updates_` keeps a record.
+        `rename` gives labels other names and `retire` drops labels; this needs no documents. All other labels keep
+        their scores and thresholds to the bit; posteriors of naive Bayes are scaled to the sum 1 again. `merge` maps
+        labels to the one that their documents get instead, `split` a label to its parts, which the documents name.
+
+        `documents` with labels `y` are learned as the method allows. Models of counts (naive Bayes, Rocchio) add them
+        up: the result is that of learning from all documents with the same terms. Methods that learn each label by
+        itself (`auto`, `svm`, `logistic`, `mnb-vw`) need the documents of the training too, as `former`, a pair of
+        documents and labels: they start from the former solution, and learn thresholds and probabilities again. With
+        `only_new_labels`, or without `former`, they learn new labels alone, and the others keep their scores to the
+        bit. Without `former`, the new documents are the only negatives of a new label. Methods that learn all
+        labels together are refused with an `UnsupportedError`.
+
+        Terms and their weights stay those of the training. `updates_` keeps a record, with the quality on the new
+        documents before and after.
 
         >>> from manylabel import TextClassifier
         >>> texts = ["the bus was late again", "a hole in the road", "no bus, and holes in the road", "late bus"]
         >>> model = TextClassifier("nb-binary").fit(texts, [["buses"], ["roads"], ["buses", "roads"], ["buses"]])
-        >>> model.update(rename={"roads": "streets"}, retire=["buses"]).labels_
-        ['streets']
+        >>> more = ["the late road", "the road has a hole"]
+        >>> model.update(more, [["streets", "delays"], ["streets"]], rename={"roads": "streets"}).labels_
+        ['buses', 'streets', 'delays']
+        >>> model.update(retire=["buses"]).predict(["a hole in the road"])
+        [['streets']]
         """
+        from manylabel.update_plan import UpdatePlan
+
+        began = time.perf_counter()
         self.check_fitted()
-        wanted = LabelChanges(rename=rename or {}, retire=retire)
-        wanted.check(self.labels_)
-        kept = wanted.kept(self.labels_)
-        self._check_names(list(kept.values()))
-        self._keep_labels(np.array([self.labels_.index(label) for label in kept], dtype=np.int64))
-        self._rename(kept)
-        self.updates_ = [*self.updates_, _record(wanted, len(kept))]
+        changes = LabelChanges(rename or {}, merge or {}, split or {}, list(retire))
+        changes.check(self.labels_)
+        given = None if documents is None else self._labelled(documents, y, changes)
+        earlier = None if former is None else self._labelled(*former, changes)
+        plan = UpdatePlan.of(
+            self.decided_, self.labels_, changes, given, earlier, only_new_labels, Recipe.from_dict(self.recipe_).method
+        )
+        self._check_names(plan.labels)
+        before = None if given is None else self._decided_before(plan, given)
+        done, unseen = plan.carried_out()
+        record = plan.record() | self._figures(plan, done, before)
+        self._take_over(plan, done, unseen)
+        self.updates_ = [*self.updates_, {**record, "seconds": time.perf_counter() - began}]
         self.forget_short_way()
         return self
+
+    def _labelled(self, documents: Documents, y: Any, changes: LabelChanges) -> LabelledX:
+        """Documents as the model reads them, with their label sets after the changes."""
+        from manylabel.update_plan import LabelledX
+
+        read = read_documents(documents)
+        given = read_labels(y, self.labels_ if self.label_form_ in MATRIX_FORMS else None)
+        check_same_length(read, given.Y)
+        return LabelledX(self.features_.transform(read), changes.applied(label_sets(given.Y, given.names)))
+
+    def _decided_before(self, plan: UpdatePlan, given: LabelledX) -> Csr:
+        """What the model predicts for new documents before it learns from them, under the labels after the update."""
+        found = self.decided_.predict(given.X)
+        predicted = Csr(Csr(found).astype(np.int64) @ plan.became())
+        predicted.data[:] = 1
+        return predicted
+
+    def _figures(self, plan: UpdatePlan, done: Updated, before: Csr | None) -> dict[str, Any]:
+        """The quality on new documents before and after, of the labels that were known before and of all."""
+        from manylabel.evaluation.expected import expected_quality
+
+        if before is None or plan.given is None:
+            return {"before": None, "after": None, "after_all": None, "labels": []}
+        Y = plan.matrix(plan.given)
+        after, rows = plan.decided_after(done)
+        metrics = [] if self.decided_.choice_ is None else [self.decided_.choice_["metric"]]
+        known = np.arange(len(plan.columns))
+
+        def quality(Y_true: Csr, Y_pred: Csr) -> Any:
+            return expected_quality(Y_true, Y_pred, metrics, self.seed) if Y_true.shape[1] else None
+
+        return {
+            "before": quality(Csr(Y[:, known]), Csr(before[:, known])),
+            "after": None if after is None else quality(Csr(Y[rows][:, known]), Csr(after[:, known])),
+            "after_all": None if after is None else quality(Csr(Y[rows]), after),
+            "labels": plan.label_rows(Y, before, None if after is None else (after, rows)),
+        }
+
+    def _take_over(self, plan: UpdatePlan, done: Updated, unseen: tuple[Csr, Csr] | None) -> None:
+        """Set what the update learned, and the names, numbers and expected quality that follow from it."""
+        from manylabel.evaluation.expected import expected_quality
+
+        metrics = [] if self.decided_.choice_ is None else [self.decided_.choice_["metric"]]
+        renamed_alone = plan.way == "names" and len(plan.columns) == len(self.labels_)
+        self.decided_ = done.decided
+        if not renamed_alone:  # otherwise it was measured on the same labels
+            self.expected_ = None if unseen is None else expected_quality(*unseen, metrics, self.seed)
+        self.label_counts_, self.n_documents_ = plan.counts(self.label_counts_, self.n_documents_)
+        self._rename({old: new for old, new in plan.kept.items() if old != new})
+        self.labels_ = plan.labels
 
     def _check_names(self, names: Sequence[str]) -> None:
         """Raise an error for a name that is no label of the type the classifier was fitted with."""
@@ -105,24 +198,8 @@ class TextUpdater(TextPredictor):
                     f"The labels of this model are of the type {self.label_kind_}, so {name!r} cannot be one."
                 ) from None
 
-    def _keep_labels(self, columns: Ints) -> None:
-        """Drop all labels but those of some columns."""
-        if len(columns) == len(self.labels_):
-            return
-        rule = self.decided_.rule_
-        if rule is not None and rule.held_out_share:
-            raise UnsupportedError(
-                "The guarantee of this model holds for all its labels together, so none can be retired. Train again "
-                "without the label."
-            )
-        self.decided_ = self.decided_.of_labels(columns)
-        self.labels_ = [self.labels_[column] for column in columns.tolist()]
-        self.label_counts_ = self.label_counts_[columns]
-        self.expected_ = None  # it was measured on all labels
-
     def _rename(self, names: Mapping[str, str]) -> None:
-        """Give labels, nodes of the hierarchy and names of the vocabulary their new names."""
-        self.labels_ = [names[label] for label in self.labels_]
+        """Give nodes of the hierarchy and names of the vocabulary their new names."""
         if self.nodes_ is not None:
             self.nodes_ = [names.get(node, node) for node in self.nodes_]
         if (vocabulary := self.vocabulary) is not None:
@@ -130,7 +207,7 @@ class TextUpdater(TextPredictor):
                 language: {address: names.get(name, name) for address, name in by_address.items()}
                 for language, by_address in vocabulary.names.items()
             }
-            self.vocabulary_ = LabelVocabulary(renamed, vocabulary.language, vocabulary.source).as_dict()
+            self.vocabulary_ = replace(vocabulary, names=renamed).as_dict()
 
 
 def check_additive(recipe: Recipe) -> None:
@@ -140,22 +217,3 @@ def check_additive(recipe: Recipe) -> None:
             f"{recipe.method} with the rule {recipe.decision['rule']!r} cannot learn in batches. Use a model of "
             "counts with a decision rule that learns nothing, for example nb-binary, or use fit."
         )
-
-
-def _record(changes: LabelChanges, kept: int) -> dict[str, Any]:
-    """What `updates_` keeps of changes that needed no documents."""
-    return {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "way": "names and columns",
-        "documents": 0,
-        "former_documents": 0,
-        "added": [],
-        "renamed": dict(changes.rename),
-        "merged": {},
-        "split": {},
-        "retired": list(changes.retire),
-        "learned": 0,
-        "kept": kept,
-        "notes": [],
-        "seconds": 0.0,
-    }

@@ -5,6 +5,7 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.catalog import METHODS
+from manylabel.exceptions import UnsupportedError
 from manylabel.models.score_kinds import ScoreKind
 
 TEXTS = [
@@ -67,3 +68,20 @@ def test_retiring_and_renaming_keep_the_scores_of_all_other_labels(fitted, metho
     assert changed.updates_[-1]["renamed"] == {"tram": "rail"}
     explanation = changed.explain(TEXTS[0], labels=["rail"], what_if=False)
     assert explanation.labels[0].label == "rail"
+
+
+@pytest.mark.filterwarnings("ignore::manylabel.exceptions.ManylabelWarning")
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_learns_new_documents_and_labels_or_says_that_it_cannot(fitted, method):
+    whole = fitted(method)
+    model = TextClassifier(**whole.get_params(deep=False)).restore(whole.learned_state())
+    sets = [[*names, "sign"] if "school" in names else names for names in SETS[:6]]
+    try:
+        model.update(TEXTS[:6], sets, former=(TEXTS, SETS))
+    except UnsupportedError as refused:
+        assert str(refused).startswith(f"{method} learns all labels together")  # noqa: PT017
+        assert model.labels_ == NAMES
+        return
+    assert model.labels_ == [*NAMES, "sign"]
+    assert model.predict_scores(TEXTS[:2]).shape == (2, 5)
+    assert model.updates_[-1]["added"] == ["sign"]

@@ -8,7 +8,7 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.cli.run import run
-from manylabel.data import load
+from manylabel.data import load, write
 
 LETTERS = load("townhall").corpus.subset(range(200))
 OLD, GONE = "streets/parking", "environment/waste"
@@ -66,3 +66,21 @@ def test_wrong_changes_are_refused(path, tmp_path, capsys, arguments, message):
     assert run(["update", str(path), "--output", str(new), *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not new.exists()
+
+
+def test_new_documents_are_learned_and_measured_before(path, tmp_path, capsys):
+    more, old, page = tmp_path / "more.csv", tmp_path / "old.csv", tmp_path / "update.html"
+    write(load("townhall").corpus.subset(range(200, 240)), more)
+    write(LETTERS, old)
+    new = tmp_path / "new.manylabel"
+    arguments = ["update", str(path), str(more), "--with", str(old), "--output", str(new)]
+    assert run(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "svm, all labels learned again" in printed
+    assert "40 new documents and 200 former ones" in printed
+    assert "known labels before" in printed
+    assert run([*arguments, "--report", str(page)]) == 0
+    assert "known labels before" in page.read_text()
+    assert TextClassifier.load(new).n_documents_ == 240
+    assert run(["update", str(path), str(more), "--output", str(new)]) == 2
+    assert "Give the documents of the training too" in capsys.readouterr().err

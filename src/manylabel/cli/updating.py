@@ -10,40 +10,95 @@ import typer
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_report
 
-OUTPUT = typer.Option("--output", help="The model file to write.", show_default=False)
 
-
+@o.takes_data_options("hierarchy", "split_by")
 def update(
     model: o.ModelFile,
-    output: Annotated[Path, OUTPUT],
+    data: Annotated[
+        str | None,
+        typer.Argument(help="New labelled documents: a file, a folder or the name of a data set.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="The model file to write; by default the model is replaced.", show_default=False),
+    ] = None,
+    former: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            metavar="DATA",
+            help="The documents of the training, which methods other than those of counts learn from again.",
+            show_default=False,
+        ),
+    ] = None,
+    only_new_labels: Annotated[
+        bool, typer.Option("--only-new-labels", help="Learn new labels alone; all others keep their scores.")
+    ] = False,
     rename: Annotated[
         list[str] | None,
-        typer.Option("--rename", metavar="OLD=NEW", help="Rename a label; repeatable.", show_default=False),
+        typer.Option("--rename", metavar="OLD=NEW", help="Rename a label. Repeatable.", show_default=False),
+    ] = None,
+    merge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--merge",
+            metavar="OLD=NEW",
+            help="Replace a label by another one, new or not. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    split_label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--split-label",
+            metavar="OLD=NEW",
+            help="Replace a label by others, which documents name. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     retire: Annotated[
         list[str] | None,
-        typer.Option("--retire", metavar="LABEL", help="Drop a label; repeatable.", show_default=False),
+        typer.Option("--retire", metavar="LABEL", help="Drop a label. Repeatable.", show_default=False),
     ] = None,
     changes: Annotated[
         Path | None,
         typer.Option(
             "--changes",
-            help="A file with one change per line: rename, tab, old, tab, new; or retire, tab, old.",
+            help="A file of changes, one per line, with tabs: rename, merge or split, old, new; or retire, old.",
             show_default=False,
         ),
     ] = None,
+    split: o.SplitName = None,
+    *,
+    reading: o.DataOptions,
+    jobs: o.Jobs = None,
     report: o.HtmlReport = None,
     json: o.Json = False,
 ) -> None:
-    """Change the labels of a model without training again; all other labels keep their scores."""
+    """Add documents and labels to a model, rename, merge, split and retire labels, without training again.
+
+    The report lists the labels that changed, and the quality on the new documents before and after.
+    """
     from manylabel.data.atomic import check_target
     from manylabel.reports.update_page import update_page
+    from manylabel.tasks.update import LabelOptions
     from manylabel.tasks.update import update as task
 
-    check_target(output, [changes])
-    assignments = [*(("rename", one) for one in rename or []), *(("retire", one) for one in retire or [])]
+    target = model if output is None else output
+    check_target(target, [data, former, changes])
+    given = {"rename": rename, "merge": merge, "split": split_label, "retire": retire}
+    pairs = [(kind, one) for kind, texts in given.items() for one in texts or []]
     with progress():
-        found = task(model, assignments=assignments, changes=changes, output=output)
+        found = task(
+            model,
+            None if data is None else reading.source(data),
+            target,
+            former=None if former is None else reading.source(former),
+            labels=LabelOptions(pairs, changes),
+            only_new_labels=only_new_labels,
+            split=split,
+            n_jobs=jobs,
+        )
     if report is not None:
         write_report(report, f"Update of {found.model}", update_page(found), found.as_dict())
     if json:

@@ -148,7 +148,7 @@ class DecidedModel(ModelWithRule):
             documents, Y = documents.among(kept), Csr(Y[kept])
         if self.learns_out_of_fold:
             found = self.score_out_of_fold(rule, Y, documents)
-            rule = self._learn_from(found, rule, Csr(Y[found.rows]), report)
+            rule = self.learn_rule(found, rule, Csr(Y[found.rows]), report)
             self.model_ = found.fit(documents, Y)
         else:
             self.model_ = documents.fit_whole(self.unfitted_model(), Y)
@@ -165,7 +165,7 @@ class DecidedModel(ModelWithRule):
         model = self.unfitted_model()
         return Scored(model, *documents(model, Y))
 
-    def _learn_from(
+    def learn_rule(
         self, found: Scored, rule: DecisionRule | None, Y_true: Csr, report: Report | None
     ) -> DecisionRule | None:
         """Learn calibration and rule from out-of-fold scores; return the learned rule."""

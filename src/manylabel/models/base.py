@@ -16,6 +16,7 @@ from scipy import sparse
 from manylabel.estimator import Csr, Estimator, Floats, Ints
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.facts import FACTS
+from manylabel.models.changing import ChangingModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
 from manylabel.models.score_kinds import (
@@ -67,7 +68,7 @@ def _copied(value: Any) -> Any:
     return unfitted_copy(value) if hasattr(value, "get_params") and not isinstance(value, type) else value
 
 
-class MultiLabelModel(Estimator):
+class MultiLabelModel(ChangingModel):
     """The base class of methods that score labels.
 
     Subclasses declare the kind of their scores (`score_kind`) and whether they need non-negative input
@@ -225,18 +226,6 @@ class MultiLabelModel(Estimator):
     def scores_of_label(self, X: Csr, label: int) -> Floats:
         """The scores of one label, computed without those of the others. Only if `learns_labels_apart`."""
         raise NotImplementedError
-
-    def of_labels(self, columns: Ints) -> MultiLabelModel:
-        """The fitted model with some of its labels, in this order; their scores stay as they are."""
-        from manylabel.models.label_columns import LabelColumns
-
-        return LabelColumns.of(self).of_labels(columns)
-
-    def beside(self, other: MultiLabelModel) -> MultiLabelModel:
-        """The fitted model with the labels of another behind its own. Only if `independent_labels`."""
-        from manylabel.models.label_columns import LabelColumns
-
-        return LabelColumns.of(self, other)
 
     def joined(self, models: Sequence[Self], n_features: int, columns: Sequence[Columns] | None = None) -> Self:
         """One model with the settings of this one and the labels of several, in their order.

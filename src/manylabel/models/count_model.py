@@ -8,7 +8,7 @@ Sanchis 2004 written as a matrix product, N_cw = YᵀX.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError
 from manylabel.kernels.label_tables import count_terms_by
-from manylabel.models.base import DocumentScorer, MultiLabelModel
+from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, linear_evidence
 from manylabel.models.exported import ExportedScores, LinearBlock
 from manylabel.models.inputs import check_piece, merged_shell
@@ -256,6 +256,30 @@ class CountModel(MultiLabelModel):
             merged.counts_of_counts_ = self.counts_of_counts_
         merged._learn_table(merge(self.table, other.table))
         return merged
+
+    @property
+    def counts_labels(self) -> bool:
+        """Whether the table is kept: always but for prototypes with zones, see `Rocchio`."""
+        return self.label_terms_ is not None
+
+    def regrouped(self, groups: Csr) -> Self:
+        """The model of other labels, whose counts are sums of those of groups of these."""
+        made, table = unfitted_copy(self), self.table
+        made.n_features_in_, made.n_labels_ = self.n_features_in_, groups.shape[0]
+        made.classes_, made.label_form_ = np.arange(groups.shape[0]), self.label_form_
+        if self.counts_of_counts_ is not None:
+            made.counts_of_counts_ = self.counts_of_counts_
+        label_terms = Csr(groups.astype(np.float64) @ table.label_terms)
+        label_terms.sort_indices()
+        documents = groups.astype(table.label_documents.dtype) @ table.label_documents
+        made._learn_table(replace(table, label_documents=documents, label_terms=label_terms))
+        return made
+
+    def refit(self, X: Csr, Y: Csr, columns: Ints, **facts: Any) -> MultiLabelModel:
+        """Count again; the discount stays where it was estimated before rare terms were pruned."""
+        known = self.counts_of_counts_
+        given = {} if known is None else {"counts_of_counts": dict(known.tolist())}
+        return unfitted_copy(self).fit(X, Y, **{**given, **facts})
 
     @property
     def table(self) -> LabelTermCounts:

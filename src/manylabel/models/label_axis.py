@@ -115,6 +115,8 @@ def _joined(stored: Stored, first: Any, second: Any, axes: set[str]) -> Any:
         return _joined(_fitting(stored, first), first, second, axes)
     if isinstance(stored, Part):
         return first if stored.labels != LABELS else cast(Labelled, first).beside(second)
+    if isinstance(stored, Each) and not isinstance(stored.item, Part):
+        return first
     if isinstance(stored, Each):
         return [_joined(stored.item, *pair, axes) for pair in zip(first, second, strict=True)]
     if isinstance(stored, Scalar):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, placed_parts
 from manylabel.models.exported import ExportedScores, Form, scores_of
+from manylabel.models.inputs import AdditiveModel
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Satisfies
 from manylabel.stored import Each, Part, Stored, wholes
@@ -108,6 +110,38 @@ class LabelColumns(MultiLabelModel):
     def member_name(self) -> str:
         """The name of the models."""
         return self.model.member_name
+
+    # --- more documents and labels ------------------------------------------------------------------------
+
+    @property
+    def counts_labels(self) -> bool:
+        """Whether there is one model, which keeps counts by label."""
+        return len(self.models_) == 1 and self.models_[0].counts_labels
+
+    def regrouped(self, groups: Csr) -> Self:
+        """The model of other labels, each with the counts of some of these; what was left out stays inside."""
+        model = self.models_[0]
+        out = np.setdiff1d(np.arange(model.n_labels_), self.columns_)
+        ends = np.concatenate([groups.indptr, groups.nnz + 1 + np.arange(len(out))])
+        cells = np.concatenate([groups.data, np.ones(len(out), dtype=groups.dtype)])
+        shape = (groups.shape[0] + len(out), model.n_labels_)
+        inside = Csr((cells, np.concatenate([self.columns_[groups.indices], out]), ends), shape=shape)
+        made = self._with([model.regrouped(inside)], *_first(groups.shape[0]))
+        return cast(Self, made)
+
+    def partial_fit(self, X: Csr, Y: Csr) -> Self:
+        """Learn from more documents, which have none of the labels that were left out."""
+        model = copy(self.models_[0])
+        whole = Csr((np.ones(Y.nnz, dtype=np.int8), self.columns_[Y.indices], Y.indptr), (Y.shape[0], model.n_labels_))
+        whole.sort_indices()
+        self.models_ = [cast(AdditiveModel, model).partial_fit(X, whole)]  # type: ignore[list-item]
+        return self
+
+    def refit(self, X: Csr, Y: Csr, columns: Ints, **facts: Any) -> MultiLabelModel:
+        """One model of all labels; each starts from that of its former model, if that is the first one."""
+        own = np.where(columns >= 0, self.columns_[columns], -1)
+        first = (columns >= 0) & (self.parts_[columns] == 0)
+        return self.models_[0].refit(X, Y, np.where(first, own, -1), **facts)
 
     # --- scoring ------------------------------------------------------------------------------------------
 
@@ -219,7 +253,11 @@ class LabelColumns(MultiLabelModel):
         return None if votes is None else replace(votes, label_sets=Csr(votes.label_sets[:, self.columns_]))
 
 
+def _first(n_labels: int) -> tuple[Ints, Ints]:
+    """The first columns of one model."""
+    return np.zeros(n_labels, dtype=np.int64), np.arange(n_labels)
+
+
 def _whole(cls: type[LabelColumns], model: MultiLabelModel) -> LabelColumns:
     """All columns of one model."""
-    n_labels = model.n_labels_
-    return cls(unfitted_copy(model))._with([model], np.zeros(n_labels, dtype=np.int64), np.arange(n_labels))
+    return cls(unfitted_copy(model))._with([model], *_first(model.n_labels_))

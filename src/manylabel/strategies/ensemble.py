@@ -154,6 +154,25 @@ class Ensemble(MultiLabelModel):
         alike = isinstance(other, Ensemble) and len(other.members_) == len(self.members_)
         return label_axis.beside(self, other) if alike else super().beside(other)
 
+    def refit(self, X: Csr, Y: Csr, columns: Ints, **facts: Any) -> MultiLabelModel:
+        """The members fitted to other documents; how they are combined is learned for new labels alone."""
+        made = unfitted_copy(self)
+        features, targets = made.check_training(X, Y)
+        known, new = np.flatnonzero(columns >= 0), np.flatnonzero(columns < 0)
+        made.constant_ = constant_labels(targets.Y)
+        made.weights_ = np.empty((len(self.members_), targets.Y.shape[1]))
+        made.intercept_ = np.empty(targets.Y.shape[1])
+        made.weights_[:, known], made.intercept_[known] = (
+            self.weights_[:, columns[known]],
+            self.intercept_[columns[known]],
+        )
+        if len(new):
+            alone = unfitted_copy(self)
+            alone._learn_combination(features, Csr(targets.Y[:, new]), facts)
+            made.weights_[:, new], made.intercept_[new] = alone.weights_, alone.intercept_
+        made.members_ = [member.refit(features, targets.Y, columns, **member.wanted(facts)) for member in self.members_]
+        return made
+
     def check_parameters(self) -> None:
         """Check the parameters one by one, then the number of votes."""
         super().check_parameters()

@@ -100,6 +100,14 @@ class WeightedMember(MultiLabelModel):
         alike = isinstance(other, WeightedMember) and self._weighs_as(other)
         return label_axis.beside(self, other) if alike else super().beside(other)
 
+    def refit(self, X: Csr, Y: Csr, columns: Ints, **facts: Any) -> MultiLabelModel:
+        """The model fitted to other documents, which are weighed as before."""
+        made = unfitted_copy(self)
+        features, targets = made.check_training(X, Y)
+        made.weighting_ = self.weighting_
+        made.model_ = self.model_.refit(made._weighed(features), targets.Y, columns, **self.model_.wanted(facts))
+        return made
+
     def _weighs_as(self, other: WeightedMember) -> bool:
         one, two = self.weighting_, other.weighting_
         return one is two or (one is not None and two is not None and np.array_equal(one.idf_, two.idf_))

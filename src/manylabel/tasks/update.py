@@ -1,34 +1,78 @@
-"""Update a model file: other labels, without training again; the record of what changed."""
+"""Update a model file: more documents and other labels, without training again; the record of what changed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from manylabel.classifier import TextClassifier
+from manylabel.data import Corpus
 from manylabel.data.label_changes import LabelChanges
+from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.evaluation.training_documents import MOST, count_seen, kept_hashes
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.modelfile import open_model
 from manylabel.reports.records import UpdateReport
-from manylabel.tasks.models import stored_facts
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
+from manylabel.tasks.models import ModelFacts, stored_facts
+from manylabel.wording import counted
 
-Assignment = tuple[str, str]
-"""The kind of a change and ``OLD=NEW``, as a command line gives it."""
+ENOUGH = 0.95
+"""The share of the training documents that former documents should have at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """The labels to change, as a command line gives them."""
+
+    assignments: Sequence[tuple[str, str]] = ()
+    """Kinds of changes, each with OLD=NEW or, to retire it, the label."""
+    changes: Path | None = None
+    """A file of changes, see `LabelChanges.read`."""
+
+    def of(self, labels: Sequence[str]) -> LabelChanges:
+        """The changes of labels that are among `labels`."""
+        pairs = [] if self.changes is None else LabelChanges.read(self.changes)
+        return LabelChanges.of_pairs([*pairs, *(_pair(*one, labels) for one in self.assignments)])
 
 
 def update(
-    path: Path, *, assignments: Sequence[Assignment] = (), changes: Path | None = None, output: Path
+    path: Path,
+    source: Source | None,
+    output: Path,
+    *,
+    former: Source | None = None,
+    labels: LabelOptions,
+    only_new_labels: bool = False,
+    split: str | None = None,
+    n_jobs: int | None = None,
 ) -> UpdateReport:
-    """Change the labels of a model file and write the changed model to `output`."""
-    classifier = TextClassifier.load(path)
-    pairs = [] if changes is None else LabelChanges.read(changes)
-    wanted = LabelChanges.of_pairs([*pairs, *(_pair(*one, classifier.labels_) for one in assignments)])
-    if not wanted:
-        raise ParameterError("Nothing to update: give --rename, --retire or --changes.")
-    before = len(classifier.labels_)
-    classifier.update(rename=wanted.rename, retire=wanted.retire)
-    facts = {name: value for name, value in stored_facts(open_model(path)).items() if name != "recipe"}
-    classifier.save(output, facts)
+    """Update a model with the documents of `source` and changes of labels, and write it to `output`.
+
+    `former` are the documents of the training, for methods that need them; of both the training split is used, or that
+    of the name `split`.
+    """
+    classifier = TextClassifier.load(path).use_threads(n_jobs)
+    facts, before = stored_facts(open_model(path)), len(classifier.labels_)
+    wanted = labels.of(classifier.labels_)
+    new, skipped = _read(source, classifier, split)
+    earlier, skipped_too = _read(former, classifier, split)
+    classifier.update(
+        None if new is None else documents_of(new),
+        None if new is None else new.label_sets,
+        former=None if earlier is None else (documents_of(earlier), earlier.label_sets),
+        only_new_labels=only_new_labels,
+        rename=wanted.rename,
+        merge=wanted.merge,
+        split=wanted.split,
+        retire=wanted.retire,
+    )
+    classifier.vocabulary_ = _vocabulary(classifier, new, earlier)
+    classifier.save(output, _facts_after(facts, new, classifier.n_documents_))
     return UpdateReport(
         model=str(path),
         written=str(output),
@@ -36,6 +80,58 @@ def update(
         labels_before=before,
         labels=len(classifier.labels_),
         update=classifier.updates_[-1],
+        training_seconds=facts.get("seconds"),
+        remark=None if earlier is None else _missing_text(earlier, facts),
+        skipped=[*skipped, *skipped_too],
+    )
+
+
+def _read(source: Source | None, classifier: TextClassifier, split: str | None) -> tuple[Corpus | None, list[str]]:
+    """The documents of a source, read and named as those of the training, and the lines that were skipped."""
+    if source is None:
+        return None, []
+    reading = load_source(source, classifier)
+    return split_of(reading.corpus, split, "train"), [str(problem) for problem in reading.skipped]
+
+
+def _vocabulary(classifier: TextClassifier, *corpora: Corpus | None) -> dict[str, Any] | None:
+    """The vocabulary of the model, with the addresses and names that the documents give its new labels."""
+    found = classifier.vocabulary
+    for corpus in corpora:
+        more: LabelVocabulary | None = None if corpus is None else corpus.vocabulary
+        if more is not None:
+            found = more if found is None else found.joined(more)
+    return None if found is None else found.as_dict()
+
+
+def _facts_after(facts: ModelFacts, new: Corpus | None, n_documents: int) -> dict[str, Any]:
+    """What the model file keeps of its documents: those of the training and the new ones."""
+    kept: dict[str, Any] = {name: value for name, value in facts.items() if name != "recipe"}
+    if new is None:
+        return kept
+    kept.pop("train_sha256", None)  # it is the fingerprint of the former documents alone
+    if "training_hashes" in kept:
+        added = kept_hashes(documents_of(new))
+        kept["training_hashes"] = np.union1d(kept["training_hashes"], added)[:MOST]
+    return kept | {"documents": n_documents, "unlabelled": kept.get("unlabelled", 0) + _unlabelled(new)}
+
+
+def _unlabelled(corpus: Corpus) -> int:
+    return sum(not names for names in corpus.label_sets)
+
+
+def _missing_text(former: Corpus, facts: ModelFacts) -> str | None:
+    """A sentence where documents of the training are not among the former ones; None where all or most are."""
+    hashes = facts.get("training_hashes")
+    if hashes is None or not len(hashes):
+        return None
+    share = count_seen(documents_of(former), hashes).seen / len(hashes)
+    if share >= ENOUGH:
+        return None
+    among = counted(len(former), "former document")
+    return (
+        f"Of the documents of the training, {100 * share:.0f} % are among the {among}: "
+        "what the others taught is lost where labels were learned again."
     )
 
 

@@ -1,0 +1,155 @@
+"""Updating a fitted classifier: counts are added, known labels start warm, new ones are learned alone."""
+
+import numpy as np
+import pytest
+
+from manylabel import TextClassifier
+from manylabel.data import load
+from manylabel.data.labels import label_matrix
+from manylabel.exceptions import DataError, ParameterError, UnsupportedError
+from manylabel.models.base import unfitted_copy
+
+LETTERS = load("townhall").corpus
+OLD, NEW = LETTERS.subset(range(160)), LETTERS.subset(range(160, 240))
+TESTED = LETTERS.subset(range(300, 340)).texts
+HASHED = {"n_hashes": 2**12}
+NAMES = sorted({name for names in LETTERS.label_sets for name in names})
+LABEL = "streets/parking"
+
+
+def without(sets, label=LABEL):
+    """Label sets without one label."""
+    return [[name for name in names if name != label] for names in sets]
+
+
+@pytest.mark.parametrize("method", ["nb-binary", "nb-bernoulli", "nb-unilabel", "nb-complement", "rocchio", "nb-app"])
+def test_counts_of_new_documents_give_the_model_of_all_documents(method):
+    known = [name for name in NAMES if name != LABEL]
+    weighting = {"weighting": {"idf": "none"}} if method in ("nb-complement", "rocchio") else {}
+    settings = {"features": HASHED, "folds": 2, **weighting}
+    model = TextClassifier(method, **settings).fit(OLD.texts, without(OLD.label_sets), label_names=known)
+    model.update(NEW.texts, NEW.label_sets)
+    whole = TextClassifier(method, **settings).fit(
+        [*OLD.texts, *NEW.texts], [*without(OLD.label_sets), *NEW.label_sets], label_names=[*known, LABEL]
+    )
+    assert model.labels_ == whole.labels_
+    scores, expected = (one.predict_scores(TESTED, raw=True) for one in (model, whole))
+    # Whole counts add up exactly; sums of weights depend on their order in the last bit.
+    assert np.allclose(scores, expected, rtol=1e-12, atol=0) if weighting else np.array_equal(scores, expected)
+    assert model.n_documents_ == whole.n_documents_
+    assert model.label_counts_.tolist() == whole.label_counts_.tolist()
+    record = model.updates_[-1]
+    assert (record["way"], record["added"], record["documents"]) == ("counts added", [LABEL], 80)
+    assert record["before"]["documents"] == 80
+
+
+def test_counts_stay_exact_after_labels_were_retired():
+    settings = {"features": HASHED, "decision": {"rule": "threshold", "value": 0.5}}
+    model = TextClassifier("nb-binary", **settings).fit(OLD.texts, OLD.label_sets, label_names=NAMES)
+    model.update(retire=[LABEL]).update(NEW.texts, without(NEW.label_sets))
+    whole = TextClassifier("nb-binary", **settings).fit(
+        [*OLD.texts, *NEW.texts], [*OLD.label_sets, *without(NEW.label_sets)], label_names=NAMES
+    )
+    kept = [column for column, name in enumerate(NAMES) if name != LABEL]
+    assert np.array_equal(model.predict_scores(TESTED, raw=True), whole.predict_scores(TESTED, raw=True)[:, kept])
+
+
+def test_merged_labels_add_their_counts():
+    sets = [[names[0]] for names in OLD.label_sets if names]
+    texts = [text for text, names in zip(OLD.texts, OLD.label_sets, strict=True) if names]
+    first, second = sorted({names[0] for names in sets})[:2]
+    model = TextClassifier("nb-binary", features=HASHED).fit(texts, [list(names) for names in sets])
+    model.update(merge={first: "both", second: "both"})
+    merged = [["both" if name in (first, second) else name for name in names] for names in sets]
+    whole = TextClassifier("nb-binary", features=HASHED).fit(texts, merged, label_names=model.labels_)
+    assert np.array_equal(model.predict_scores(TESTED, raw=True), whole.predict_scores(TESTED, raw=True))
+    assert model.updates_[-1]["merged"] == {first: "both", second: "both"}
+
+
+@pytest.fixture(scope="module")
+def svm():
+    return TextClassifier("svm", folds=2, n_jobs=1).fit(OLD.texts, without(OLD.label_sets))
+
+
+def copied(model):
+    """A classifier with the same learned state, which an update does not change."""
+    return TextClassifier(**model.get_params(deep=False)).restore(model.learned_state())
+
+
+def test_new_labels_are_learned_alone(svm):
+    before = svm.predict_scores(TESTED)
+    model = copied(svm).update(NEW.texts, NEW.label_sets)
+    assert model.labels_ == [*svm.labels_, LABEL]
+    assert np.array_equal(model.predict_scores(TESTED)[:, :-1], before)
+    assert model.updates_[-1]["way"] == "new labels learned alone"
+    assert "only ones without the new labels" in model.updates_[-1]["notes"][1]
+    beside = copied(svm).update(NEW.texts, NEW.label_sets, former=(OLD.texts, OLD.label_sets), only_new_labels=True)
+    assert np.array_equal(beside.predict_scores(TESTED)[:, :-1], before)
+    alone = TextClassifier("svm", folds=2, n_jobs=1)
+    alone.fit([*OLD.texts, *NEW.texts], [[LABEL] * (LABEL in names) for names in [*OLD.label_sets, *NEW.label_sets]])
+    assert beside.label_counts_[-1] == alone.label_counts_[0]
+    assert type(beside.decided_.model_).__name__ == "LinearSVM"  # one table of weights, no model beside the other
+
+
+def test_all_labels_start_from_the_former_solution(svm):
+    model = copied(svm).update(NEW.texts, NEW.label_sets, former=(OLD.texts, OLD.label_sets))
+    assert model.updates_[-1]["way"] == "all labels learned again"
+    X, Y = model.transform([*OLD.texts, *NEW.texts]), label_matrix([*OLD.label_sets, *NEW.label_sets], model.labels_)
+    cold = unfitted_copy(model.decided_.model_).fit(X, Y)
+    tested = model.transform(TESTED)
+    assert np.allclose(model.decided_.model_.scores(tested), cold.scores(tested), atol=0.02)
+    assert model.expected_["documents"] == 240
+    assert model.updates_[-1]["after"]["documents"] == 80
+
+
+def test_the_default_method_is_updated():
+    model = TextClassifier(folds=2, n_jobs=1).fit(OLD.texts, without(OLD.label_sets))
+    chosen = model.decided_.choice_
+    model.update(NEW.texts, NEW.label_sets, former=(OLD.texts, OLD.label_sets))
+    assert model.labels_[-1] == LABEL
+    assert model.decided_.choice_["rule"] == chosen["rule"]
+    assert type(model.decided_).__name__ == "AutoModel"
+
+
+def test_what_cannot_be_updated_is_refused_in_a_sentence(svm):
+    with pytest.raises(UnsupportedError, match=r"svm cannot learn known labels from new documents alone\. Give"):
+        copied(svm).update(NEW.texts, without(NEW.label_sets))
+    with pytest.raises(DataError, match="merged and split labels from documents, but none were given"):
+        copied(svm).update(merge={svm.labels_[0]: svm.labels_[1]})
+    with pytest.raises(ParameterError, match="Nothing to update"):
+        copied(svm).update()
+    chained = TextClassifier("mnb-vw-cc").fit(OLD.texts[:40], OLD.label_sets[:40])
+    with pytest.raises(UnsupportedError, match=r"mnb-vw-cc learns all labels together, so that it can only rename"):
+        chained.update(NEW.texts, NEW.label_sets)
+
+
+def test_a_label_is_split_and_others_are_merged(svm):
+    parts = {"streets/roads": ["roads/north", "roads/south"]}
+    relabelled = [
+        [f"roads/{'north' if number % 2 else 'south'}" if name == "streets/roads" else name for name in names]
+        for number, names in enumerate([*OLD.label_sets, *NEW.label_sets])
+    ]
+    merge = {"leisure/parks": "leisure/outdoors", "leisure/playgrounds": "leisure/outdoors"}
+    model = copied(svm).update(
+        NEW.texts, relabelled[160:], former=(OLD.texts, relabelled[:160]), split=parts, merge=merge
+    )
+    assert {"roads/north", "roads/south", "leisure/outdoors"} <= set(model.labels_)
+    assert not {"streets/roads", "leisure/parks", "leisure/playgrounds"} & set(model.labels_)
+    outdoors = sum(bool({*merge} & {*names}) for names in relabelled)
+    assert model.label_counts_[model.labels_.index("leisure/outdoors")] == outdoors
+
+
+def test_thresholds_that_were_set_by_hand_stay_beside_new_labels():
+    model = TextClassifier("nb-binary", features=HASHED).fit(OLD.texts, without(OLD.label_sets))
+    model.thresholds[model.labels_[0]] = 0.9
+    model.update(NEW.texts[:1], [[LABEL]])
+    assert model.thresholds[model.labels_[0]] == 0.9
+    assert model.thresholds[LABEL] == pytest.approx(0.5)
+
+
+def test_a_guarantee_is_not_voided_silently():
+    decision = {"rule": "guarantee", "metric": "recall", "level": 0.5}
+    model = TextClassifier("nb-binary", decision=decision, folds=2).fit(OLD.texts, OLD.label_sets)
+    with pytest.raises(UnsupportedError, match="guarantee"):
+        model.update(retire=[LABEL])
+    assert model.update(rename={LABEL: "parking"}).guarantee is not None
