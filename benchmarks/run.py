@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import growth as growing
+from benchmarks import trees
 from benchmarks.inputs import Inputs, write_reuters
 from benchmarks.measure import FULL, QUICK, measure
 from benchmarks.paths import NAMES, hot_path
@@ -22,13 +23,15 @@ from benchmarks.synthetic import Size, write_synthetic
 
 LIKE_REUTERS = Size(documents=9_603, labels=90, terms=27_000)
 GROWTH = "growth"
+TREES = "trees"
+"""Takes hours, so it is run only when asked for."""
 
 
 def arguments() -> argparse.Namespace:
     """What to run and where to put it."""
     parser = argparse.ArgumentParser(description="manylabel against its peers.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, peers and sizes: under 3 minutes")
-    parser.add_argument("--only", nargs="+", choices=(*NAMES, GROWTH), help="only these")
+    parser.add_argument("--only", nargs="+", choices=(*NAMES, GROWTH, TREES), help="only these")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
     return parser.parse_args()
 
@@ -38,6 +41,11 @@ def main() -> None:
     asked = arguments()
     plan, began = (QUICK if asked.quick else FULL), time.perf_counter()
     wanted = asked.only or [*NAMES, GROWTH]
+    if TREES in wanted:
+        with TemporaryDirectory(prefix="manylabel-bench-") as folder:
+            print(trees.report(Path(folder), asked.quick))
+        if wanted == [TREES]:
+            return
     presence = find_all()
     rows: list[Row] = []
     with TemporaryDirectory(prefix="manylabel-bench-") as folder:

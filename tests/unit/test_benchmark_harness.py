@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -32,6 +33,9 @@ from benchmarks.peers import BY_NAME, last_line
 from benchmarks.report import Row, as_json, as_text, cells, rows_of, table
 from benchmarks.samples import Record, Sample, figure, median, ratio, seconds
 from benchmarks.synthetic import Size, spelling, write_synthetic
+from benchmarks.tree_worker import CANDIDATES, read
+from benchmarks.trees import Shape, quality, write_made_up
+from benchmarks.trees import table as table_of_trees
 
 NOWHERE = Inputs(Path())
 
@@ -222,3 +226,28 @@ class TestSynthetic:
 
     def test_every_term_has_a_word_of_its_own(self) -> None:
         assert len({spelling(term) for term in range(40_000)}) == 40_000
+
+
+class TestTrees:
+    def test_quality_is_that_of_the_ranking_metrics(self) -> None:
+        from manylabel.metrics import compute_ranking_metrics
+
+        random = np.random.default_rng(0)
+        truth = sparse.csr_matrix((random.random((30, 12)) < 0.2).astype(float))
+        scores = random.random((30, 12))
+        found = quality(np.argsort(-scores, axis=1)[:, :5], truth)
+        names = ["precision@1", "precision@5", "ndcg@5"]
+        expected = compute_ranking_metrics(sparse.csr_array(truth), scores, names)
+        assert found == pytest.approx([100 * expected[name] for name in names])
+
+    def test_every_candidate_has_a_peer_and_the_corpus_its_shape(self, tmp_path: Path) -> None:
+        assert {peer for peer, _ in CANDIDATES.values()} <= BY_NAME.keys()
+        title = write_made_up(tmp_path, Shape(documents=80, tests=20, labels=100, terms=500, labels_a_topic=10))
+        assert title == "made up: 80 training documents, 20 test documents, 100 labels"
+        assert read(tmp_path, "X_train").shape == (80, 500)
+        assert (np.diff(read(tmp_path, "Y_test").indptr) > 0).all()
+        np.save(tmp_path / "top-one.npy", np.full((20, 5), -1))
+        reports = {"one": {"train": 1.0, "predict_ms": 0.5, "peak": 2**20}, "other": {"absent": "not installed"}}
+        lines = table_of_trees(reports, tmp_path).splitlines()
+        assert lines[1].split() == ["one", "0.00", "0.00", "0.00", "1.0", "0.500", "1"]
+        assert lines[2].split() == ["other", "not", "installed"]
