@@ -31,6 +31,12 @@ PRINTED = {
         r"failed: 0\n",
         r"xfail: 1\n",
     ],
+    "11_update_a_model": [
+        r"added: \['transport/buses'\] unchanged labels: 28",
+        r"same scores: True",
+        r"\[\[.*'transport/buses'.*\]\]",
+        r"True False\nnew labels learned alone \(115 new documents\)\nnames and columns \(0 new documents\)",
+    ],
     "09_classical_methods": [r"nb-binary +micro F1 0\.6", r"svm +micro F1 0\.7"],
 }
 
