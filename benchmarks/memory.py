@@ -24,7 +24,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.synthetic import Size, draw, spelling
+from benchmarks.synthetic import Size, draw
+from manylabel.scale.synthesize import spelling
 
 MEGABYTE = 2**20
 QUICK_SHARE = 20

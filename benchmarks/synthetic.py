@@ -16,10 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.inputs import write_features, write_texts
-
-WORDS_OF_A_LABEL = 40
-SHARE_OF_LABEL_WORDS = 0.3
-SYLLABLES = [c + v for c in "bcdfghklmnprstvwz" for v in ("a", "e", "i", "o", "u", "an", "er", "is")]
+from manylabel.scale.synthesize import SHARE_OF_LABEL_WORDS, WORDS_OF_A_LABEL, power_law, spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,40 +46,20 @@ def draw(size: Size, seed: int = 0) -> Drawn:
     n = size.documents + size.documents // 4
     lengths = np.maximum(random.lognormal(np.log(size.mean_length) - 0.245, 0.7, n).astype(np.int64), 5)
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    words = _power_law(random, size.terms, int(starts[-1]), 2.7)
+    words = power_law(random, size.terms, int(starts[-1]), 2.7)
     counts = 1 + random.poisson(size.further_labels, n)
     label_starts = np.concatenate([[0], np.cumsum(counts)])
-    labels = _power_law(random, size.labels, int(label_starts[-1]), 2.0)
+    labels = power_law(random, size.labels, int(label_starts[-1]), 2.0)
     vocabulary = random.integers(0, size.terms, (size.labels, WORDS_OF_A_LABEL))
     # Each word of a document comes from one of the document's labels with a fixed chance.
     of_label = np.flatnonzero(random.random(len(words)) < SHARE_OF_LABEL_WORDS)
     document = np.repeat(np.arange(n), lengths)[of_label]
     label = labels[label_starts[document] + random.integers(0, counts[document])]
-    words[of_label] = vocabulary[label, _power_law(random, WORDS_OF_A_LABEL, len(of_label), 2.0)]
+    words[of_label] = vocabulary[label, power_law(random, WORDS_OF_A_LABEL, len(of_label), 2.0)]
     Y = sparse.csr_matrix((np.ones(len(labels), dtype=np.int8), labels, label_starts), shape=(n, size.labels))
     Y.sum_duplicates()
     Y.data[:] = 1
     return Drawn(words, starts, Y)
-
-
-def _power_law(random: np.random.Generator, n: int, size: int, shift: float) -> Any:
-    cumulated = np.cumsum(1.0 / (np.arange(n) + shift))
-    return np.searchsorted(cumulated, random.random(size) * cumulated[-1]).astype(np.int64)
-
-
-def spelling(term: int) -> str:
-    """A made-up word of its own for every term; frequent words are short.
-
-    >>> spelling(0), spelling(700)
-    ('baba', 'duban')
-    """
-    parts = [SYLLABLES[term % len(SYLLABLES)]]
-    term //= len(SYLLABLES)
-    while True:
-        parts.append(SYLLABLES[term % len(SYLLABLES)])
-        term //= len(SYLLABLES)
-        if term == 0:
-            return "".join(parts)
 
 
 def write_synthetic(folder: Path, size: Size, *, texts: bool = True, seed: int = 0) -> None:

@@ -15,6 +15,7 @@ from manylabel.cli import (
     models,
     predicting,
     reviewing,
+    scaling,
     serving,
     updating,
 )
@@ -63,6 +64,7 @@ app.command()(insights.audit)
 app.command()(insights.suggest)
 app.command()(data_sets.convert)
 app.command()(data_sets.fetch)
+app.command()(scaling.synthesize)
 app.add_typer(reviews, name="corpora")
 
 reviews.command("list")(corpora.list_corpora)

@@ -43,7 +43,7 @@ def train(
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
     from manylabel.reports.model_page import training_page
-    from manylabel.tasks.models import train as task
+    from manylabel.tasks.large import train as task
 
     target = model or o.default_model_path(data)
     check_target(target, [data, recipe, rules])

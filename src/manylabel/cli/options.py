@@ -332,7 +332,8 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="Memory for tables of scores, such as 2GB; half of the free memory by default.",
+        help="The memory to use, such as 2GB; half of the free memory by default. `train` and `predict` read a "
+        "larger corpus from disk.",
         show_default=False,
     ),
 ]

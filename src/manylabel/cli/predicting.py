@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from manylabel.data.problems import Problems
     from manylabel.data.reading_options import ReadingOptions
     from manylabel.reports.records import LabelledDocument
+    from manylabel.tasks.large import Piece
 
 
 class Output(StrEnum):
@@ -104,7 +106,8 @@ def predict(
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.tasks.models import Asked, predict_batches, predict_source
+    from manylabel.tasks.large import Piece, predict_pieces
+    from manylabel.tasks.models import Asked, predict_batches
     from manylabel.wording import counted
 
     if output is not None:
@@ -116,8 +119,7 @@ def predict(
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
     scores = scores or raw_scores or output is not None
     batches: Iterable[list[LabelledDocument]]
-    own: Mapping[str, Sequence[Any]] | None = None
-    delimiter = ","
+    pieces: Iterable[Piece] | None = None
     if data == "-" or (reading.format is None and is_plain_text(Path(data))):
         problems = reading.source(data).problems()
         name = "standard input" if data == "-" else data
@@ -125,16 +127,12 @@ def predict(
         batches, skipped = predict_batches(classifier, lines.read(data), asked), problems.skipped
     else:
         source = replace(reading.source(data), keep_blank=True)
-        predictions, skipped, corpus = predict_source(classifier, source, asked)
-        batches = ([prediction] for prediction in predictions)
-        own = corpus.columns
-        if wanted is Output.CSV and corpus.layout is not None and corpus.layout.delimiter in (";", "|"):
-            delimiter = corpus.layout.delimiter
+        pieces, skipped = predict_pieces(classifier, source, asked, memory)
+        batches = (piece.predicted for piece in pieces)
     if output is not None and (data != "-" or wanted is not Output.JSONL):
         with progress():
-            predicted = [prediction for batch in batches for prediction in batch]
-        write_file(output, wanted, predicted, own, delimiter)
-        remark(f"{counted(len(predicted), 'prediction')} written to {output}.")
+            written = write_file(output, wanted, pieces or (Piece(batch) for batch in batches))
+        remark(f"{counted(written, 'prediction')} written to {output}.")
     else:
         with progress(), _open(output) as stream:
             for text in write_predictions(batches, wanted, scores):
@@ -151,28 +149,58 @@ def output_format(path: Path | None) -> Output:
     return Output(suffix) if suffix in list(Output) else Output.JSONL
 
 
-def write_file(
-    path: Path,
-    to: Output,
-    predicted: Sequence[LabelledDocument],
-    own: Mapping[str, Sequence[Any]] | None,
-    delimiter: str,
-) -> None:
+def write_file(path: Path, to: Output, pieces: Iterable[Piece]) -> int:
     """Write predictions beside the user's own columns, in their order; a column of the same name is kept.
 
-    Added are the labels, their addresses where a vocabulary named them, and the scores.
+    Added are the labels, their addresses where a vocabulary named them, and the scores. Pieces are written as they
+    come, except to a workbook. Returns the number of predictions.
     """
-    from manylabel.data.labelled_table import free_name, write_table
+    from manylabel.data.labelled_table import table_stream, write_table
 
-    columns: dict[str, Sequence[Any]] = dict(own) if own is not None else {"id": [one.id for one in predicted]}
+    names: dict[str, str] = {}
+    written = 0
+    if to is Output.XLSX:
+        whole: dict[str, list[Any]] = {}
+        for piece in pieces:
+            written += len(piece.predicted)
+            for name, values in _columns(path, to, piece, names).items():
+                whole.setdefault(name, []).extend(values)
+        write_table(path, to.value, whole)
+        return written
+    iterator = iter(pieces)
+    first = next(iterator, None)
+    delimiter = "," if first is None or first.delimiter not in (";", "|") else first.delimiter
+    with ExitStack() as opened:
+        if to is Output.JSONL:
+            stream = opened.enter_context(_open(path))
+        else:
+            append = opened.enter_context(table_stream(path, to.value, delimiter))
+        for piece in [] if first is None else chain([first], iterator):
+            written += len(piece.predicted)
+            columns = _columns(path, to, piece, names)
+            if to is Output.JSONL:
+                stream.writelines(_lines_of(piece, columns, names))
+            else:
+                append(columns)
+    return written
+
+
+def _columns(path: Path, to: Output, piece: Piece, names: dict[str, str]) -> dict[str, Sequence[Any]]:
+    """The columns of a piece of a table; the first piece chooses the names of the added ones."""
+    from manylabel.data.labelled_table import free_name
+
+    predicted = piece.predicted
+    columns: dict[str, Sequence[Any]] = {"id": [one.id for one in predicted]}
+    if piece.columns is not None:
+        columns = dict(piece.columns)
     addresses = next((one.addresses for one in predicted), {})
-    names = {name: free_name(name, list(columns)) for name in ("labels", *(["uris"] if addresses else []), "scores")}
-    for name, used in names.items():
-        if used != name:
-            remark(f"{path}: the data have a column {name!r}, so predictions are in {used!r}.")
+    if not names:
+        for name in ("labels", *(["uris"] if addresses else []), "scores"):
+            names[name] = free_name(name, list(columns))
+            if names[name] != name:
+                remark(f"{path}: the data have a column {name!r}, so predictions are in {names[name]!r}.")
     if to is Output.JSONL:
-        write_lines(path, predicted, columns, names)
-        return
+        return columns
     columns[names["labels"]] = [one.labels for one in predicted]
     if addresses:
         columns[names["uris"]] = [[addresses.get(label, "") for label in one.labels] for one in predicted]
@@ -182,24 +210,17 @@ def write_file(
         columns[names["scores"]] = [
             "; ".join(f"{name} {score:.3f}" for name, score in one.scores.items()) for one in predicted
         ]
-    write_table(path, to.value, columns, delimiter)
+    return columns
 
 
-def write_lines(
-    path: Path,
-    predicted: Sequence[LabelledDocument],
-    columns: Mapping[str, Sequence[Any]],
-    names: Mapping[str, str],
-) -> None:
-    """Write one JSON object per document: the user's own keys and values, an id, and the prediction."""
-    from manylabel.data.atomic import atomic_text
+def _lines_of(piece: Piece, columns: Mapping[str, Sequence[Any]], names: Mapping[str, str]) -> Iterator[str]:
+    """One JSON object per document: the user's own keys and values, an id, and the prediction."""
     from manylabel.data.strict_json import dumps
 
-    with atomic_text(path) as stream:
-        for row, one in zip(zip(*columns.values(), strict=True), predicted, strict=True):
-            found = one.as_dict(with_scores=True)
-            added = {names.get(key, key): value for key, value in found.items() if key != "id" or "id" not in columns}
-            stream.write(dumps({**dict(zip(columns, row, strict=True)), **added}) + "\n")
+    for row, one in zip(zip(*columns.values(), strict=True), piece.predicted, strict=True):
+        found = one.as_dict(with_scores=True)
+        added = {names.get(key, key): value for key, value in found.items() if key != "id" or "id" not in columns}
+        yield dumps({**dict(zip(columns, row, strict=True)), **added}) + "\n"
 
 
 @contextmanager

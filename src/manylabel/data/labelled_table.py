@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from manylabel.data.atomic import atomic_bytes, atomic_text
 from manylabel.exceptions import DataError, MissingExtraError
 from manylabel.progress import remark
 
 TABLE_FORMATS = ("csv", "tsv", "xlsx", "parquet")
+Append: TypeAlias = Callable[[Mapping[str, Sequence[Any]]], None]
+"""Takes columns of equal length."""
 MAX_SHEET_ROWS = 1_048_576
 MAX_CELL = 32_767
 """The most characters that a cell of a workbook holds."""
@@ -38,15 +41,32 @@ def write_table(path: Path, format: str, columns: Mapping[str, Sequence[Any]], d
     In a workbook every text is stored as text, also where it begins with ``=``, ``+``, ``-`` or ``@``: it is never a
     formula. CSV cannot tell the difference, so a spreadsheet may run such a cell when it opens the file.
     """
-    if format == "parquet":
-        _write_parquet(path, columns)
-    elif format == "xlsx":
+    if format == "xlsx":
         _write_workbook(path, columns)
-    else:
-        with atomic_text(path) as stream:
-            writer = csv.writer(stream, delimiter="\t" if format == "tsv" else delimiter, lineterminator="\n")
-            writer.writerow(columns)
+        return
+    with table_stream(path, format, delimiter) as write:
+        write(columns)
+
+
+@contextmanager
+def table_stream(path: Path, format: str, delimiter: str = ",") -> Iterator[Append]:
+    """A function that appends columns to a table of CSV, TSV or Parquet, piece by piece; the first piece names them."""
+    if format == "parquet":
+        with _parquet_stream(path) as write:
+            yield write
+        return
+    with atomic_text(path) as stream:
+        writer = csv.writer(stream, delimiter="\t" if format == "tsv" else delimiter, lineterminator="\n")
+        is_first = True
+
+        def append(columns: Mapping[str, Sequence[Any]]) -> None:
+            nonlocal is_first
+            if is_first:
+                writer.writerow(columns)
+                is_first = False
             writer.writerows([_flat(value) for value in row] for row in zip(*columns.values(), strict=True))
+
+        yield append
 
 
 def _flat(value: Any) -> Any:
@@ -58,20 +78,31 @@ def _flat(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else value
 
 
-def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+@contextmanager
+def _parquet_stream(path: Path) -> Iterator[Append]:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("Parquet", "parquet") from None
-    arrays = {}
-    for name, values in columns.items():
-        try:
-            arrays[name] = pyarrow.array(values)
-        except pyarrow.ArrowException:  # values of several types
-            arrays[name] = pyarrow.array([None if value is None else str(value) for value in values])
-    with atomic_bytes(path) as stream:
-        pyarrow.parquet.write_table(pyarrow.table(arrays), stream)
+    with atomic_bytes(path) as stream, ExitStack() as opened:
+        writer: Any = None
+
+        def append(columns: Mapping[str, Sequence[Any]]) -> None:
+            nonlocal writer
+            arrays = {}
+            for name, values in columns.items():
+                try:
+                    kind = None if writer is None else writer.schema.field(name).type
+                    arrays[name] = pyarrow.array(values, kind)
+                except pyarrow.ArrowException:  # values of several types
+                    arrays[name] = pyarrow.array([None if value is None else str(value) for value in values])
+            table = pyarrow.table(arrays)
+            if writer is None:
+                writer = opened.enter_context(pyarrow.parquet.ParquetWriter(stream, table.schema))
+            writer.write_table(table)
+
+        yield append
 
 
 def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -6,6 +6,7 @@ from the merged tables, and a part is renumbered when it is read.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,9 @@ def count_shard(output: Path, corpus: Mapping[str, Any], features: Mapping[str, 
         names = label_names(batch.label_sets)
         terms = vectorizer.terms_ if X.shape[1] else []
         Part(output / f"part-{number:05d}").write(terms, X, names, label_matrix(batch.label_sets, names))
+    if opened.skipped:
+        skipped = json.dumps([str(problem) for problem in opened.skipped])
+        (output / "skipped.json").write_text(skipped, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

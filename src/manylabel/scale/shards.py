@@ -81,7 +81,9 @@ class ShardedCorpus:
         `like` are the options with which the documents of a model were read. `split` is None for the training split
         where the documents name one, ``all`` for all documents.
         """
-        paths = _paths(data)
+        paths = shard_files(data)
+        if not paths:
+            raise MissingDataError(f"{data} holds no file of Parquet, JSON lines or CSV.")
         found = {path: format or guess_format(path) for path in paths}
         if other := next((path for path in paths if found[path] not in FORMATS), None):
             raise UnknownFormatError(
@@ -145,24 +147,26 @@ def _columns(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in names if name in given}
 
 
-def _paths(data: str | Path | Sequence[str | Path]) -> list[Path]:
-    """The files that are meant, in order."""
+def shard_files(data: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The files of a corpus, in order: a file, a pattern, those of a list, or of a folder its training split or all.
+
+    Empty where a folder is a corpus of another kind, such as one of text files.
+    """
     if not isinstance(data, (str, Path)):
-        return [path for one in data for path in _paths(one)]
+        return [path for one in data for path in shard_files(one)]
     path = Path(data)
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        files = [file for file in sorted(path.iterdir()) if file.is_file() and suffix_of(file) in SUFFIXES]
-        train = [file for file in files if file.name.lower().startswith("train.")]
-        files = train or [file for file in files if not file.name.startswith((".", "_"))]
-    else:
-        files = [Path(name) for name in sorted(glob.glob(str(path))) if Path(name).is_file()]
-    if not files and not path.is_dir():
-        return [file.path for file in find_files(path)]
-    if not files:
-        raise MissingDataError(f"{path} holds no file of Parquet, JSON lines or CSV.")
-    return files
+    if not path.exists() and set("*?[") & set(str(data)):
+        if not (matching := [Path(name) for name in sorted(glob.glob(str(data))) if Path(name).is_file()]):
+            raise MissingDataError(f"No file matches {data}.")
+        return matching
+    try:
+        found = [file for file in find_files(path) if file.split in ("", "train")]
+        return [file.path for file in found if file.path.is_file()]
+    except UnknownFormatError:
+        if not path.is_dir():
+            raise
+    files = [file for file in sorted(path.iterdir()) if file.is_file() and not file.name.startswith((".", "_"))]
+    return [file for file in files if suffix_of(file) in SUFFIXES]
 
 
 # ---- parts of files --------------------------------------------------------------------------------------------------

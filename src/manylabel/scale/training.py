@@ -92,6 +92,23 @@ class ShardedTraining:
         features.restore({**state, "n_columns_": None, "kept_": None})
         return self._classifier(recipe, features, decided, whole, unseen)
 
+    def unlabelled(self) -> int:
+        """How many documents have no label; after `run`."""
+        return sum(part.tables.unlabelled for part in self.parts())
+
+    def parts(self) -> list[Part]:
+        """The parts of the matrix; after `run`."""
+        return [Part(folder) for folder in sorted(self._counts.glob("shard-*/part-*"))]
+
+    def skipped(self) -> list[str]:
+        """The lines that were skipped; after `run`."""
+        notes = sorted(self._counts.glob("shard-*/skipped.json"))
+        return [line for note in notes for line in json.loads(note.read_text(encoding="utf-8"))]
+
+    @property
+    def _counts(self) -> Path:
+        return self.folder / "counts"
+
     # ---- what can be trained ----------------------------------------------------------------------------------------
 
     def _check(self) -> None:
@@ -191,13 +208,13 @@ class ShardedTraining:
         tasks = [
             Task(
                 "matrix:count_shard",
-                self.folder / "counts" / f"shard-{number:05d}",
+                self._counts / f"shard-{number:05d}",
                 {"corpus": self.corpus.of_shard(shard).as_dict(), "features": features},
             )
             for number, shard in enumerate(self.corpus.shards)
         ]
         self.engine.run(tasks, "Reading words")
-        parts = [Part(folder) for task in tasks for folder in sorted(task.output.iterdir())]
+        parts = self.parts()
         if not parts:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
         merged = self.engine.reduce(

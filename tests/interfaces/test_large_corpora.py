@@ -1,0 +1,78 @@
+"""Corpora that do not fit in the memory given: the same commands train and predict from disk, with the same results."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from manylabel.classifier import TextClassifier
+from manylabel.cli.run import run
+from manylabel.data import load, read, write
+from manylabel.scale import shards
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_shards() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "SHARD_BYTES", 20_000)
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, small_shards: None) -> Path:
+    """Letters as CSV, in several shards, and the models of a training in memory and of one from disk."""
+    place = tmp_path_factory.mktemp("large")
+    letters = load("townhall").corpus
+    write(letters.split("train").subset(range(120)), place / "letters.csv")
+    write(letters.split("test").subset(range(40)), place / "new.csv")
+    for name, memory in (("memory", "8GB"), ("disk", "20kB")):
+        arguments = ["--model", str(place / f"{name}.manylabel"), "--method", "nb-binary", "--memory", memory]
+        assert run(["train", str(place / "letters.csv"), *arguments, "--split", "all"]) == 0
+    return place
+
+
+def test_a_training_from_disk_gives_the_labels_of_one_in_memory(folder: Path) -> None:
+    texts = read(folder / "new.csv").corpus.texts
+    models = [TextClassifier.load(folder / f"{name}.manylabel") for name in ("memory", "disk")]
+    assert models[0].predict(texts) == models[1].predict(texts)
+    assert models[0].reading == models[1].reading
+    assert not (folder / "disk.manylabel.work").exists()
+
+
+@pytest.mark.parametrize("name", ["found.jsonl", "found.csv", "found.tsv", "found.parquet"])
+def test_predictions_from_disk_are_those_in_memory(folder: Path, name: str) -> None:
+    written = []
+    for memory in ("8GB", "1kB"):
+        target = folder / f"{memory}-{name}"
+        arguments = [str(folder / "memory.manylabel"), str(folder / "new.csv"), "--output", str(target)]
+        assert run(["predict", *arguments, "--memory", memory]) == 0
+        written.append(read(target).corpus.columns if name.endswith("parquet") else target.read_text())
+    assert written[0] == written[1]
+    assert len(read(folder / f"1kB-{name}").corpus) == 40
+
+
+def test_several_files_are_one_corpus(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    letters = read(folder / "letters.csv").corpus
+    for start in (0, 40, 80):
+        write(letters.subset(range(start, start + 40)), tmp_path / f"part-{start}.jsonl")
+    model = tmp_path / "parts.manylabel"
+    arguments = ["--model", str(model), "--method", "nb-binary", "--memory", "1GB", "--split", "all"]
+    for data in (tmp_path, tmp_path / "part-*.jsonl"):
+        assert run(["train", str(data), *arguments]) == 0
+        assert TextClassifier.load(model).n_documents_ == 120
+    assert "120 documents" in capsys.readouterr().out
+    with (tmp_path / "part-40.jsonl").open("a") as stream:
+        stream.write("{oops\n")
+    assert run(["train", str(tmp_path), *arguments]) == 2
+    assert "part-40.jsonl, line 41: The line is not JSON" in capsys.readouterr().err
+    assert run(["train", str(tmp_path), *arguments, "--on-error", "skip", "--json"]) == 0
+    assert [len(json.loads(capsys.readouterr().out)["skipped"])] == [1]
+
+
+def test_what_needs_all_documents_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["train", str(folder / "letters.csv"), "--model", str(folder / "x.manylabel"), "--memory", "20kB"]
+    assert run([*arguments, "--merge-labels"]) == 2
+    assert "--merge-labels needs all documents in memory" in capsys.readouterr().err
+    assert run([*arguments, "--method", "knn"]) == 2
+    assert "raise --memory" in capsys.readouterr().err
