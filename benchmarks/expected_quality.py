@@ -63,7 +63,7 @@ def measure(corpus: Corpus, method: str, repeats: int) -> Measured:
         crossed = scored.crossed or (rule.fit_crossed(scores, Y_scored, kind),)
         expected = expected_quality(*unseen_decisions([one for one in crossed if one is not None], Y_scored))
         figure = expected["figures"][0]
-        fitted = scored.fit(learned.X, Y_train, facts)
+        fitted = scored.fit(out_of_fold, Y_train)
         reached = _micro_f1(Csr(Y[test]), rule.decide(fitted.scores(pipeline.transform(documents[1])), kind))
         figures.append((_micro_f1(Y_scored, rule.decide(scores, kind)), figure["value"], reached))
         inside += figure["low"] <= reached <= figure["high"]

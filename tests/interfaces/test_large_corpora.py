@@ -76,3 +76,34 @@ def test_what_needs_all_documents_is_refused(folder: Path, capsys: pytest.Captur
     assert "--merge-labels needs all documents in memory" in capsys.readouterr().err
     assert run([*arguments, "--method", "knn"]) == 2
     assert "raise --memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
+def test_a_made_up_corpus_begins_like_a_shorter_one(tmp_path: Path, name: str) -> None:
+    arguments = ["--labels", "20", "--terms", "300", "--words", "12", "--seed", "3"]
+    found = []
+    for documents in ("30", "50"):
+        path = tmp_path / f"{documents}-{name}"
+        assert run(["synthesize", str(path), "--documents", documents, *arguments]) == 0
+        found.append(read(path).corpus)
+    assert [len(corpus) for corpus in found] == [30, 50]
+    assert found[1].texts[:30] == found[0].texts
+    assert found[1].label_sets[:30] == found[0].label_sets
+    assert all(found[0].label_sets)
+
+
+def test_a_made_up_corpus_has_a_name_with_a_known_ending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["synthesize", str(tmp_path / "a.txt"), "--documents", "3"]) == 2
+    assert "ends in .jsonl, .csv, .tsv or .parquet" in capsys.readouterr().err
+
+
+def test_a_plan_grows_with_the_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = []
+    for documents in ("1000000", "2000000"):
+        assert run(["plan", "--documents", documents, "--labels", "500", "--method", "nb-binary", "--json"]) == 0
+        seconds.append(json.loads(capsys.readouterr().out)["methods"][0]["seconds"])
+    assert seconds[1] == pytest.approx(2 * seconds[0], rel=0.01)
+    assert run(["plan", str(folder / "letters.csv"), "--json"]) == 0
+    extent = json.loads(capsys.readouterr().out)["extent"]
+    assert extent["documents"] == pytest.approx(120, rel=0.5)
+    assert run(["plan"]) == 2

@@ -32,10 +32,12 @@ from benchmarks.paths.svm import objectives
 from benchmarks.peers import BY_NAME, last_line
 from benchmarks.report import Row, as_json, as_text, cells, rows_of, table
 from benchmarks.samples import Record, Sample, figure, median, ratio, seconds
-from benchmarks.synthetic import Size, spelling, write_synthetic
+from benchmarks.synthetic import Size, write_synthetic
 from benchmarks.tree_worker import CANDIDATES, read
 from benchmarks.trees import Shape, quality, write_made_up
 from benchmarks.trees import table as table_of_trees
+
+from manylabel.scale.synthesize import spelling
 
 NOWHERE = Inputs(Path())
 

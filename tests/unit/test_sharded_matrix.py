@@ -34,7 +34,7 @@ def test_parts_are_the_matrix_of_the_whole(tmp_path: Path, monkeypatch: pytest.M
     assert len(parts) > 3
     whole = Tables.load(engine.reduce("tables:merge_files", parts, tmp_path / "merged", "Merging"))
     vectorizer = Vectorizer(min_df=2)
-    X = vectorizer.fit_transform([row["text"] for row in rows])
+    X = vectorizer.fit_transform(letters.joined_texts[:90])
     kept = [term for term, df in zip(whole.terms, whole.document_frequency) if df >= 2]
     matrix = Matrix(tuple(map(Part, parts)), len(kept), len(whole.labels))
     matrix.number(kept, whole.labels)

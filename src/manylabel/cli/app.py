@@ -65,6 +65,7 @@ app.command()(insights.suggest)
 app.command()(data_sets.convert)
 app.command()(data_sets.fetch)
 app.command()(scaling.synthesize)
+app.command()(scaling.plan)
 app.add_typer(reviews, name="corpora")
 
 reviews.command("list")(corpora.list_corpora)

@@ -29,3 +29,43 @@ def synthesize(
     with progress():
         write(output, Size(documents, labels, terms, words), seed)
     remark(f"{counted(documents, 'document')} with {counted(labels, 'label')} written to {output}.")
+
+
+def plan(
+    data: Annotated[
+        str | None, typer.Argument(help="The corpus: a file, a folder or a pattern.", show_default=False)
+    ] = None,
+    documents: Annotated[
+        int | None, typer.Option("--documents", min=1, help="The number of documents.", show_default=False)
+    ] = None,
+    labels: Annotated[
+        int | None, typer.Option("--labels", min=1, help="The number of labels.", show_default=False)
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", help="A method; repeatable. By default nb, svm and auto.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Worker processes, on one or more machines.")] = 1,
+    json: o.Json = False,
+) -> None:
+    """Estimate what training from disk takes: time, memory, disk and the size of the model."""
+    from manylabel.cli.display import show, show_json
+    from manylabel.exceptions import ParameterError
+    from manylabel.reports.page import Column, Note, Table
+    from manylabel.tasks.large import plan as task
+
+    if (data is None) == (documents is None):
+        raise ParameterError("Give the corpus, or --documents and --labels.")
+    found = task(data, documents, labels, method or ["nb", "svm", "auto"], workers)
+    if json:
+        show_json(found)
+        return
+    extent = found["extent"]
+    sizes = ("memory", "disk", "model")
+    rows = [
+        [one["method"], f"{one['seconds']:,.0f} s", *(f"{one[key] / 1e6:,.0f} MB" for key in sizes)]
+        for one in found["methods"]
+    ]
+    columns = [Column("method"), *(Column(name) for name in ("time", *sizes))]
+    about = f"{extent['documents']:,} documents, {extent['labels']:,} labels, about {extent['terms']:,} terms"
+    units = Note("docs/scale.md tells how these figures are computed.", "quiet")
+    show([Note(f"{about}; workers: {workers}."), Table(columns, rows), units])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, cast
@@ -27,6 +27,7 @@ from manylabel.scale.engine import Engine, Task
 from manylabel.scale.matrix import Matrix
 from manylabel.scale.selected import Selected, csr_arrays, csr_of
 from manylabel.scale.svm_blocks import fit_blocks
+from manylabel.scale.tables import save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
 
 PARTS_A_TASK = 8
@@ -44,7 +45,7 @@ def count_labels(output: Path, documents: Mapping[str, Any], model: str, start: 
     part = Matrix(selected.matrix.parts[start:stop], selected.matrix.n_terms, selected.matrix.n_labels)
     wanted = selected.wanted()
     within = None if wanted is None else wanted[first : first + part.shape[0]]
-    table = learner.count(Csr((0, part.n_terms)), Csr((0, Y.shape[1]), dtype=np.int8))
+    table = learner.count(Csr(np.zeros((0, part.n_terms))), Csr(np.zeros((0, Y.shape[1]), dtype=np.int8)))
     for numbers, X in Selected(part, selected.labels, None, selected.weighting).blocks(within):
         table = table + learner.count(X, Csr(Y[first + numbers]))
     save_table(output, table)
@@ -67,8 +68,7 @@ def save_table(path: Path, table: Any) -> None:
             plain |= csr_arrays(item.name, value)
         else:
             plain[item.name] = np.asarray(value)
-    with path.open("wb") as stream:
-        np.savez(stream, **plain)
+    save_arrays(path, plain)
 
 
 def load_table(path: Path) -> Any:
@@ -146,7 +146,8 @@ class ShardedOutOfFold(OutOfFold):
         )
         unfitted = unfitted_copy(model)
         if isinstance(model, LinearSVM):
-            return fit_blocks(unfitted, selected, Y, wanted, self.engine, self._place(unfitted, selected))
+            svm, place = cast(LinearSVM, unfitted), self._place(unfitted, selected)
+            return fit_blocks(svm, selected, Y, wanted, self.engine, place)
         if not model.is_additive:
             raise UnsupportedError(
                 f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
@@ -191,10 +192,10 @@ class ShardedOutOfFold(OutOfFold):
 
     def _kept_labels(self, Y: Csr) -> Path:
         path = self.folder / f"labels-{_digest(Y.indptr.tobytes(), Y.indices.tobytes(), str(Y.shape).encode())}"
-        return _kept(path, lambda stream: np.savez(stream, **csr_arrays("Y", Y)))
+        return _kept(path, csr_arrays("Y", Y))
 
     def _kept_rows(self, wanted: Bools) -> Path:
-        return _kept(self.folder / f"rows-{_digest(wanted.tobytes())}", lambda stream: np.save(stream, wanted))
+        return _kept(self.folder / f"rows-{_digest(wanted.tobytes())}", {"rows": wanted})
 
     def _kept_estimator(self, estimator: Any) -> Path:
         """A file with an estimator, fitted or not, named after its settings and what it learned."""
@@ -215,11 +216,10 @@ def _digest(*pieces: bytes) -> str:
     return found.hexdigest()[:16]
 
 
-def _kept(path: Path, write: Callable[[Any], None]) -> Path:
+def _kept(path: Path, arrays: Mapping[str, Any]) -> Path:
     """The path of a file that is written unless it is there."""
-    from manylabel.data.atomic import atomic_write
-
     if not path.exists():
-        with atomic_write(path) as stream:
-            write(stream)
+        part = path.with_name(f".{path.name}.part")
+        save_arrays(part, arrays)
+        part.replace(path)
     return path

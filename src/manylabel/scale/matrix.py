@@ -147,8 +147,8 @@ class Matrix:
         """The counts of terms of some documents, whose numbers ascend."""
         wanted = np.zeros(self.shape[0], dtype=np.bool_)
         wanted[numbers] = True
-        found = [X for _, X in self.blocks(wanted)]
-        return Csr(sparse.vstack(found, format="csr")) if found else Csr((0, self.n_terms), dtype=np.int32)
+        none = Csr(np.zeros((0, self.n_terms), dtype=np.int32))
+        return Csr(sparse.vstack([none, *(X for _, X in self.blocks(wanted))], format="csr"))
 
     def as_dict(self) -> dict[str, Any]:
         """The matrix as plain data, for a task of an engine."""

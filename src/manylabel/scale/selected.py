@@ -45,7 +45,10 @@ class Selected:
 
     def wanted(self) -> Bools | None:
         """Which documents are meant; None for all."""
-        return None if self.rows is None else np.load(self.rows)
+        if self.rows is None:
+            return None
+        with np.load(self.rows, allow_pickle=False) as stored:
+            return np.asarray(stored["rows"], dtype=np.bool_)
 
     def Y(self) -> Csr:
         """The labels of all documents."""

@@ -24,18 +24,21 @@ from manylabel.models.linear_svm import MANY_WEIGHTS, PRUNED_SHARE, LinearSVM
 from manylabel.models.score_kinds import Bools
 from manylabel.scale.engine import Engine, Task
 from manylabel.scale.selected import Selected, csr_arrays, csr_of
+from manylabel.scale.tables import save_arrays
 
 MOST_POSITIVES = 1 << 17
 """Documents of the labels of a block, beyond which it has no further label."""
-MOST_LABELS = 64
+MOST_LABELS = 512
 OTHERS = 1 << 13
 """Random documents that a block begins with beside those of its labels."""
+ROUGH = 0.1
+"""The tolerance with which documents are found first."""
 LEAST_ADDED = 1 << 10
 """How many documents a label may add after a pass over all documents; or as many as it has support vectors."""
 
 
 def label_blocks(counts: Ints) -> list[list[int]]:
-    """Labels in blocks, the most frequent first; a block has at most 64 labels and, beyond its first, 2¹⁷ documents.
+    """Labels in blocks, the most frequent first; a block has at most 512 labels and, beyond its first, 2¹⁷ documents.
 
     >>> label_blocks(np.array([1, 100_000, 50_000, 0, 3]))
     [[1], [2, 4, 0, 3]]
@@ -106,8 +109,7 @@ def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: 
     many = n_terms * whole.shape[1] >= MANY_WEIGHTS
     share = (PRUNED_SHARE if many else 0.0) if svm.prune == "auto" else float(svm.prune)
     weights = _pruned(found, n_terms, share)
-    with output.open("wb") as stream:
-        np.savez(stream, **csr_arrays("weights", weights), intercept=found.intercept, epochs=found.epochs)
+    save_arrays(output, {**csr_arrays("weights", weights), "intercept": found.intercept, "epochs": found.epochs})
 
 
 def _pruned(found: LinearFit, n_terms: int, share: float) -> Csr:
@@ -131,7 +133,7 @@ class _Block:
         self.outside = np.ones(Y.shape[0], dtype=np.bool_) if wanted is None else wanted
         """Documents to learn from that are not in memory."""
         self.members: Ints = np.zeros(0, dtype=np.int64)
-        self.X = Csr((0, selected.matrix.n_terms), dtype=np.float64)
+        self.X = Csr(np.zeros((0, selected.matrix.n_terms)))
 
     def solve(self) -> LinearFit:
         """The solution on all documents."""
@@ -140,10 +142,14 @@ class _Block:
         if len(others) > OTHERS:
             others = np.random.default_rng(self.model.seed).choice(others, size=OTHERS, replace=False)
         self._take(np.union1d(carried, others))
-        found = self._solve(None)
-        while len(more := self._violated(found)):
-            self._take(more)
-            found = self._solve(found.dual)
+        found: LinearFit | None = None
+        # Documents are found by rough solutions, which take less time; the last ones are as exact as in memory.
+        for tol in sorted({max(self.model.tol, ROUGH), self.model.tol}, reverse=True):
+            found = self._solve(tol, found)
+            while len(more := self._violated(tol, found)):
+                self._take(more)
+                found = self._solve(tol, found)
+        assert found is not None
         return found
 
     def _take(self, numbers: Ints) -> None:
@@ -155,21 +161,21 @@ class _Block:
         self.members = np.concatenate([self.members, numbers])
         self.outside[numbers] = False
 
-    def _solve(self, initial: Csr | None) -> LinearFit:
+    def _solve(self, tol: float, former: LinearFit | None) -> LinearFit:
         model = self.model
         return fit_linear(
             self.X, Csr(self.Y[self.members]), loss=model.loss, C=self._of_labels(model.C), J=self._of_labels(model.J),
-            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=model.tol, max_iter=model.max_iter,
-            seed=model.seed, n_jobs=1, initial=initial,
+            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=tol, max_iter=model.max_iter,
+            seed=model.seed, n_jobs=1, initial=None if former is None else former.dual,
         )  # fmt: skip
 
     def _of_labels(self, value: Any) -> Floats:
         values = np.asarray(value, dtype=np.float64)
         return values[self.labels] if values.ndim else values
 
-    def _violated(self, found: LinearFit) -> Ints:
+    def _violated(self, tol: float, found: LinearFit) -> Ints:
         """Documents outside, negatives of all labels, whose margin is violated: for each label the worst ones."""
-        limit = (0.1 if self.model.loss == "hinge" else 1.0) * self.model.tol - 1
+        limit = (0.1 if self.model.loss == "hinge" else 1.0) * tol - 1
         numbers, labels, scores = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
         for block, X in self.selected.blocks(self.outside):
             margins = batch_scores(X, found.weights, 1) + found.intercept

@@ -16,10 +16,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from manylabel.data.atomic import atomic_text
 from manylabel.data.labelled_table import table_stream
@@ -81,17 +79,17 @@ def blocks(size: Size, seed: int = 0) -> Iterator[tuple[list[str], list[str], li
     words = np.array([spelling(term) for term in range(size.terms)], dtype=object)
     for number, start in enumerate(range(0, size.documents, BLOCK)):
         n = min(BLOCK, size.documents - start)
-        drawn, starts, sets = _drawn(size, vocabulary, np.random.default_rng([seed, 1 + number]), n)
-        said = words[drawn].tolist()
-        texts = [" ".join(said[a:b]) + "." for a, b in pairwise(starts.tolist())]
+        drawn, starts, sets = _drawn(size, vocabulary, np.random.default_rng([seed, 1 + number]))
+        said = words[drawn[: starts[n]]].tolist()
+        texts = [" ".join(said[a:b]) + "." for a, b in pairwise(starts[: n + 1].tolist())]
         ids = [str(identity) for identity in range(start + 1, start + n + 1)]
-        yield ids, texts, [[f"label{label:05d}" for label in sorted(own)] for own in sets]
+        yield ids, texts, [[f"label{label:05d}" for label in sorted(own)] for own in sets[:n]]
 
 
-def _drawn(size: Size, vocabulary: Ints, random: np.random.Generator, n: int) -> tuple[Ints, Ints, Sequence[set[int]]]:
-    """The words of n documents, where each document begins, and its labels."""
-    lengths = np.maximum(random.lognormal(np.log(size.mean_length) - 0.245, 0.7, BLOCK).astype(np.int64), 5)[:n]
-    counts = 1 + random.poisson(0.25, BLOCK)[:n]
+def _drawn(size: Size, vocabulary: Ints, random: np.random.Generator) -> tuple[Ints, Ints, Sequence[set[int]]]:
+    """The words of a block of documents, where each document begins, and its labels."""
+    lengths = np.maximum(random.lognormal(np.log(size.mean_length) - 0.245, 0.7, BLOCK).astype(np.int64), 5)
+    counts = 1 + random.poisson(0.25, BLOCK)
     starts, label_starts = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (lengths, counts))
     labels = power_law(random, size.labels, int(label_starts[-1]), 2.0)
     first = np.repeat(labels[label_starts[:-1]], counts)
@@ -101,16 +99,16 @@ def _drawn(size: Size, vocabulary: Ints, random: np.random.Generator, n: int) ->
     labels[is_near] = near[is_near]
     words = power_law(random, size.terms, int(starts[-1]), 2.7)
     of_label = np.flatnonzero(random.random(len(words)) < SHARE_OF_LABEL_WORDS)
-    document = np.repeat(np.arange(n), lengths)[of_label]
+    document = np.repeat(np.arange(BLOCK), lengths)[of_label]
     label = labels[label_starts[document] + random.integers(0, counts[document])]
     words[of_label] = vocabulary[label, power_law(random, WORDS_OF_A_LABEL, len(of_label), 2.0)]
     return words, starts, [set(labels[a:b].tolist()) for a, b in pairwise(label_starts.tolist())]
 
 
-def power_law(random: np.random.Generator, n: int, size: int, shift: float) -> npt.NDArray[Any]:
+def power_law(random: np.random.Generator, n: int, size: int, shift: float) -> Ints:
     """Numbers below n, number k with probability ∝ 1 / (k + shift)."""
     cumulated = np.cumsum(1.0 / (np.arange(n) + shift))
-    return np.searchsorted(cumulated, random.random(size) * cumulated[-1]).astype(np.int64)
+    return np.asarray(np.searchsorted(cumulated, random.random(size) * cumulated[-1]), dtype=np.int64)
 
 
 def spelling(term: int) -> str:

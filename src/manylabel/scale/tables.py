@@ -72,8 +72,7 @@ class Tables:
                 plain |= {f"{item.name}.{key}": array for key, array in packed(value).items()}
             else:
                 plain[item.name] = np.asarray(value)
-        with path.open("wb") as stream:
-            np.savez(stream, **plain)  # type: ignore[arg-type]
+        save_arrays(path, plain)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -87,6 +86,12 @@ class Tables:
                     array = stored[item.name]
                     found[item.name] = array if array.ndim else int(array)
         return cls(**found)
+
+
+def save_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name to a file of exactly this name."""
+    with path.open("wb") as stream:
+        np.savez(stream, **arrays)
 
 
 def merge(tables: Sequence[Tables]) -> Tables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.records import LabelledDocument, TrainingRecord
+from manylabel.scale.costs import Extent, estimate
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine
 from manylabel.scale.shards import FORMATS, ShardedCorpus, shard_files
 from manylabel.scale.training import ShardedTraining
@@ -93,6 +94,11 @@ def train(
     remark(
         f"{source.data} is trained from disk, in {counted(len(corpus.shards), 'shard')}; what is computed is kept in "
         f"{folder} until the model is written."
+    )
+    needed = estimate(Extent.of_corpus(corpus), Recipe.of(method, overrides))
+    remark(
+        f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
+        f"{needed.disk / 1e6:,.0f} MB of disk."
     )
     running = local_engine(n_jobs, memory) if engine is None else engine
     try:
@@ -192,3 +198,16 @@ def _of_shards(classifier: TextClassifier, corpus: ShardedCorpus, asked: Asked) 
                 for identifier, prediction in zip(batch.ids, predictions, strict=True)
             ]
             yield Piece(predicted, batch.columns, None if batch.layout is None else batch.layout.delimiter)
+
+
+def plan(
+    data: str | None, documents: int | None, labels: int | None, methods: Sequence[str], workers: int = 1
+) -> dict[str, Any]:
+    """What training from disk takes by each method, for a corpus or for a number of documents and labels."""
+    if data is not None:
+        extent = Extent.of_corpus(ShardedCorpus.of(data))
+        extent = extent if labels is None else replace(extent, labels=labels)
+    else:
+        extent = Extent.of_size(documents or 1, labels or 1000)
+    found = [{"method": name, **asdict(estimate(extent, Recipe.of(name), workers))} for name in methods]
+    return {"extent": asdict(extent), "workers": workers, "methods": found}

@@ -1,0 +1,104 @@
+"""What a training from disk takes, computed before it: time, memory, disk and the size of the model.
+
+Each figure is a sum of unit costs times how much there is of something. The unit costs were measured on one core
+(docs/scale.md gives the measurements); other machines are faster or slower by a common factor, `SPEED`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from manylabel.decisions.auto import SEARCHED_LABELS, AutoModel
+from manylabel.models.linear_svm import MANY_WEIGHTS
+from manylabel.models.out_of_fold import MOST_SCORES
+from manylabel.recipe import Recipe
+from manylabel.scale.shards import ShardedCorpus
+from manylabel.strategies.weighted_member import WeightedMember
+
+COUNT = 6e-8
+"""Seconds to read, tokenise and count a byte of text."""
+TABLE = 2.5e-8
+"""Seconds to read a value of X from disk, weigh it and add it to the table of its labels, each time it is read."""
+SCORE = 2.2e-10
+"""Seconds to multiply a value of X with the weights of one label, and to solve the label's SVM."""
+PASSES = 9
+"""How often a block of labels reads all documents until its SVMs are solved."""
+FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 260e6, 250, 40
+"""Bytes: of the program, of each document (its labels, fold, row), and of each value in a table of labels × terms."""
+DISK_A_CELL = 8
+TERMS_A_DOCUMENT, BYTES_A_DOCUMENT = 77, 730
+"""Different terms of a document, and bytes, where no documents are at hand."""
+HEAPS = (30, 0.55)
+"""A corpus of z values has about K · z^β terms, at most `MOST_TERMS` (Heaps)."""
+MOST_TERMS = 5_000_000
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much there is of a corpus."""
+
+    documents: int
+    labels: int
+    text_bytes: int
+    cells: int
+    """Different terms of each document, added up."""
+    terms: int
+
+    @classmethod
+    def of_size(cls, documents: int, labels: int, words: float = TERMS_A_DOCUMENT) -> Self:
+        """A corpus of usual documents."""
+        cells = int(documents * words)
+        scale, power = HEAPS
+        terms = int(min(scale * cells**power, MOST_TERMS))
+        return cls(documents, labels, documents * BYTES_A_DOCUMENT, cells, terms)
+
+    @classmethod
+    def of_corpus(cls, corpus: ShardedCorpus) -> Self:
+        """The extent of a corpus, by its first documents and the sizes of its files."""
+        batch = next(corpus.batches(corpus.shards[0]))
+        texts = batch.joined_texts[:2000]
+        read = sum(len(text.encode()) for text in texts)
+        size = sum(Path(path).stat().st_size for path in {shard.path for shard in corpus.shards})
+        documents = max(len(texts), int(size * len(texts) / max(read * 1.15, 1)))
+        words = sum(len(set(text.split())) for text in texts) / max(len(texts), 1)
+        found = cls.of_size(documents, len(batch.label_names), words)
+        return cls(documents, found.labels, size, found.cells, found.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a training takes: seconds on all workers together, and bytes."""
+
+    seconds: float
+    memory: float
+    disk: float
+    model: float
+
+
+def estimate(extent: Extent, recipe: Recipe, workers: int = 1) -> Estimate:
+    """What the training of a method takes on a corpus of some extent."""
+    decided = recipe.build()
+    model = decided.model.model if isinstance(decided.model, WeightedMember) else decided.model
+    labels = min(extent.labels, extent.documents)
+    fits = 1.0 + FOLDS * decided.learns_out_of_fold
+    if isinstance(decided, AutoModel) and decided.searches and extent.documents * labels > MOST_SCORES:
+        fits += 2 * FOLDS * min(1.0, SEARCHED_LABELS / labels)
+    # A label's documents have some of the terms each; labels × terms fill up slowly.
+    filled = min(float(extent.terms) * labels, 0.8 * extent.cells)
+    seconds = COUNT * extent.text_bytes
+    if model.is_additive:
+        seconds += TABLE * extent.cells * 2 * fits
+        table = filled
+        weights = 16 * filled
+    else:
+        blocks = max(1.0, labels / 64)
+        seconds += fits * (TABLE * extent.cells * PASSES * blocks / 4 + SCORE * extent.cells * labels * PASSES)
+        table = 0.2 * extent.cells
+        kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
+        weights = 8 * kept * filled
+    memory = FIXED_MEMORY * (1 + workers * (workers > 1)) + MEMORY_A_DOCUMENT * extent.documents + MEMORY_A_CELL * table
+    disk = DISK_A_CELL * extent.cells + 12 * table * (fits if model.is_additive else 0)
+    return Estimate(seconds / workers, memory, disk, weights)
