@@ -66,7 +66,7 @@ NAV: list[Any] = [
                     "suggest.md",
                     "guarantees.md",
                 ],
-                "Using models": ["serving.md", "deploying.md", "exporting.md", "memory.md", "security.md"],
+                "Using models": ["serving.md", "deploying.md", "exporting.md", "memory.md", "scale.md", "security.md"],
             },
         ]
     },

@@ -44,7 +44,7 @@ def plan(
     method: Annotated[
         list[str] | None, typer.Option("--method", help="A method; repeatable. By default nb, svm and auto.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Worker processes, on one or more machines.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="The number of worker processes.")] = 1,
     json: o.Json = False,
 ) -> None:
     """Estimate what training from disk takes: time, memory, disk and the size of the model."""

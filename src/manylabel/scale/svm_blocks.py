@@ -31,8 +31,6 @@ MOST_POSITIVES = 1 << 17
 MOST_LABELS = 512
 OTHERS = 1 << 13
 """Random documents that a block begins with beside those of its labels."""
-ROUGH = 0.1
-"""The tolerance with which documents are found first."""
 LEAST_ADDED = 1 << 10
 """How many documents a label may add after a pass over all documents; or as many as it has support vectors."""
 
@@ -142,14 +140,10 @@ class _Block:
         if len(others) > OTHERS:
             others = np.random.default_rng(self.model.seed).choice(others, size=OTHERS, replace=False)
         self._take(np.union1d(carried, others))
-        found: LinearFit | None = None
-        # Documents are found by rough solutions, which take less time; the last ones are as exact as in memory.
-        for tol in sorted({max(self.model.tol, ROUGH), self.model.tol}, reverse=True):
-            found = self._solve(tol, found)
-            while len(more := self._violated(tol, found)):
-                self._take(more)
-                found = self._solve(tol, found)
-        assert found is not None
+        found = self._solve(None)
+        while len(more := self._violated(found)):
+            self._take(more)
+            found = self._solve(found.dual)
         return found
 
     def _take(self, numbers: Ints) -> None:
@@ -161,21 +155,21 @@ class _Block:
         self.members = np.concatenate([self.members, numbers])
         self.outside[numbers] = False
 
-    def _solve(self, tol: float, former: LinearFit | None) -> LinearFit:
+    def _solve(self, initial: Csr | None) -> LinearFit:
         model = self.model
         return fit_linear(
             self.X, Csr(self.Y[self.members]), loss=model.loss, C=self._of_labels(model.C), J=self._of_labels(model.J),
-            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=tol, max_iter=model.max_iter,
-            seed=model.seed, n_jobs=1, initial=None if former is None else former.dual,
+            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=model.tol, max_iter=model.max_iter,
+            seed=model.seed, n_jobs=1, initial=initial,
         )  # fmt: skip
 
     def _of_labels(self, value: Any) -> Floats:
         values = np.asarray(value, dtype=np.float64)
         return values[self.labels] if values.ndim else values
 
-    def _violated(self, tol: float, found: LinearFit) -> Ints:
+    def _violated(self, found: LinearFit) -> Ints:
         """Documents outside, negatives of all labels, whose margin is violated: for each label the worst ones."""
-        limit = (0.1 if self.model.loss == "hinge" else 1.0) * tol - 1
+        limit = (0.1 if self.model.loss == "hinge" else 1.0) * self.model.tol - 1
         numbers, labels, scores = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
         for block, X in self.selected.blocks(self.outside):
             margins = batch_scores(X, found.weights, 1) + found.intercept
