@@ -92,7 +92,10 @@ def _measured_text(after: bool) -> str:
     first = "Before: predicted by the former model, which had not seen these documents."
     if not after:
         return f"{first} After: not measured, since the rule learns nothing on out-of-fold scores. 95 % intervals."
-    return f"{first} After: each document predicted by a copy that learned from the other folds. 95 % intervals."
+    return (
+        f"{first} After: each document scored by a copy that learned from the other folds, and decided by the "
+        "thresholds of the updated model, which have seen it. 95 % intervals."
+    )
 
 
 def changed_labels(update: Mapping[str, Any]) -> list[str]:
