@@ -119,6 +119,8 @@ VIEWS: dict[str, dict[str, str]] = {
     "rules": {"rules": RULES},
 }
 """By view of the workbench, the state of the picture."""
+IS_SHOWN = "() => !/(Loading|Matching|Labelling|Waiting) …/.test(document.querySelector('#view').innerText)"
+"""Whether a view waits for nothing."""
 WIDTHS = {"": 1440, "-phone": 420}
 SECONDS = 300
 
@@ -162,8 +164,8 @@ def take_workbench(browser: Browser, url: str) -> None:
                 page.goto(f"{url}/#/townhall/{view}?{urlencode(state)}")
                 page.wait_for_selector(f"#view > ml-{view}-view h1")
                 page.wait_for_load_state("networkidle")
-                page.wait_for_function("() => !document.querySelector('#view').innerText.includes('Loading …')")
                 page.wait_for_timeout(1_000)
+                page.wait_for_function(IS_SHOWN, timeout=SECONDS * 1_000)
                 path = IMAGES / f"workbench-{view}{suffix}{'-dark' if scheme == 'dark' else ''}.jpg"
                 page.screenshot(path=path, type="jpeg", quality=70)
             page.close()
