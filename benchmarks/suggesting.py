@@ -23,7 +23,7 @@ from manylabel.data import load
 from manylabel.data.duplicates import near_duplicates
 from manylabel.estimator import Csr, Ints
 from manylabel.features.vectorize import Vectorizer
-from manylabel.insight.suggest import choose_documents, document_values
+from manylabel.insight.suggest import best_candidates, choose_documents, document_values
 from manylabel.recipe import Recipe
 
 MOST_TRAIN, MOST_TEST = 10_000, 2_000
@@ -77,9 +77,11 @@ def curve(train: Counted, test: Counted, labels: Sequence[str], course: Course, 
         if groups is None:
             known += random.permutation(rest)[: course.step].tolist()
             continue
-        others = train.counts[rest]
-        values = document_values(model.predict_scores(others), model.label_counts_)
-        known += rest[choose_documents(values, model.transform(others), course.step, groups[rest])].tolist()
+        scores = np.asarray(model.predict_scores(train.counts[rest]))
+        best = best_candidates(document_values(scores, model.label_counts_), course.step, len(labels))
+        X = model.transform(train.counts[rest[best]])
+        chosen = choose_documents(scores[best], model.label_counts_, X, course.step, groups[rest[best]])
+        known += rest[best[chosen]].tolist()
 
 
 def measure(name: str, seeds: int) -> None:

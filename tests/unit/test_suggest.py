@@ -8,28 +8,40 @@ import pytest
 
 from manylabel.cli.run import run
 from manylabel.estimator import Csr
-from manylabel.insight.suggest import choose_documents, document_values
+from manylabel.insight.suggest import best_candidates, choose_documents, document_values
 
 
 def test_uncertain_documents_of_rare_labels_are_worth_most() -> None:
     P = np.array([[0.5, 0.01], [0.01, 0.5], [0.99, 0.01]])
-    values = document_values(P, [9999, 15])
+    values = document_values(P, [9, 1])
     half, sure = np.log(2), -0.01 * np.log(0.01) - 0.99 * np.log(0.99)
     np.testing.assert_allclose(values, [half / 10 + sure / 2, sure / 10 + half / 2, sure / 10 + sure / 2])
+
+
+def test_candidates_are_the_most_valuable_documents_and_few_where_labels_are_many() -> None:
+    values = np.random.default_rng(0).random(3000)
+    order = np.argsort(-values)
+    for count, n_labels, most in ((10, 90, 1000), (100, 90, 2000), (10, 1 << 20, 16), (10, 1 << 24, 10)):
+        assert best_candidates(values, count, n_labels).tolist() == order[:most].tolist()
 
 
 def test_a_batch_holds_no_near_duplicates_and_no_document_twice() -> None:
     random = np.random.default_rng(0)
     X = Csr(random.poisson(0.5, (30, 8)).astype(float))
     groups = np.arange(30) // 3
-    chosen = choose_documents(random.random(30), X, 30, groups)
+    chosen = choose_documents(random.random((30, 4)), [1, 2, 3, 4], X, 30, groups)
     assert len(chosen) == 10
     assert len(set(groups[chosen].tolist())) == 10
 
 
 def test_like_documents_are_not_chosen_in_a_row() -> None:
     X = Csr(np.array([[1.0, 0.0], [1.0, 0.01], [0.0, 1.0]]))
-    assert choose_documents(np.array([1.0, 0.99, 0.2]), X, 3).tolist() == [0, 2, 1]
+    assert choose_documents(np.array([[0.5], [0.49], [0.1]]), [3], X, 3).tolist() == [0, 2, 1]
+
+
+def test_a_batch_is_spread_over_labels() -> None:
+    P = np.array([[0.5, 0.01]] * 4 + [[0.01, 0.2]] * 4)
+    assert choose_documents(P, [0, 0], Csr(np.eye(8)), 4).tolist() == [0, 4, 1, 5]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from manylabel.data.documents import rows_of
 from manylabel.data.duplicates import near_duplicates
 from manylabel.estimator import Ints
 from manylabel.exceptions import DataError
-from manylabel.insight.suggest import choose_documents, document_values
+from manylabel.insight.suggest import best_candidates, choose_documents, document_values
 from manylabel.notebook import shortened
 from manylabel.reports.audit_records import SuggestedDocument, SuggestionRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
@@ -84,15 +84,18 @@ def _chosen(model: TextClassifier, pool: Corpus, count: int) -> list[Chosen]:
             for _, scores in model.iter_decisions(documents)
         ]
     )
-    chosen = choose_documents(values, model.features_.transform(documents), count, near_duplicates(documents).groups())
-    shown = np.asarray(model.predict_scores(rows_of(documents, chosen)))
+    candidates = best_candidates(values, count, len(model.labels_))
+    documents = rows_of(documents, candidates)
+    shown = np.asarray(model.predict_scores(documents))
+    groups = near_duplicates(documents).groups()
+    chosen = choose_documents(shown, model.label_counts_, model.features_.transform(documents), count, groups)
     return [
         Chosen(
             row,
             float(values[row]),
             tuple((model.labels_[column], float(p[column])) for column in np.argsort(-p)[:MOST_LABELS].tolist()),
         )
-        for row, p in zip(chosen.tolist(), shown, strict=True)
+        for row, p in zip(candidates[chosen].tolist(), shown[chosen], strict=True)
     ]
 
 
