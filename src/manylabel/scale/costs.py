@@ -1,7 +1,7 @@
 """What a training from disk takes, computed before it: time, memory, disk and the size of the model.
 
 Each figure is a sum of unit costs times how much there is of something. The unit costs were measured on one core
-(docs/scale.md gives the measurements); other machines are faster or slower by a common factor, `SPEED`.
+(docs/scale.md gives the measurements); other computers are faster or slower by a common factor.
 """
 
 from __future__ import annotations
@@ -10,25 +10,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from manylabel.decisions.auto import SEARCHED_LABELS, AutoModel
 from manylabel.models.linear_svm import MANY_WEIGHTS
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.recipe import Recipe
 from manylabel.scale.shards import ShardedCorpus
+from manylabel.scale.svm_blocks import MOST_LABELS, MOST_POSITIVES
 from manylabel.strategies.weighted_member import WeightedMember
 
-COUNT = 6e-8
+START = 1.8
+"""Seconds to start, and to recognise the columns."""
+COUNT = 3.3e-8
 """Seconds to read, tokenise and count a byte of text."""
-TABLE = 2.5e-8
-"""Seconds to read a value of X from disk, weigh it and add it to the table of its labels, each time it is read."""
-SCORE = 2.2e-10
-"""Seconds to multiply a value of X with the weights of one label, and to solve the label's SVM."""
-PASSES = 9
-"""How often a block of labels reads all documents until its SVMs are solved."""
-FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 260e6, 250, 40
+TABLE = 1.8e-7
+"""Seconds to read a value of X from disk, weigh it and add it to the table of its labels, in each fit."""
+SOLVE = 1.65e-8
+"""Seconds for each value of X and each label in which an SVM is solved, in each fit."""
+FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 200e6, 250, 32
 """Bytes: of the program, of each document (its labels, fold, row), and of each value in a table of labels × terms."""
 DISK_A_CELL = 8
-TERMS_A_DOCUMENT, BYTES_A_DOCUMENT = 77, 730
+TERMS_A_DOCUMENT, BYTES_A_DOCUMENT = 84, 730
 """Different terms of a document, and bytes, where no documents are at hand."""
 HEAPS = (30, 0.55)
 """A corpus of z values has about K · z^β terms, at most `MOST_TERMS` (Heaps)."""
@@ -86,19 +89,18 @@ def estimate(extent: Extent, recipe: Recipe, workers: int = 1) -> Estimate:
     fits = 1.0 + FOLDS * decided.learns_out_of_fold
     if isinstance(decided, AutoModel) and decided.searches and extent.documents * labels > MOST_SCORES:
         fits += 2 * FOLDS * min(1.0, SEARCHED_LABELS / labels)
-    # A label's documents have some of the terms each; labels × terms fill up slowly.
-    filled = min(float(extent.terms) * labels, 0.8 * extent.cells)
-    seconds = COUNT * extent.text_bytes
+    room = float(extent.terms) * labels
+    filled = room * -np.expm1(-0.8 * extent.cells / room)  # terms of the same label repeat
+    seconds = START + COUNT * extent.text_bytes
     if model.is_additive:
-        seconds += TABLE * extent.cells * 2 * fits
-        table = filled
-        weights = 16 * filled
+        seconds += TABLE * extent.cells * fits
+        table, weights = filled, 16 * filled
     else:
-        blocks = max(1.0, labels / 64)
-        seconds += fits * (TABLE * extent.cells * PASSES * blocks / 4 + SCORE * extent.cells * labels * PASSES)
-        table = 0.2 * extent.cells
+        seconds += SOLVE * extent.cells * labels * fits
         kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
-        weights = 8 * kept * filled
+        block = min(extent.documents, 3 * MOST_POSITIVES) * extent.cells / extent.documents
+        in_block = min(float(extent.terms) * min(labels, MOST_LABELS), 10 * block)
+        table, weights = block + in_block / 4, 8 * kept * filled
     memory = FIXED_MEMORY * (1 + workers * (workers > 1)) + MEMORY_A_DOCUMENT * extent.documents + MEMORY_A_CELL * table
     disk = DISK_A_CELL * extent.cells + 12 * table * (fits if model.is_additive else 0)
     return Estimate(seconds / workers, memory, disk, weights)
