@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import growth as growing
-from benchmarks import trees
+from benchmarks import many_labels, trees
 from benchmarks.inputs import Inputs, write_reuters
 from benchmarks.measure import FULL, QUICK, measure
 from benchmarks.paths import NAMES, hot_path
@@ -31,7 +31,8 @@ def arguments() -> argparse.Namespace:
     """What to run and where to put it."""
     parser = argparse.ArgumentParser(description="manylabel against its peers.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, peers and sizes: under 3 minutes")
-    parser.add_argument("--only", nargs="+", choices=(*NAMES, GROWTH, TREES), help="only these")
+    special = (GROWTH, TREES, many_labels.NAME)
+    parser.add_argument("--only", nargs="+", choices=(*NAMES, *special), help="only these")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
     return parser.parse_args()
 
@@ -41,11 +42,13 @@ def main() -> None:
     asked = arguments()
     plan, began = (QUICK if asked.quick else FULL), time.perf_counter()
     wanted = asked.only or [*NAMES, GROWTH]
+    if many_labels.NAME in wanted:
+        print(many_labels.measure(many_labels.SETS, many_labels.CANDIDATES, threads=1))
     if TREES in wanted:
         with TemporaryDirectory(prefix="manylabel-bench-") as folder:
             print(trees.report(Path(folder), asked.quick))
-        if wanted == [TREES]:
-            return
+    if set(wanted) <= {TREES, many_labels.NAME}:
+        return
     presence = find_all()
     rows: list[Row] = []
     with TemporaryDirectory(prefix="manylabel-bench-") as folder:

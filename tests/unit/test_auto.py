@@ -20,7 +20,7 @@ from manylabel.decisions.threshold import Threshold
 from manylabel.estimator import Csr, Ints
 from manylabel.features import Weighting
 from manylabel.features.facts import Facts
-from manylabel.models.base import MultiLabelModel
+from manylabel.models.base import MultiLabelModel, unfitted_copy
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import OutOfFold, out_of_fold_scores
@@ -85,23 +85,52 @@ def test_costs_are_tried_as_long_as_each_is_better() -> None:
 
 
 def test_the_cost_of_many_labels_is_searched_with_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both costs are tried with one label, the second is better, and only that one is tried with all."""
-    monkeypatch.setattr(auto_module, "MOST_SCORES", X.shape[0] * Y.shape[1] - 1)
+    """Both costs are tried with one label, the second is better; it is fitted to all labels once, then to the folds."""
+    monkeypatch.setattr(auto_module, "MANY_SCORES", X.shape[0] * Y.shape[1] - 1)
     monkeypatch.setattr(auto_module, "SEARCHED_LABELS", 1)
-    seen: list[tuple[float, int]] = []
+    seen: list[tuple[float, float, int, bool]] = []
 
     class Watched(LinearSVM):
-        def learn(self, X: Csr, Y: Csr) -> None:
-            seen.append((float(self.C), Y.shape[1]))  # type: ignore[arg-type]
-            super().learn(X, Y)
-
-        def fit(self, X: object, Y: object) -> Self:  # type: ignore[override]
-            return MultiLabelModel.fit(self, X, Y)
+        def fit(self, X: object, Y: object, **options: Any) -> Self:  # type: ignore[override]
+            seen.append((float(self.C), self.tol, Csr(Y).shape[1], "initial" in options))  # type: ignore[arg-type]
+            return super().fit(X, Y, **options)
 
     auto = AutoModel(Watched(), (), LongerIsBetter(), costs=(2.0, 1.0), folds=2).fit(X, Y)
     assert auto.choice_["settings"] == {"C": 1.0}
-    labels = Y.shape[1]
-    assert seen == [(2.0, 1)] * 2 + [(1.0, 1)] * 2 + [(1.0, labels)] * 3
+    labels, trial = Y.shape[1], LinearSVM.trial_settings["tol"]
+    search = [(2.0, trial, 1, False)] * 2 + [(1.0, trial, 1, False)] * 2
+    assert seen == [*search, (1.0, 1e-3, labels, False), *[(1.0, trial, labels, True)] * 2]
+
+
+@pytest.mark.parametrize("model", [LinearSVM(), SVM], ids=["alone", "weighted"])
+def test_folds_that_start_from_the_solution_on_all_documents_score_the_same(model: MultiLabelModel) -> None:
+    exact = unfitted_copy(model).set_everywhere("tol", 1e-6)
+    documents = OutOfFold(X, {}, None, 3, 0)
+    solution = unfitted_copy(exact).fit_keeping(X, Y)
+    assert solution is not None
+    assert solution.shape == Y.shape
+    cold, warm = documents(exact, Y)[0], documents(exact, Y, solution)[0]
+    np.testing.assert_allclose(warm, cold, atol=1e-4)
+
+
+def test_the_model_of_many_labels_is_the_one_fitted_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It equals a fit of its own, and its file has no dual coefficients."""
+    monkeypatch.setattr(auto_module, "MANY_SCORES", 1)
+    auto = AutoModel(SVM, (BAYES,), BestRule(), C=0.5, most_work=0).fit(X, Y)
+    alone = WeightedMember(LinearSVM(C=0.5), SVM.weighting).fit(X, Y)
+    np.testing.assert_array_equal(auto.scores(X), alone.scores(X))
+    inside: Any = auto.model_
+    assert "dual_coef_" not in inside.model_.learned_state()
+    weighted = AutoModel(SVM, (), BestRule(), C=0.5).fit(X, Y, sample_weight=np.ones(X.shape[0]))
+    np.testing.assert_allclose(weighted.scores(X), alone.scores(X))
+
+
+def test_a_model_that_is_asked_to_keep_its_solution_keeps_it() -> None:
+    model = LinearSVM(keep_dual=True)
+    solution = model.fit_keeping(X, Y)
+    assert model.keep_dual
+    np.testing.assert_array_equal(solution.toarray(), model.dual_coef_.toarray())
+    assert unfitted_copy(BAYES).fit_keeping(X, Y) is None
 
 
 def test_a_cost_inside_a_strategy_is_found() -> None:

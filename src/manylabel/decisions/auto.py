@@ -16,12 +16,15 @@ from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel, unfitted_copy
-from manylabel.models.out_of_fold import MOST_SCORES, OutOfFold
+from manylabel.models.out_of_fold import OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
 
 COST = Number(low=0, open_low=True)
+MANY_SCORES = 1 << 22
+"""Documents × labels beyond which the cost is searched with some labels, and folds start from the solution on all
+documents."""
 SEARCHED_LABELS = 256
 """How many labels the search for the cost looks at where documents × labels are many."""
 
@@ -44,8 +47,9 @@ class AutoModel(DecidedModel):
     """A model whose cost `C`, averaging with others and decision rule are chosen by one metric.
 
     1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
-       before. Where there are more than 2²⁴ scores of documents × labels, this is done with some of the labels (up to
-       256, evenly spaced by frequency), and only the chosen cost with all.
+       before. Where there are more than 2²² scores of documents × labels, this is done with some of the labels (up to
+       256, evenly spaced by frequency). The chosen model is then fitted to all documents and labels, and scored out of
+       fold by copies that start from its solution, with its `trial_settings`.
     2. On small data (non-zeros of X × labels ≤ `most_work`; on larger data they would take much longer than `model`)
        the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`, average)
        is chosen if it improves the metric further. Models of counts take no part where X has negative values.
@@ -124,11 +128,11 @@ class AutoModel(DecidedModel):
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
         costs = self._costs()
-        if len(costs) > 1 and Y.shape[0] * Y.shape[1] > MOST_SCORES:
-            labels = spaced_labels(Y, SEARCHED_LABELS)
-            few, _ = self._try_costs(costs, rule, Csr(Y[:, labels]), documents)
-            costs = (few.settings.get("C"),)
-        best, crossed = self._try_costs(costs, rule, Y, documents)
+        if Y.shape[0] * Y.shape[1] > MANY_SCORES:
+            best = self._try_many(costs, rule, Y, documents)
+            crossed = best.crossed
+        else:
+            best, crossed = self._try_costs(costs, rule, Y, documents)
         X, gain = documents.X, _gain(best)
         others = self._others_for(documents) if self.others else []
         if others and len(best.rows) == X.shape[0] and X.nnz * Y.shape[1] <= self.most_work:
@@ -149,20 +153,30 @@ class AutoModel(DecidedModel):
         ]
 
     def _try_costs(
-        self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold
+        self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold, trial: bool = False
     ) -> tuple[Scored, tuple[CrossFitted, ...]]:
         """The model with the best of the costs, tried as long as each is better than the one before, and what all
-        models decided that were tried.
+        models decided that were tried; `trial` is that of `_try_cost`.
         """
-        best = self._try_cost(costs[0], rule, Y, documents)
+        best = self._try_cost(costs[0], rule, Y, documents, trial)
         crossed = best.crossed
         for cost in costs[1:]:
-            tried = self._try_cost(cost, rule, Y, documents)
+            tried = self._try_cost(cost, rule, Y, documents, trial)
             crossed += tried.crossed
             if not _gain(tried) > _gain(best):
                 break
             best = tried
         return best, crossed
+
+    def _try_many(self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
+        """The model with the cost that is best for some of the labels, fitted to all of them, then scored."""
+        cost = costs[0]
+        if len(costs) > 1:
+            some = Csr(Y[:, spaced_labels(Y, SEARCHED_LABELS)])
+            few, _ = self._try_costs(costs, rule, some, documents, trial=True)
+            cost = few.settings.get("C")
+        whole, initial = documents.fit_keeping(self._with_cost(cost), Y)
+        return replace(self._try_cost(cost, rule, Y, documents, initial is not None, initial), whole=whole)
 
     def _costs(self) -> Sequence[float | None]:
         """The costs to try; None means the model's own."""
@@ -173,10 +187,22 @@ class AutoModel(DecidedModel):
         copied = unfitted_copy(self.model)
         return copied if cost is None else copied.set_everywhere("C", float(cost))
 
-    def _try_cost(self, cost: float | None, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
-        """The model with one cost, its out-of-fold scores, and the rule learned on them."""
+    def _try_cost(
+        self,
+        cost: float | None,
+        rule: DecisionRule,
+        Y: Csr,
+        documents: OutOfFold,
+        trial: bool = False,
+        initial: Csr | None = None,
+    ) -> Scored:
+        """The model with one cost, its out-of-fold scores, and the rule learned on them.
+
+        With `trial` the folds are fitted with `trial_settings`. They start from the solution on all documents,
+        `initial`, if there is one.
+        """
         model = self._with_cost(cost)
-        scores, rows, empty = documents(model, Y)
+        scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
         decidable = decidable_scores(scores, empty, model, rule)
         learned = unfitted_copy(rule)
         crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
@@ -204,7 +230,18 @@ class AutoModel(DecidedModel):
         learned = unfitted_copy(rule)
         found = learned.fit_crossed(decidable, Y, ensemble.score_kind)
         settings, crossed = {**first.settings, "averaged": True}, () if found is None else (found,)
-        return Averaged(ensemble, combined, first.rows, first.empty, learned, settings, crossed, member_scores)
+        return Averaged(
+            ensemble, combined, first.rows, first.empty, learned, settings, crossed, member_scores=member_scores
+        )
+
+
+def for_trial(model: MultiLabelModel) -> MultiLabelModel:
+    """An unfitted copy with the `trial_settings` of each model in it."""
+    copied = unfitted_copy(model)
+    for one in copied.walk():
+        if isinstance(one, MultiLabelModel):
+            one.set_params(**one.trial_settings)
+    return copied
 
 
 def spaced_labels(Y: Csr, most: int) -> Ints:

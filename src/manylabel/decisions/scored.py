@@ -30,6 +30,8 @@ class Scored:
     """Settings of the model that were chosen by comparing scores."""
     crossed: tuple[CrossFitted, ...] = ()
     """Where several models were compared: the cross-fitted decisions of each."""
+    whole: MultiLabelModel | None = None
+    """The model fitted to all training documents, if that was done before it was scored."""
 
     def decidable(self, rule: DecisionRule) -> Floats:
         """The scores as the rule should learn from them: every label of a document that gets none is impossible."""
@@ -37,4 +39,4 @@ class Scored:
 
     def fit(self, documents: OutOfFold, Y: Csr) -> MultiLabelModel:
         """The model fitted to all training documents."""
-        return documents.fit_whole(self.model, Y)
+        return documents.fit_whole(self.model, Y) if self.whole is None else self.whole

@@ -287,6 +287,14 @@ class MultiLabelModel(ChangingModel):
         """
         return self.fit(X, Y, **facts)
 
+    def fit_keeping(self, X: Csr, Y: Csr, **facts: Any) -> Csr | None:
+        """Learn what `fit` learns; return the solution, documents × labels, or None if the model cannot start from one.
+
+        Some of its rows, given as ``fit(..., initial=rows)``, are where a copy starts that learns from these documents.
+        """
+        self.fit(X, Y, **facts)
+        return None
+
     def check_training(self, X: object, Y: object) -> tuple[Csr, Targets]:
         """Check parameters and training data, forget what was learned, and note the shape of the problem."""
         self.check_parameters()

@@ -39,7 +39,7 @@ TRIAL_TOL = 0.03
 SMALL_DUAL = 0.001
 """The share of C below which a dual coefficient is not worth starting from."""
 
-MANY_WEIGHTS, PRUNED_SHARE = 1 << 26, 0.1
+MANY_WEIGHTS, PRUNED_SHARE = 1 << 24, 0.2
 """Terms × labels from which small weights are dropped, and the share of the norm that they may have."""
 
 
@@ -61,8 +61,8 @@ class LinearSVM(MultiLabelModel):
 
     With many labels most of the memory and of a model file is weights close to 0: terms of the negatives. `prune` drops
     each label's smallest weights, as long as their norm is at most this share of ‖w‖; no score of a document of length
-    1 changes by more than that. ``"auto"`` is 0.1 from 2²⁶ terms × labels on, which keeps about a tenth of the weights,
-    and 0 below: all weights are kept (docs/decisions/0021).
+    1 changes by more than that. ``"auto"`` is 0.2 from 2²⁴ terms × labels on, which keeps a tenth of the weights or
+    less, and 0 below: all weights are kept (docs/decisions/0021).
 
     Source: Godbole & Sarawagi 2004, section 2; Manning, Raghavan & Schütze 2008, chapter 15; the solver is described in
     `manylabel.kernels.linear_reference`. It computes in single precision from `tol` 1e-5 on, and the result does not
@@ -170,8 +170,7 @@ class LinearSVM(MultiLabelModel):
         if initial is not None and not fits:
             raise DataError(
                 f"LinearSVM: initial has shape {_shape(initial)}, but {there_are(targets.Y.shape[0], 'document')} (it "
-                "may "
-                f"have fewer) and {counted(targets.Y.shape[1], 'label')}."
+                f"may have fewer) and {counted(targets.Y.shape[1], 'label')}."
             )
         self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None, deadline)
         return self
@@ -240,6 +239,13 @@ class LinearSVM(MultiLabelModel):
         self.keep_dual = True
         return self.fit(X, Y, initial=None if other is None else other.dual_coef_, **facts)
 
+    def fit_keeping(self, X: Csr, Y: Csr, **facts: Any) -> Csr:
+        """Learn, and return the dual coefficients; the model keeps them only where its settings say so."""
+        fitted = unfitted_copy(self).set_params(keep_dual=True).fit(X, Y, **facts)
+        kept = self.keep_dual or self.warm_start
+        self.restore({name: one for name, one in fitted.learned_state().items() if kept or name != "dual_coef_"})
+        return fitted.dual_coef_
+
     def refit(self, X: Csr, Y: Csr, columns: Ints, **facts: Any) -> Self:
         """Learn from other documents, starting from the dual solution that the weights of known labels imply."""
         known = np.flatnonzero(columns >= 0)
@@ -285,29 +291,28 @@ class LinearSVM(MultiLabelModel):
     ) -> None:
         many = X.shape[1] * Y.shape[1] >= MANY_WEIGHTS
         prune = (PRUNED_SHARE if many else 0.0) if self.prune == "auto" else float(self.prune)
-        keep_dual = self.keep_dual or self.warm_start
         from manylabel.kernels.linear_solvers import fit_linear  # predicting starts faster without the solvers
 
         found = fit_linear(
             X, Y, loss=self.loss, C=np.asarray(self.C, dtype=np.float64), J=np.asarray(self.J, dtype=np.float64),
             bias=self.bias, intercept_scaling=self.intercept_scaling, tol=self.tol, max_iter=self.max_iter,
             seed=self.seed, n_jobs=self.n_jobs, sample_weight=weights, excluded=excluded, initial=initial,
-            keep_dual=keep_dual, prune=prune, deadline=deadline,
+            keep_dual=self.keep_dual or self.warm_start, prune=prune, deadline=deadline,
         )  # fmt: skip
         self._warn(found)
         self.weights_, self.intercept_, self.n_iter_ = found.weights, found.intercept, found.epochs
         if self.loss == "logistic":
             # A label that never varied is certain; the ±1 of a margin would be a probability of 0.73.
             self.intercept_ = np.where(found.epochs == 0, np.copysign(np.inf, found.intercept), found.intercept)
-        if keep_dual:
+        if self.keep_dual or self.warm_start:
             self.dual_coef_ = found.dual
 
     def _warn(self, found: LinearFit) -> None:
         if late := int(np.count_nonzero(~found.converged)):
             warnings.warn(
                 f"LinearSVM: {late} of {counted(len(found.converged), 'label was', 'labels were')} not within "
-                f"tol={self.tol:g} after "
-                f"max_iter={self.max_iter} epochs. Raise max_iter, or lower C, or scale the documents to unit length.",
+                f"tol={self.tol:g} after max_iter={self.max_iter} epochs. Raise max_iter, or lower C, or "
+                "scale the documents to unit length.",
                 ManylabelWarning,
                 stacklevel=4,
             )

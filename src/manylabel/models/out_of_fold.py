@@ -44,6 +44,7 @@ def out_of_fold_scores(
     fit: Fit = fit_anew,
     deadline: Deadline | None = None,
     features: FoldFeatures | None = None,
+    initial: Csr | None = None,
 ) -> tuple[Floats, Ints]:
     """Scores of documents by models that did not see them, and the rows they belong to.
 
@@ -51,7 +52,8 @@ def out_of_fold_scores(
     documents, since a dense documents × labels matrix of a large corpus is never built.
     `options` go to the model's `fit`, of `sample_weight` those of the fold; `fit` makes the fitted models, for example
     from each other's solutions. The `deadline` is checked before each fold. `features` learns selection and weighting
-    of terms anew in each fold; without it the folds are rows of X.
+    of terms anew in each fold; without it the folds are rows of X. `initial` is the solution on all documents
+    (`MultiLabelModel.fit_keeping`): each fold starts from the rows of its training documents.
     """
     from manylabel.data.splits import iterative_stratification  # predicting starts faster without the splits
 
@@ -74,6 +76,8 @@ def out_of_fold_scores(
         of_fold = {**(options or {}), **model.wanted(facts)}
         if "sample_weight" in of_fold:
             of_fold["sample_weight"] = of_fold["sample_weight"][train]
+        if initial is not None:
+            of_fold["initial"] = Csr(initial[train])
         fitted = fit(model, Csr(X_train), Csr(Y[train]), of_fold)
         scores[place[wanted]] = fitted.scores(X_test)
     return scores, rows
@@ -115,10 +119,18 @@ class OutOfFold:
         """A copy of the model fitted to all documents."""
         return fit_anew(model, self.X, Y, model.wanted(self.facts))
 
-    def __call__(self, model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
+    def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, Csr | None]:
+        """A copy of the model fitted to all documents, and its solution, from which folds can start, or None."""
+        if "sample_weight" in self.facts:
+            return self.fit_whole(model, Y), None
+        fitted = unfitted_copy(model)
+        return fitted, fitted.fit_keeping(self.X, Y, **model.wanted(self.facts))
+
+    def __call__(self, model: MultiLabelModel, Y: Csr, initial: Csr | None = None) -> tuple[Floats, Ints, Bools]:
         """Scores, the rows of their documents, and which of these have no term that the copy knew.
 
-        `Y` holds the true labels, all or some of them.
+        `Y` holds the true labels, all or some of them; `initial` is the solution on all documents, from which the
+        folds start.
         """
         empty: Bools = np.diff(self.X.indptr) == 0
 
@@ -139,5 +151,6 @@ class OutOfFold:
             fit=self.fit,
             deadline=self.facts.get("deadline"),
             features=None if self.features is None else noted,
+            initial=initial,
         )
         return scores, rows, empty[rows]

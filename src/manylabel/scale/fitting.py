@@ -111,7 +111,11 @@ class ShardedOutOfFold(OutOfFold):
         """See `OutOfFold.fit_whole`."""
         return self._fit(model, Y, None, self.learn_weighting(self.weighting, None))
 
-    def __call__(self, model: MultiLabelModel, Y: Csr) -> tuple[Floats, Ints, Bools]:
+    def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, None]:
+        """See `OutOfFold.fit_keeping`; solutions on disk are not kept for the folds."""
+        return self.fit_whole(model, Y), None
+
+    def __call__(self, model: MultiLabelModel, Y: Csr, initial: Csr | None = None) -> tuple[Floats, Ints, Bools]:
         """See `OutOfFold`."""
         n_documents, n_labels = Y.shape
         rows = scored_rows(n_documents, n_labels, self.folds, self.seed, self.most_scores)

@@ -73,6 +73,13 @@ class WeightedMember(MultiLabelModel):
         self.model_ = unfitted_copy(self.model).fit(self._weighed(features), given, **options)
         return self
 
+    def fit_keeping(self, X: Csr, Y: Csr, **facts: Any) -> Csr | None:
+        """Learn the weighting, then the model; return the model's solution."""
+        features, targets = self.check_training(X, Y)
+        self.weighting_ = None if self.weighting is None else unfitted_copy(self.weighting).fit(features)
+        self.model_ = unfitted_copy(self.model)
+        return self.model_.fit_keeping(self._weighed(features), targets.Y, **facts)
+
     @property
     def weighs_documents(self) -> bool:  # type: ignore[override]
         """Whether the model weighs documents."""

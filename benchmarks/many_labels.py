@@ -1,0 +1,291 @@
+"""The default method against one-vs-rest and label trees of other libraries where there are many labels.
+
+    make bench ONLY=many-labels
+    benchmarks/.venv/bin/python -m benchmarks.many_labels --sets tibkat --candidates manylabel PECOS --threads 1
+
+Every candidate is trained once, from texts to a model on disk, in a process of its own; peers without text features of
+their own are given scikit-learn's tf-idf. CPU seconds are those of all threads, "of these: fit" those of the peer's own
+training. Each predicts the test documents by its own rule: scores above 0 (one-vs-rest), at least one half (omikuji).
+Macro F1 is the mean over all labels of training and test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.inputs import Inputs, write_matrix, write_texts
+from benchmarks.peers import BY_NAME, ROOT, last_line
+from benchmarks.worker import cpu_seconds, forget_peak, memory
+
+NAME = "many-labels"
+MEGABYTE = 2**20
+MOST_TIMES_PECOS = 5
+TOP = 100
+"""How many of the best labels of a document are asked of peers that rank."""
+Sets = Sequence[Sequence[str]]
+
+
+# ---- data --------------------------------------------------------------------------------------------------
+
+
+def write_corpus(folder: Path, texts: dict[str, list[str]], sets: dict[str, Sets]) -> None:
+    """Keep texts and labels of the splits "train" and "test"; labels that only the test split has come last."""
+    known = sorted({name for names in sets["train"] for name in names})
+    later = sorted({name for names in sets["test"] for name in names} - set(known))
+    column = {name: place for place, name in enumerate([*known, *later])}
+    for part in ("train", "test"):
+        write_texts(folder, part, texts[part])
+        rows = [sorted({column[name] for name in names}) for names in sets[part]]
+        write_matrix(folder, f"Y_{part}", matrix(rows, len(column)))
+    (folder / "facts.json").write_text(json.dumps({"label_names": list(column), "labels in training": len(known)}))
+
+
+def matrix(rows: Iterable[Sequence[int]], n_columns: int) -> Any:
+    """A 0/1 matrix from the columns of each row."""
+    columns = [np.asarray(row, dtype=np.int64) for row in rows]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in columns])])
+    filled = np.concatenate([np.zeros(0, dtype=np.int64), *columns])
+    return sparse.csr_matrix((np.ones(len(filled), dtype=np.int8), filled, starts), shape=(len(columns), n_columns))
+
+
+def known_set(name: str, folder: Path) -> None:
+    """A data set of MANYLABEL_DATA, divided as `manylabel evaluate` divides it."""
+    from manylabel.tasks.corpora import Source, load_source, train_and_test
+
+    data = Path(os.environ["MANYLABEL_DATA"], "tibkat", "en.tsv.gz")
+    source = str(data) if name == "tibkat" else name
+    train, test, _ = train_and_test(load_source(Source(source)).corpus, 0.2, 0)
+    parts = {"train": train, "test": test}
+    texts = {
+        part: ["\n".join(fields) for fields in zip(*one.fields.values(), strict=True)] for part, one in parts.items()
+    }
+    write_corpus(folder, texts, {part: one.label_sets for part, one in parts.items()})
+
+
+def synthetic(documents: int, labels: int, folder: Path) -> None:
+    """Made-up texts, see `benchmarks.synthetic`."""
+    from benchmarks.synthetic import Size, draw, spelling
+
+    drawn = draw(Size(documents, labels, 50_000))
+    spelled = [spelling(term) for term in range(50_000)]
+    texts = [
+        " ".join([spelled[term] for term in drawn.words[a:b].tolist()]) for a, b in pairwise(drawn.starts.tolist())
+    ]
+    sets = [[f"label{k:05d}" for k in drawn.Y.indices[a:b].tolist()] for a, b in pairwise(drawn.Y.indptr.tolist())]
+    write_corpus(
+        folder,
+        {"train": texts[:documents], "test": texts[documents:]},
+        {"train": sets[:documents], "test": sets[documents:]},
+    )
+
+
+SETS: dict[str, Callable[[Path], None]] = {
+    "debtags": partial(known_set, "debtags"),
+    "tibkat": partial(known_set, "tibkat"),
+    "synthetic": partial(synthetic, 50_000, 2_000),
+}
+
+
+# ---- candidates: each is trained, stored and asked in a process of its own ----------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What training took, and the function that predicts: texts → columns of predicted labels, best label of each."""
+
+    fit: float
+    predict: Callable[[list[str]], tuple[list[list[int]], list[int]]]
+
+
+def manylabel(inputs: Inputs, threads: int, model: Path) -> Trained:
+    """The default method."""
+    from manylabel.classifier import TextClassifier
+
+    column = {name: place for place, name in enumerate(inputs.facts["label_names"])}
+    began = cpu_seconds()
+    trained = TextClassifier(n_jobs=threads).fit(inputs.texts("train"), inputs.label_sets("train"))
+    taken = cpu_seconds() - began
+    trained.save(model)
+
+    def predict(texts: list[str]) -> tuple[list[list[int]], list[int]]:
+        best: list[int] = []
+        for start in range(0, len(texts), 1000):
+            best += trained.decision_function(texts[start : start + 1000]).argmax(axis=1).tolist()
+        labels = [column[name] for name in trained.labels_]
+        return [[column[name] for name in names] for names in trained.predict(texts)], [labels[k] for k in best]
+
+    return Trained(taken, predict)
+
+
+def features(inputs: Inputs) -> tuple[Any, Any, Any]:
+    """scikit-learn's tf-idf with logarithmic counts: the vectorizer, X and Y of the labels that training has."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(sublinear_tf=True, dtype=np.float32)
+    X = vectorizer.fit_transform(inputs.texts("train"))
+    return vectorizer, X, inputs.matrix("Y_train")[:, : inputs.facts["labels in training"]]
+
+
+def pecos(inputs: Inputs, threads: int, model: Path) -> Trained:
+    """PECOS, one layer of one-vs-rest SVMs with its default settings."""
+    from pecos.xmc.base import MLModel, MLProblem
+
+    vectorizer, X, Y = features(inputs)
+    began = cpu_seconds()
+    trained = MLModel.train(MLProblem(X, Y.astype(np.float32)), MLModel.TrainParams(bias=1.0, threads=threads))
+    taken = cpu_seconds() - began
+    model.mkdir()
+    trained.save(str(model))
+
+    def predict(texts: list[str]) -> tuple[list[list[int]], list[int]]:
+        asked = vectorizer.transform(texts).astype(np.float32)
+        scores = trained.predict(asked, only_topk=TOP, post_processor="noop", threads=threads).tocsr()
+        rows = [(scores.indices[a:b], scores.data[a:b]) for a, b in pairwise(scores.indptr)]
+        best = [int(labels[values.argmax()]) if len(labels) else 0 for labels, values in rows]
+        return [labels[values > 0].tolist() for labels, values in rows], best
+
+    return Trained(taken, predict)
+
+
+def libmultilabel(inputs: Inputs, threads: int, model: Path) -> Trained:
+    """LibMultiLabel's one-vs-rest SVMs with its default settings."""
+    from libmultilabel import linear
+
+    vectorizer, X, Y = features(inputs)
+    linear.linear.psutil.cpu_count = lambda logical=True: threads
+    began = cpu_seconds()
+    trained = linear.train_1vsrest(Y.astype(np.int64), X.astype(np.float64), verbose=False)
+    taken = cpu_seconds() - began
+    np.save(model, np.asarray(trained.weights))
+
+    def predict(texts: list[str]) -> tuple[list[list[int]], list[int]]:
+        found: list[list[int]] = []
+        best: list[int] = []
+        for start in range(0, len(texts), 1000):
+            batch = vectorizer.transform(texts[start : start + 1000]).astype(np.float64)
+            scores = np.asarray(trained.predict_values(batch))
+            found += [np.flatnonzero(row > 0).tolist() for row in scores]
+            best += scores.argmax(axis=1).tolist()
+        return found, best
+
+    return Trained(taken, predict)
+
+
+def omikuji(inputs: Inputs, threads: int, model: Path) -> Trained:
+    """Label trees of omikuji with its default settings."""
+    import omikuji
+
+    from benchmarks.paths.end_to_end import _write_xmc
+
+    vectorizer, X, Y = features(inputs)
+    path = model.with_suffix(".txt")
+    _write_xmc(path, X, Y)
+    began = cpu_seconds()
+    trained = omikuji.Model.train_on_data(str(path), n_threads=threads)
+    taken = cpu_seconds() - began
+    trained.save(str(model))
+
+    def predict(texts: list[str]) -> tuple[list[list[int]], list[int]]:
+        Q = vectorizer.transform(texts)
+        Q.sort_indices()
+        rows = [list(zip(Q.indices[a:b].tolist(), Q.data[a:b].tolist())) for a, b in pairwise(Q.indptr)]
+        ranked = [trained.predict(row) for row in rows]
+        return [[k for k, score in row if score >= 0.5] for row in ranked], [row[0][0] if row else 0 for row in ranked]
+
+    return Trained(taken, predict)
+
+
+CANDIDATES = {"manylabel": manylabel, "PECOS": pecos, "LibMultiLabel": libmultilabel, "omikuji": omikuji}
+
+
+def work(name: str, folder: Path, threads: int) -> dict[str, float]:
+    """Train one candidate in this process: what it took, and how good it is on the test split."""
+    inputs = Inputs(folder)
+    with TemporaryDirectory() as scratch:
+        model = Path(scratch) / "model"
+        forget_peak()
+        began = cpu_seconds()
+        trained = CANDIDATES[name](inputs, threads, model)
+        taken = {"cpu": cpu_seconds() - began, "fit": trained.fit, "peak": memory("VmHWM") / MEGABYTE}
+        files = [path for path in Path(scratch).rglob("*") if path.is_file() and path.suffix != ".txt"]
+        taken["model"] = sum(path.stat().st_size for path in files) / MEGABYTE
+        found, best = trained.predict(inputs.texts("test"))
+    Y = inputs.matrix("Y_test")
+    predicted = matrix([sorted(set(labels)) for labels in found], Y.shape[1])
+    right, given, true = (np.asarray(one.sum(axis=0)).ravel() for one in (predicted.multiply(Y), predicted, Y))
+    used = (true > 0) | (np.arange(Y.shape[1]) < inputs.facts["labels in training"])
+    return taken | {
+        "micro F1": 200 * right.sum() / max(given.sum() + true.sum(), 1),
+        "macro F1": float(np.mean((200 * right / np.maximum(given + true, 1))[used])),
+        "P@1": 100 * float(np.mean(np.asarray(Y[np.arange(len(best)), best]).ravel())),
+    }
+
+
+# ---- the run -----------------------------------------------------------------------------------------------
+
+
+def measure(names: Iterable[str], candidates: Iterable[str], threads: int) -> str:
+    """Run every candidate on every data set; the table as Markdown."""
+    lines = [
+        "| data | | CPU s | of these: fit | peak MB | model MB | micro F1 | macro F1 | P@1 |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        with TemporaryDirectory(prefix="manylabel-bench-") as folder:
+            SETS[name](Path(folder))
+            rows = {candidate: run(candidate, Path(folder), threads) for candidate in candidates}
+        for candidate, row in rows.items():
+            shown = " | ".join(f"{value:.1f}" for value in row.values()) if isinstance(row, dict) else row
+            lines.append(f"| {name} | {candidate} | {shown} |")
+            print(lines[-1], file=sys.stderr, flush=True)
+        ours, theirs = rows.get("manylabel"), rows.get("PECOS")
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            ratio = ours["cpu"] / theirs["fit"]
+            verdict = "within" if ratio <= MOST_TIMES_PECOS else "MISSED:"
+            lines.append(f"| {name} | {verdict} {MOST_TIMES_PECOS}× one fit of PECOS | {ratio:.1f}× | | | | | | |")
+    return "\n".join(lines)
+
+
+def run(candidate: str, folder: Path, threads: int) -> dict[str, float] | str:
+    """What one candidate reports from a process of its own, or why it does not."""
+    python = sys.executable if candidate == "manylabel" else str(BY_NAME[candidate].python)
+    limits = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL", "RAYON")}
+    command = [python, "-W", "ignore", "-m", "benchmarks.many_labels", "--work", candidate, str(folder), str(threads)]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **limits}, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"absent: {last_line(done.stderr) or done.returncode}"
+    report: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+def main() -> None:
+    """Measure, or do the work of one candidate."""
+    parser = argparse.ArgumentParser(description="The default method and its peers where there are many labels.")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--candidates", nargs="+", choices=CANDIDATES, default=list(CANDIDATES))
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--work", nargs=3, metavar=("CANDIDATE", "FOLDER", "THREADS"), help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.work:
+        candidate, folder, threads = asked.work
+        print(json.dumps(work(candidate, Path(folder), int(threads))))
+    else:
+        print(measure(asked.sets, asked.candidates, asked.threads))
+
+
+if __name__ == "__main__":
+    main()
