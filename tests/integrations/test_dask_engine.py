@@ -15,6 +15,7 @@ import pytest
 distributed = pytest.importorskip("distributed", reason="distributed is not installed; make integrations installs it")
 
 from manylabel import load_corpus, write_corpus  # noqa: E402
+from manylabel.cli.run import run  # noqa: E402
 from manylabel.exceptions import DataError, ParameterError  # noqa: E402
 from manylabel.recipe import Recipe  # noqa: E402
 from manylabel.scale.dask_engine import DaskEngine  # noqa: E402
@@ -118,6 +119,15 @@ def test_a_model_is_that_of_one_process(method: str, cluster: Any, tmp_path: Pat
         model.save(tmp_path / name)
     assert (tmp_path / "found.manylabel").read_bytes() == (tmp_path / "alone.manylabel").read_bytes()
     assert len(corpus.shards) == 5
+
+
+def test_the_command_trains_on_a_cluster(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_corpus(load_corpus("townhall").corpus.split("train").subset(range(60)), tmp_path / "letters.csv")
+    monkeypatch.chdir(tmp_path)  # workers are in another folder
+    common = ["train", "letters.csv", "--split", "all", "--method", "nb-binary", "--model"]
+    assert run([*common, "cluster.manylabel", "--cluster", cluster.scheduler_address]) == 0
+    assert run([*common, "disk.manylabel", "--memory", "20kB"]) == 0
+    assert Path("cluster.manylabel").read_bytes() == Path("disk.manylabel").read_bytes()
 
 
 def test_errors_of_tasks_are_raised_and_what_is_done_stays(corpus: ShardedCorpus, cluster: Any, tmp_path: Path) -> None:

@@ -107,3 +107,25 @@ def test_a_plan_grows_with_the_corpus(folder: Path, capsys: pytest.CaptureFixtur
     extent = json.loads(capsys.readouterr().out)["extent"]
     assert extent["documents"] == pytest.approx(120, rel=0.5)
     assert run(["plan"]) == 2
+
+
+def test_workers_give_the_same_model(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    model = tmp_path / "model.manylabel"
+    arguments = ["--model", str(model), "--method", "nb-binary", "--split", "all"]
+    assert run(["train", "letters.csv", *arguments, "--workers", "1"]) == 0
+    assert model.read_bytes() == Path("disk.manylabel").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--workers", "2", "--cluster", "tcp://127.0.0.1:1"], "Give one"),
+        (["--cluster", "nowhere"], "Dask"),
+    ],
+)
+def test_engines_that_cannot_be_used_are_refused(
+    arguments: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["train", str(folder / "letters.csv"), "--model", str(folder / "no.manylabel"), *arguments]) == 2
+    assert message in capsys.readouterr().err

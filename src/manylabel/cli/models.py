@@ -34,6 +34,8 @@ def train(
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     memory: o.Memory = None,
+    workers: o.Workers = None,
+    cluster: o.Cluster = None,
     json: o.Json = False,
 ) -> None:
     """Learn from labelled documents and write a model file.
@@ -43,6 +45,7 @@ def train(
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
     from manylabel.reports.model_page import training_page
+    from manylabel.tasks.large import chosen_engine
     from manylabel.tasks.large import train as task
 
     target = model or o.default_model_path(data)
@@ -50,7 +53,7 @@ def train(
     method, overrides = with_recipe(
         recipe, method, with_guarantee(make_overrides(setting, rules, metric), guarantee, probabilities)
     )
-    with progress():
+    with progress(), chosen_engine(workers, cluster) as engine:
         trained = task(
             reading.source(data),
             target,
@@ -61,6 +64,7 @@ def train(
             seed=seed,
             n_jobs=jobs,
             memory=memory,
+            engine=engine,
         )
     if json:
         show_json(trained.record.as_dict())

@@ -347,6 +347,25 @@ SingleLabel = Annotated[
         show_default=False,
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="Train from disk with this many worker processes on this computer.",
+        show_default=False,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Train from disk on a Dask cluster, such as tcp://10.0.0.1:8786, whose workers read and write the same "
+        "files at the same paths.",
+        show_default=False,
+    ),
+]
 SplitName = Annotated[
     str | None,
     typer.Option("--split", help="The split to use (train, test, …, or all).", show_default=False),

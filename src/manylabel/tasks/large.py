@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -15,13 +16,14 @@ from manylabel.classifier import TextClassifier
 from manylabel.data.problems import Problem
 from manylabel.data.recognition import guess_format, suffix_of
 from manylabel.data.textfile import is_packed
-from manylabel.exceptions import UnsupportedError
+from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.kernels.threads import available_threads
 from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.records import LabelledDocument, TrainingRecord
 from manylabel.scale.costs import Extent, estimate
+from manylabel.scale.dask_engine import DaskEngine
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine
 from manylabel.scale.shards import FORMATS, ShardedCorpus, shard_files
 from manylabel.scale.training import ShardedTraining
@@ -67,6 +69,21 @@ def local_engine(n_jobs: int | None, memory: str | int | None) -> Engine:
     return SerialEngine() if workers == 1 else LocalEngine(workers)
 
 
+@contextmanager
+def chosen_engine(workers: int | None, cluster: str | None) -> Iterator[Engine | None]:
+    """The engine of some worker processes of this computer, or of a Dask cluster by its address; None for neither."""
+    if workers is not None and cluster is not None:
+        raise ParameterError("--workers starts processes on this computer, --cluster uses those of Dask. Give one.")
+    if cluster is not None:
+        with DaskEngine.connect(cluster) as engine:
+            yield engine
+    elif workers is not None:
+        with LocalEngine(workers) as processes:
+            yield processes
+    else:
+        yield None
+
+
 def train(
     source: Source,
     model: Path,
@@ -82,8 +99,8 @@ def train(
 ) -> Trained:
     """Load the documents, fit the method, save the model; from shards on disk where the corpus is large.
 
-    What is computed on the way is kept in a folder beside the model. After an interruption the same call goes on with
-    it; when the model is written, it is removed.
+    With an `engine` it is trained from shards, whatever its size. What is computed on the way is kept in a folder
+    beside the model. After an interruption the same call goes on with it; when the model is written, it is removed.
     """
     if engine is None and not is_large(source, memory):
         settings: dict[str, Any] = {"method": method, "overrides": overrides, "split": split, "seed": seed}
@@ -103,7 +120,7 @@ def train(
     running = local_engine(n_jobs, memory) if engine is None else engine
     try:
         training = ShardedTraining(
-            corpus, Recipe.of(method, overrides), folder, running, single_label, seed, n_jobs, memory
+            corpus, Recipe.of(method, overrides), folder.absolute(), running, single_label, seed, n_jobs, memory
         )
         classifier = training.run()
     finally:
