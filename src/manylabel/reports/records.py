@@ -145,8 +145,6 @@ class UpdateReport(Record):
     labels: int
     update: Mapping[str, Any]
     """What the model keeps of the update, see `manylabel.updating.UPDATE`."""
-    training_seconds: float | None
-    """How long the training took; None where the model file does not tell."""
     remark: str | None
     """A sentence where training documents are missing among the former ones."""
     skipped: list[str]

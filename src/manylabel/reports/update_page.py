@@ -22,7 +22,7 @@ def update_page(found: UpdateReport) -> list[Block]:
         Heading(f"Updated {found.model}"),
         Note(
             f"{found.method}, {update['way']}: {counted(found.labels_before, 'label')} before, {found.labels:,} after"
-            f"{_documents_text(update)}; {_time_text(update['seconds'], found.training_seconds)}."
+            f"{_documents_text(update)}; {update['seconds']:.2f} s."
         ),
         Items(changed_labels(update)),
         *(Note(note) for note in update["notes"]),
@@ -41,15 +41,6 @@ def _documents_text(update: Mapping[str, Any]) -> str:
         if new
         else (f"; {counted(former, 'former document')}" if former else "")
     )
-
-
-def _time_text(seconds: float, training: float | None) -> str:
-    """How long the update took, beside the training.
-
-    >>> _time_text(0.5, 10.0), _time_text(2.0, None)
-    ('0.50 s (training took 10.00 s)', '2.00 s')
-    """
-    return f"{seconds:.2f} s" + ("" if training is None else f" (training took {training:.2f} s)")
 
 
 def _figures(update: Mapping[str, Any]) -> list[Block]:

@@ -81,7 +81,7 @@ def bisected(vectors: Csr, n_first: int, rng: np.random.Generator) -> np.ndarray
     Varma 2018 (Parabel), section 4.1, there with equal halves.
 
     >>> bisected(Csr(np.array([[1.0, 0], [0, 1], [0.9, 0.1], [0.1, 0.9]])), 2, np.random.default_rng(0)).tolist()
-    [False, True, False, True]
+    [True, False, True, False]
     """
     n = vectors.shape[0]
     seeds = rng.choice(n, size=2, replace=False)

@@ -32,7 +32,7 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.predicting import Prediction
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
-from manylabel.stored import Array, Fields, Scalar, Sometimes, Stored, Word, check_state, total
+from manylabel.stored import Array, Fields, Sometimes, Stored, Word, check_state, total
 from manylabel.tasks.choices import vocabulary_text
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 
@@ -51,8 +51,6 @@ class ModelFacts(TypedDict, total=False):
     """A hash of each document, to tell whether a model has seen one."""
     written_by: str
     """The command that wrote the file."""
-    seconds: float
-    """How long the training took."""
     recipe: dict[str, Any]
 
 
@@ -63,7 +61,6 @@ STORED_FACTS: Mapping[str, Stored] = {
     "train_sha256": Sometimes(Word()),
     "training_hashes": Sometimes(Array(("u8",), (None,))),
     "written_by": Sometimes(Word()),
-    "seconds": Sometimes(Scalar()),
 }
 """`ModelFacts` as model files store them."""
 INSPECTED = ("labels_", "label_counts_", "vocabulary_", "reading_", "expected_")
@@ -175,7 +172,7 @@ def train(
     name = loaded.corpus.name or source.data
     counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
-        classifier.save(model, {**training_facts(corpus, name, "train"), "seconds": seconds})
+        classifier.save(model, training_facts(corpus, name, "train"))
     record = TrainingRecord(
         model=None if model is None else str(model),
         data=name,

@@ -80,7 +80,6 @@ def update(
         labels_before=before,
         labels=len(classifier.labels_),
         update=classifier.updates_[-1],
-        training_seconds=facts.get("seconds"),
         remark=None if earlier is None else _missing_text(earlier, facts),
         skipped=[*skipped, *skipped_too],
     )
