@@ -78,7 +78,8 @@ def known_set(name: str, folder: Path) -> None:
 
 def synthetic(documents: int, labels: int, folder: Path) -> None:
     """Made-up texts, see `benchmarks.synthetic`."""
-    from benchmarks.synthetic import Size, draw, spelling
+    from benchmarks.synthetic import Size, draw
+    from manylabel.scale.synthesize import spelling
 
     drawn = draw(Size(documents, labels, 50_000))
     spelled = [spelling(term) for term in range(50_000)]
