@@ -71,6 +71,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::manylabel.models.score_kinds.SingleLabelWarning"),
 ]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+OF_EACH_CLASS = list({tuple(type(part) for part in one.walk()): one for one in ESTIMATORS}.values())
+"""One estimator of each combination of classes: settings do not change the interface."""
 
 
 @pytest.fixture
@@ -259,7 +261,7 @@ def test_before_fit_and_wrong_inputs(estimator: Any, X: np.ndarray, Y: np.ndarra
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn warns that we do not inherit from it; see estimator.py
 @pytest.mark.usefixtures("patient")
-@each
+@pytest.mark.parametrize("estimator", OF_EACH_CLASS, ids=repr)
 def test_scikit_learn_checks(estimator: Any) -> None:
     """scikit-learn's own suite, `check_estimator`."""
     if isinstance(estimator, DecidedModel):
