@@ -40,6 +40,7 @@ def test_all_engines_merge_to_the_same_tables(files: list[Path], tmp_path: Path)
         for number, engine in enumerate(engines):
             merged = engine.reduce("tables:merge_files", files, tmp_path / str(number), "Merging")
             assert as_plain(Tables.load(merged)) == whole
+            engine.rest()
             assert as_plain(merge([Tables.load(path) for path in reversed(files)])) == whole
 
 

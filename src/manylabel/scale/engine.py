@@ -96,6 +96,10 @@ class Engine(ABC):
     def run(self, tasks: Sequence[Task], what: str) -> None:
         """Run all tasks whose results are missing; `what` names the stage for a display of progress."""
 
+    def rest(self) -> None:
+        """Give back the memory of idle workers, because this process needs it; the next run starts them again."""
+        return
+
     def reduce(
         self,
         function: str,
@@ -151,6 +155,10 @@ class LocalEngine(Engine):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def rest(self) -> None:
+        """See `Engine.rest`: the worker processes end."""
         self.close()
 
     def close(self) -> None:

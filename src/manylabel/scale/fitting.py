@@ -174,6 +174,7 @@ class ShardedOutOfFold(OutOfFold):
         self.engine.run(tasks, "Counting terms by label")
         counted = [task.output for task in tasks]
         merged = self.engine.reduce("fitting:add_tables", counted, place / "sums", "Adding tables")
+        self.engine.rest()
         return cast(MultiLabelModel, cast(AdditiveModel, model).fit_table(load_table(merged), **facts))
 
     def learn_weighting(self, weighting: Weighting | None, wanted: Bools | None) -> Weighting | None:
