@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
+from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,10 @@ from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, unfitted_copy
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.features.transformers import is_transformer
-from manylabel.models.base import unfitted_copy
 from manylabel.models.inputs import AdditiveModel, check_weights
 from manylabel.notebook import html_table, shortened
 from manylabel.recipe import SECTIONS, Recipe, with_metric
@@ -46,9 +45,6 @@ from manylabel.stored import (
 )
 from manylabel.training import EXPECTED, Training
 from manylabel.updating import UPDATE, TextUpdater, check_additive
-
-if TYPE_CHECKING:
-    pass
 
 
 class TextClassifier(TextUpdater):

@@ -13,10 +13,9 @@ from manylabel.data.documents import read_documents
 from manylabel.data.label_changes import LabelChanges
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, check_same_length, read_labels
 from manylabel.data.labels import label_sets
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, unfitted_copy
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.features.pipeline import Documents
-from manylabel.models.base import unfitted_copy
 from manylabel.models.inputs import AdditiveModel
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import Recipe

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from manylabel.catalog import METHODS
-from manylabel.estimator import Csr
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.estimator import Csr, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.recipe import Recipe
 
 RNG = np.random.default_rng(5)

@@ -14,12 +14,11 @@ from manylabel.cli.run import run
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.cross_fitting import CrossFitted, unseen_decisions
 from manylabel.decisions.per_label import PerLabelThreshold
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, unfitted_copy
 from manylabel.evaluation.expected import expected_quality
 from manylabel.evaluation.training_documents import MOST, count_seen, kept_hashes
 from manylabel.metrics import compute_metrics
 from manylabel.metrics.targets import find_target_metric
-from manylabel.models.base import unfitted_copy
 from manylabel.models.score_kinds import ScoreKind
 
 N_DOCUMENTS, N_LABELS = 300, 6

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, unfitted_copy
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.models.base import unfitted_copy
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.tuned_svm import TunedSVM
 from manylabel.strategies.band_svm import BandSVM

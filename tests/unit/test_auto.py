@@ -17,10 +17,10 @@ from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.threshold import Threshold
-from manylabel.estimator import Csr, Ints
+from manylabel.estimator import Csr, Ints, unfitted_copy
 from manylabel.features import Weighting
 from manylabel.features.facts import Facts
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import OutOfFold, out_of_fold_scores

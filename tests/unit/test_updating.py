@@ -6,8 +6,8 @@ import pytest
 from manylabel import TextClassifier
 from manylabel.data import load
 from manylabel.data.labels import label_matrix
+from manylabel.estimator import unfitted_copy
 from manylabel.exceptions import DataError, ParameterError, UnsupportedError
-from manylabel.models.base import unfitted_copy
 
 LETTERS = load("townhall").corpus
 OLD, NEW = LETTERS.subset(range(160)), LETTERS.subset(range(160, 240))

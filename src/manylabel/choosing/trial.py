@@ -17,10 +17,10 @@ from manylabel.deadline import Deadline
 from manylabel.decisions.base import DecisionRule, decidable_scores, unlabelled_if_empty
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.single_label import has_one_label_each, one_label_decision
-from manylabel.estimator import Csr, Estimator, Floats
+from manylabel.estimator import Csr, Estimator, Floats, unfitted_copy
 from manylabel.memory import table_bytes
 from manylabel.metrics import LabelRanks, label_ranks
-from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
+from manylabel.models.base import MultiLabelModel, row_batches
 from manylabel.models.out_of_fold import MOST_SCORES, Fit, OutOfFold, fit_anew
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import stage

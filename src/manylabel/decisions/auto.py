@@ -14,8 +14,8 @@ from manylabel.decisions.cross_fitting import CrossFitted
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities
-from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble

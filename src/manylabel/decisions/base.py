@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from manylabel.decisions.cross_fitting import FOLDS, CrossFitted, compared_rows
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Estimator, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DecisionError
 from manylabel.models import label_axis
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
-from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, undisplay
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
+from manylabel.models.score_kinds import Bools, ScoreKind, SingleLabelWarning, best_label, display, undisplay
 from manylabel.parameters import OneOf
-from manylabel.stored import Either, Flag, Mapped, Maybe, Scalar, Sizes, Stored, Word
+from manylabel.stored import Either, Flag, Mapped, Maybe, Scalar, Sizes, Stored, Word, reals
 
 if TYPE_CHECKING:
     from manylabel.decisions.guarantee import GuaranteeRecord
@@ -305,6 +305,32 @@ class DecisionRule(Estimator):
                 f"{' and '.join(sorted(repr(str(known)) for known in self.accepts))}. Choose another "
                 "rule, or a model with such scores."
             )
+
+
+class LabelThresholdRule(DecisionRule):
+    """The base class of rules with one threshold per label: the labels whose score reaches their threshold."""
+
+    thresholds_: Floats
+    """In the units of the scores."""
+    learned: ClassVar[Mapping[str, Stored]] = {"thresholds_": reals("labels")}
+
+    def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
+        """Score ≥ the label's threshold."""
+        return np.asarray(scores >= self.thresholds_)
+
+    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """Each label's threshold in the units people read."""
+        return display(self.thresholds_, kind)
+
+    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
+        """Each label's threshold in the units of the scores."""
+        return self.thresholds_
+
+    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
+        """Each label's threshold."""
+        from manylabel.models.exported import threshold_form  # predicting starts faster without it
+
+        return threshold_form(self.thresholds_, n_labels)
 
 
 def floor(kind: ScoreKind) -> float:

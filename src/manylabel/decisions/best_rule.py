@@ -12,8 +12,7 @@ from scipy import sparse
 
 from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.cross_fitting import CrossFitted, compared_rows
-from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import unfitted_copy
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.models.exported import Form
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf, Satisfies

@@ -8,14 +8,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.base import FALLBACK, LabelThresholdRule
 from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.decisions.shown import score_thresholds
 from manylabel.decisions.temperature import Temperature
 from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
-from manylabel.models.exported import Form, threshold_form
-from manylabel.models.score_kinds import Bools, ScoreKind, display
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint
 from manylabel.stored import Each, Fields, Maybe, Scalar, Sometimes, Stored, Word, reals, total
 
@@ -30,7 +29,7 @@ CHANGE: Mapping[str, Stored] = {
 """What is stored of a change of thresholds."""
 
 
-class CorrectedThresholds(DecisionRule):
+class CorrectedThresholds(LabelThresholdRule):
     """The labels whose score reaches the label's threshold, some of them set by a user after training.
 
     `corrected` makes it from the rule of a model. It keeps the thresholds in the units of the scores, the corrected
@@ -38,34 +37,17 @@ class CorrectedThresholds(DecisionRule):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {"fallback": FALLBACK}
-    thresholds_: Floats
     shown_: Floats
     """The thresholds as they were set; NaN for labels that keep theirs."""
     changes_: list[dict[str, Any]]
     learned: ClassVar[Mapping[str, Stored]] = {
-        "thresholds_": reals("labels"),
+        **LabelThresholdRule.learned,
         "shown_": reals("labels"),
         "changes_": Each(Fields(CHANGE), None),
     }
 
     def __init__(self, fallback: Literal["none", "argmax"] = "none") -> None:
         self.fallback = fallback
-
-    def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
-        """Score ≥ the label's threshold."""
-        return np.asarray(scores >= self.thresholds_)
-
-    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """Each label's threshold in the units people read."""
-        return display(self.thresholds_, kind)
-
-    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """Each label's threshold in the units of the scores."""
-        return self.thresholds_
-
-    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
-        """Each label's threshold."""
-        return threshold_form(self.thresholds_, n_labels)
 
     def corrected_thresholds(self) -> Floats:
         """The thresholds as they were set; NaN for labels that keep theirs."""

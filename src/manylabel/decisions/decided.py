@@ -11,9 +11,9 @@ from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities, learned_calibration
 from manylabel.decisions.threshold_figures import ThresholdFigures
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, unfitted_copy
 from manylabel.features.pipeline import FoldFeatures
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import MOST_SCORES, OutOfFold, fit_anew
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 

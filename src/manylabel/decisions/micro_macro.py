@@ -8,18 +8,16 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.base import FALLBACK, LabelThresholdRule
 from manylabel.decisions.threshold_search import ThresholdSearch
 from manylabel.estimator import Csr, Floats
 from manylabel.kernels.label_thresholds import thresholds_in_order
-from manylabel.models.exported import Form, threshold_form
 from manylabel.models.label_thresholds import CLEAR, MIDDLE, clear_of_scores
-from manylabel.models.score_kinds import Bools, ScoreKind, display
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint, Number
-from manylabel.stored import Stored, reals
 
 
-class MicroMacroThreshold(DecisionRule):
+class MicroMacroThreshold(LabelThresholdRule):
     """The labels whose score reaches the label's own threshold, learned for macro F1 and micro F1 together.
 
     t_k = the mean of t_kf over the folds f,   t_kf = argmax_t  micro F1 of the labels up to k + F1 of k / rank of k
@@ -48,11 +46,6 @@ class MicroMacroThreshold(DecisionRule):
         "folds": Number(low=2, whole=True),
         "fallback": FALLBACK,
     }
-    thresholds_: Floats
-
-    learned: ClassVar[Mapping[str, Stored]] = {
-        "thresholds_": reals("labels"),
-    }
 
     def __init__(self, folds: int = 5, fallback: Literal["none", "argmax"] = "none") -> None:
         self.folds = folds
@@ -78,22 +71,6 @@ class MicroMacroThreshold(DecisionRule):
         found = np.array([_thresholds(scores[test], Csr(Y[test]), order) for test in tests])
         self.thresholds_ = clear_of_scores(scores, _mean(found), CLEAR)
         return self
-
-    def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
-        """Score ≥ the label's threshold."""
-        return np.asarray(scores >= self.thresholds_)
-
-    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """Each label's threshold in the units people read."""
-        return display(self.thresholds_, kind)
-
-    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """Each label's threshold in the units of the scores."""
-        return self.thresholds_
-
-    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
-        """Each label's threshold."""
-        return threshold_form(self.thresholds_, n_labels)
 
 
 def _thresholds(scores: Floats, Y: Csr, order: np.ndarray) -> Floats:

@@ -6,19 +6,15 @@ import math
 from collections.abc import Mapping
 from typing import ClassVar, Literal, Self
 
-import numpy as np
-
-from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.base import FALLBACK, LabelThresholdRule
 from manylabel.decisions.threshold_search import ThresholdSearch
 from manylabel.estimator import Csr, Floats
-from manylabel.models.exported import Form, threshold_form
 from manylabel.models.label_thresholds import CLEAR, clear_of_scores, shrunk_thresholds
-from manylabel.models.score_kinds import Bools, ScoreKind, display
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
-from manylabel.stored import Stored, reals
 
 
-class PerLabelThreshold(DecisionRule):
+class PerLabelThreshold(LabelThresholdRule):
     """The labels whose score reaches the label's own learned threshold (SCut), drawn towards the common one.
 
     t_k = (n_k t*_k + shrinkage · t) / (n_k + shrinkage)
@@ -39,6 +35,7 @@ class PerLabelThreshold(DecisionRule):
 
     Source: Yang 2001 (SCut, SCutFBR); the shrinkage is ours.
 
+    >>> import numpy as np
     >>> scores = np.array([[0.9, 0.2], [0.8, 0.1], [0.3, 0.15]])
     >>> Y_true = Csr([[1, 1], [1, 0], [0, 1]])
     >>> rule = PerLabelThreshold(shrinkage=0).fit(scores, Y_true, ScoreKind.SIMILARITY)
@@ -51,11 +48,6 @@ class PerLabelThreshold(DecisionRule):
         "floor": Number(low=0, high=1),
         "below_floor": OneOf("fbr.1", "fbr.0"),
         "fallback": FALLBACK,
-    }
-    thresholds_: Floats
-
-    learned: ClassVar[Mapping[str, Stored]] = {
-        "thresholds_": reals("labels"),
     }
 
     def __init__(
@@ -85,19 +77,3 @@ class PerLabelThreshold(DecisionRule):
         found = shrunk_thresholds(search.own, search.common("micro-f1"), self.shrinkage, self.floor, instead)
         self.thresholds_ = clear_of_scores(search.usable, found, CLEAR)
         return self
-
-    def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
-        """Score ≥ the label's threshold."""
-        return np.asarray(scores >= self.thresholds_)
-
-    def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """Each label's threshold in the units people read."""
-        return display(self.thresholds_, kind)
-
-    def score_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
-        """Each label's threshold in the units of the scores."""
-        return self.thresholds_
-
-    def exported(self, n_labels: int, kind: ScoreKind) -> Form:
-        """Each label's threshold."""
-        return threshold_form(self.thresholds_, n_labels)

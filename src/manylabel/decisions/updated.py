@@ -13,9 +13,9 @@ from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.corrected import CorrectedThresholds
 from manylabel.decisions.decided import DecidedModel, Report
 from manylabel.decisions.scored import Scored
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.inputs import AdditiveModel
 from manylabel.models.out_of_fold import MOST_SCORES, OutOfFold
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats
-from manylabel.models.base import unfitted_copy
+from manylabel.estimator import Csr, Floats, unfitted_copy
 
 if TYPE_CHECKING:
     from manylabel.decisions.model_with_rule import ModelWithRule

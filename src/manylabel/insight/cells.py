@@ -9,9 +9,9 @@ import numpy as np
 
 from manylabel.data.splits import iterative_stratification
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.insight.label_evidence import Bools, Regression
-from manylabel.models.base import MultiLabelModel, row_batches, unfitted_copy
+from manylabel.models.base import MultiLabelModel, row_batches
 from manylabel.progress import track
 
 LEAST_DOCUMENTS = 5

@@ -7,13 +7,13 @@ batches and scikit-learn's interface are implemented here once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Estimator, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.facts import FACTS
 from manylabel.models.changing import ChangingModel
@@ -32,7 +32,6 @@ from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, finite_real
 WORKING_MEMORY = 256 * 2**20
 """Bytes a batch of dense scores may take when a whole corpus is predicted."""
 
-AnyEstimator = TypeVar("AnyEstimator")
 Columns: TypeAlias = npt.NDArray[np.int32]
 DocumentScorer: TypeAlias = Callable[[Columns, Floats], Floats]
 
@@ -46,26 +45,6 @@ def row_batches(n_rows: int, n_columns: int, working_memory: int = WORKING_MEMOR
     size = max(1, working_memory // (24 * max(1, n_columns)))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
-
-
-def unfitted_copy(estimator: AnyEstimator) -> AnyEstimator:
-    """An estimator of the same class and parameters that has learned nothing; nested ones are copied too.
-
-    Does what scikit-learn's `clone` does for our own estimators without importing it.
-    """
-    if not isinstance(estimator, Estimator):
-        from sklearn.base import clone
-
-        copied: AnyEstimator = clone(estimator)
-        return copied
-    return type(estimator)(**{name: _copied(value) for name, value in estimator.get_params(deep=False).items()})
-
-
-def _copied(value: Any) -> Any:
-    """A parameter for a copy of its estimator: estimators are copied, also those in a list or tuple."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(_copied(one) for one in value)
-    return unfitted_copy(value) if hasattr(value, "get_params") and not isinstance(value, type) else value
 
 
 class MultiLabelModel(ChangingModel):

@@ -52,6 +52,6 @@ class ChangingModel(Estimator):
         Labels may be others: `columns` holds for each label of Y the column it has here, −1 for a new one. A method
         that can start from an earlier solution starts from that of these columns.
         """
-        from manylabel.models.base import unfitted_copy
+        from manylabel.estimator import unfitted_copy
 
         return unfitted_copy(cast("MultiLabelModel", self)).fit(X, Y, **facts)

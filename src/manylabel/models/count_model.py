@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
 from manylabel.kernels.label_tables import count_terms_by
-from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, linear_evidence
 from manylabel.models.exported import ExportedScores, LinearBlock
 from manylabel.models.inputs import check_piece, merged_shell

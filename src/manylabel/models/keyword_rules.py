@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features.keyword_rules import suggest_keywords
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies

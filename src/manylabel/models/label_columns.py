@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, placed_parts
 from manylabel.models.exported import ExportedScores, Form, scores_of
 from manylabel.models.inputs import AdditiveModel

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.deadline import Deadline
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError, ManylabelWarning
 from manylabel.kernels.label_tables import score_one
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models import label_axis
-from manylabel.models.base import Columns, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.base import Columns, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.exported import ExportedScores, LinearBlock
 from manylabel.models.inputs import check_weights

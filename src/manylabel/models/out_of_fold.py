@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from manylabel.deadline import Deadline
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
 from manylabel.features.facts import Facts
 from manylabel.features.pipeline import FoldFeatures
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import track
 from manylabel.wording import there_are

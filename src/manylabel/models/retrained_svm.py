@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
-from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.estimator import Csr, Floats, unfitted_copy
+from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import ScoreParts
 from manylabel.models.exported import ExportedScores
 from manylabel.models.linear_svm import LinearSVM

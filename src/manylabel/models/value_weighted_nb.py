@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, unfitted_copy
 from manylabel.exceptions import ParameterError
 from manylabel.features.discretize import Scope
 from manylabel.features.information_weights import Norm, ValueWeight
-from manylabel.models.base import DocumentScorer, unfitted_copy
+from manylabel.models.base import DocumentScorer
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, evidence_table
 from manylabel.models.exported import Bins, ExportedScores, LinearBlock, threshold_form
 from manylabel.models.linear_scores import DenseScores, LinearScores, linear_scores

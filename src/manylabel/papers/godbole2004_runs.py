@@ -11,13 +11,12 @@ import numpy as np
 from manylabel.data import load
 from manylabel.data.corpus import Corpus
 from manylabel.data.labels import label_matrix
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.features import Vectorizer, Weighting
 from manylabel.features.select import TermSelector
 from manylabel.metrics import compute_metrics
 from manylabel.metrics.counts import document_counts
 from manylabel.metrics.document_metrics import set_size_table
-from manylabel.models.base import unfitted_copy
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.tuning import forced_labels
 from manylabel.strategies.band_svm import BandSVM

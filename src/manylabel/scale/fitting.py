@@ -13,10 +13,10 @@ import numpy as np
 
 from manylabel import modelfile
 from manylabel.data.splits import iterative_stratification
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.weighting import Weighting
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.count_model import LabelTermCounts
 from manylabel.models.inputs import AdditiveModel
 from manylabel.models.linear_svm import LinearSVM

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.kernels.threads import in_threads
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for, placed_parts
 from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.score_kinds import Bools

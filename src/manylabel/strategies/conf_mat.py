@@ -10,9 +10,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.splits import Split
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes

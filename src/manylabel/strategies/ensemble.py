@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import ParameterError
 from manylabel.features.facts import FACTS
 from manylabel.models import label_axis
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.linear_svm import LinearSVM

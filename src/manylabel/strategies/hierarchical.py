@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.metrics.ancestors import checked_parents, closed, depths
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import asked_for, removal_evidence
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind

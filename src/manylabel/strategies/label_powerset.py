@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
 from manylabel.kernels.score_batches import batch_scores
-from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
 from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies

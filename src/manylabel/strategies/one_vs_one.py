@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.kernels.threads import in_threads
-from manylabel.models.base import Columns, MultiLabelModel, row_batches, unfitted_copy
+from manylabel.models.base import Columns, MultiLabelModel, row_batches
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import ParameterError
 from manylabel.kernels.threads import in_threads
-from manylabel.models.base import DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.base import DocumentScorer, MultiLabelModel
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.neighbour_model import unit_vectors
 from manylabel.models.score_kinds import Bools

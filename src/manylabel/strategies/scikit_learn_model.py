@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.estimator import Csr, Floats, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, sigmoid
 
 _AGREES = 1e-9

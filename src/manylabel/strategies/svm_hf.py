@@ -17,8 +17,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.splits import iterative_stratification
-from manylabel.estimator import Csr, Floats, Ints
-from manylabel.models.base import MultiLabelModel, unfitted_copy
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.retrained_svm import LINEAR

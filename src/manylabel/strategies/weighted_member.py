@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.features.weighting import Weighting
 from manylabel.models import label_axis
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, unfitted_copy
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts
 from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.score_kinds import Bools, ScoreKind
