@@ -129,3 +129,8 @@ def test_engines_that_cannot_be_used_are_refused(
 ) -> None:
     assert run(["train", str(folder / "letters.csv"), "--model", str(folder / "no.manylabel"), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_data_set_by_name_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["train", "townhall", "--workers", "2"]) == 2
+    assert "manylabel convert townhall townhall.jsonl" in capsys.readouterr().err

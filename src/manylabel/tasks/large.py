@@ -13,6 +13,7 @@ from typing import Any
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
+from manylabel.data.known import KNOWN
 from manylabel.data.problems import Problem
 from manylabel.data.recognition import guess_format, suffix_of
 from manylabel.data.textfile import is_packed
@@ -157,7 +158,12 @@ def _record(
 
 
 def _sharded(source: Source, **reading: Any) -> ShardedCorpus:
-    """The shards of a source; an error for options that need all documents at once."""
+    """The shards of a source; an error for options that need all documents at once, and for data sets by name."""
+    if source.data in {row.name for row in KNOWN} and not Path(source.data).exists():
+        raise UnsupportedError(
+            f"Worker processes and clusters read files, and {source.data} is the name of a data set. Leave --workers "
+            f"and --cluster out, or write it to a file first: manylabel convert {source.data} {source.data}.jsonl"
+        )
     given = {
         "--hierarchy": source.hierarchy,
         "--vocabulary": source.vocabulary,
