@@ -118,7 +118,7 @@ $(FUZZ)/.installed:
 check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports --config pyproject.toml
 
 # The source archive and the wheel in dist, built twice from the committed files and equal both times.
