@@ -1,6 +1,8 @@
 """Decision rules by hand: A-5, A-6, A-7 and the edge cases of posteriors over one label."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +18,10 @@ from manylabel.decisions.threshold import GlobalThreshold, Threshold
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
+from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
-from manylabel.models.out_of_fold import out_of_fold_scores
+from manylabel.models.out_of_fold import fit_anew, out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning, posteriors
 
 POSTERIOR, LOG_ODDS = ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS
@@ -267,6 +270,22 @@ def test_out_of_fold_scores_keep_within_memory() -> None:
     scores, rows = out_of_fold_scores(MultinomialNaiveBayes(), features, labels, most_scores=2 * 12)
     assert scores.shape == (12, 2)
     assert len(set(rows.tolist())) == 12
+
+
+def test_a_small_sample_is_scored_by_one_model_of_all_other_documents() -> None:
+    features, labels = Csr(np.arange(40.0)[:, None]), Csr(np.tile([[1, 0], [0, 1]], (20, 1)))
+    fitted = []
+
+    def fit(model: MultiLabelModel, X: Csr, Y: Csr, options: Mapping[str, Any]) -> MultiLabelModel:
+        fitted.append(X.toarray().ravel().astype(int).tolist())
+        return fit_anew(model, X, Y, options)
+
+    for n_scored, n_models in ((8, 1), (9, 5)):
+        fitted.clear()
+        _, rows = out_of_fold_scores(MultinomialNaiveBayes(), features, labels, most_scores=2 * n_scored, fit=fit)
+        assert (len(rows), len(fitted)) == (n_scored, n_models)
+        if n_models == 1:
+            assert sorted(fitted[0] + rows.tolist()) == list(range(40))
 
 
 def test_too_few_documents_for_the_folds() -> None:

@@ -173,7 +173,10 @@ class AutoModel(DecidedModel):
         cost = costs[0]
         if len(costs) > 1:
             some = Csr(Y[:, spaced_labels(Y, SEARCHED_LABELS)])
-            few, _ = self._try_costs(costs, rule, some, documents, trial=True)
+            # No more documents than the rule learns from afterwards, so that a sample is one fold here too.
+            most = max(MANY_SCORES, documents.most_scores * some.shape[1] // Y.shape[1])
+            fewer = replace(documents, most_scores=min(most, documents.most_scores))
+            few, _ = self._try_costs(costs, rule, some, fewer, trial=True)
             cost = few.settings.get("C")
         whole, initial = documents.fit_keeping(self._with_cost(cost), Y)
         return replace(self._try_cost(cost, rule, Y, documents, initial is not None, initial), whole=whole)

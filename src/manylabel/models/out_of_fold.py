@@ -49,14 +49,13 @@ def out_of_fold_scores(
     """Scores of documents by models that did not see them, and the rows they belong to.
 
     All documents are scored as long as there are at most `most_scores` scores; beyond that, a random sample of
-    documents, since a dense documents × labels matrix of a large corpus is never built.
+    documents, since a dense documents × labels matrix of a large corpus is never built. A sample no larger than a fold
+    is scored by one model, fitted to all other documents (`scored_folds`).
     `options` go to the model's `fit`, of `sample_weight` those of the fold; `fit` makes the fitted models, for example
     from each other's solutions. The `deadline` is checked before each fold. `features` learns selection and weighting
     of terms anew in each fold; without it the folds are rows of X. `initial` is the solution on all documents
     (`MultiLabelModel.fit_keeping`): each fold starts from the rows of its training documents.
     """
-    from manylabel.data.splits import iterative_stratification  # predicting starts faster without the splits
-
     n_documents = X.shape[0]
     if n_documents < folds:
         raise DataError(
@@ -68,7 +67,7 @@ def out_of_fold_scores(
     place = np.full(n_documents, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     scores = np.empty((len(rows), Y.shape[1]))
-    for train, test in track("Scoring documents out of fold", iterative_stratification(Y, folds, seed)):
+    for train, test in track("Scoring documents out of fold", scored_folds(Y, rows, folds, seed)):
         if deadline is not None:
             deadline.check()
         wanted = test[place[test] >= 0]
@@ -89,6 +88,24 @@ def scored_rows(n_documents: int, n_labels: int, folds: int, seed: int, most_sco
     if n_documents <= most:
         return np.arange(n_documents)
     return np.sort(np.random.default_rng(seed).choice(n_documents, size=most, replace=False))
+
+
+def scored_folds(Y: Csr, rows: Ints, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
+    """The training and the test documents of each fold, for scores of the documents `rows`.
+
+    They are stratified by label. Where `rows` are no more than the documents of a fold, they are the only fold: several
+    models, each of fewer documents, would score the same documents.
+
+    >>> scored_folds(Csr(np.ones((6, 1))), np.array([1, 4]), folds=3, seed=0)
+    [(array([0, 2, 3, 5]), array([1, 4]))]
+    """
+    from manylabel.data.splits import iterative_stratification  # predicting starts faster without the splits
+
+    if len(rows) * folds > Y.shape[0]:
+        return iterative_stratification(Y, folds, seed)
+    others = np.ones(Y.shape[0], dtype=np.bool_)
+    others[rows] = False
+    return [(np.flatnonzero(others), rows)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

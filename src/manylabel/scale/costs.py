@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from manylabel.decisions.auto import SEARCHED_LABELS, AutoModel
+from manylabel.decisions.auto import MANY_SCORES, SEARCHED_LABELS, AutoModel
 from manylabel.models.linear_svm import MANY_WEIGHTS
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.recipe import Recipe
@@ -37,6 +37,8 @@ HEAPS = (30, 0.55)
 """A corpus of z values has about K · z^β terms, at most `MOST_TERMS` (Heaps)."""
 MOST_TERMS = 5_000_000
 FOLDS = 5
+TRIED_COSTS = 2
+"""How many costs the default usually tries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +83,27 @@ class Estimate:
     model: float
 
 
+def fold_fits(documents: int, scored: int) -> float:
+    """The work of scoring so many documents out of fold, in fits to all documents; see `scored_folds`.
+
+    >>> fold_fits(1000, 1000), fold_fits(1000, 100)
+    (4.0, 0.9)
+    """
+    return FOLDS - 1.0 if scored * FOLDS > documents else 1 - scored / documents
+
+
 def estimate(extent: Extent, recipe: Recipe, workers: int = 1) -> Estimate:
     """What the training of a method takes on a corpus of some extent."""
     decided = recipe.build()
     model = decided.model.model if isinstance(decided.model, WeightedMember) else decided.model
     labels = min(extent.labels, extent.documents)
-    fits = 1.0 + FOLDS * decided.learns_out_of_fold
-    if isinstance(decided, AutoModel) and decided.searches and extent.documents * labels > MOST_SCORES:
-        fits += 2 * FOLDS * min(1.0, SEARCHED_LABELS / labels)
+    fits = 1.0
+    if decided.learns_out_of_fold:
+        fits += fold_fits(extent.documents, MOST_SCORES // labels)
+    if isinstance(decided, AutoModel) and decided.searches and extent.documents * labels > MANY_SCORES:
+        some = min(labels, SEARCHED_LABELS)
+        scored = max(MANY_SCORES, MOST_SCORES * some // labels) // some
+        fits += TRIED_COSTS * fold_fits(extent.documents, scored) * some / labels
     room = float(extent.terms) * labels
     # Terms of the same label repeat; the exponent is that of made-up corpora of 20,000 to 2,000,000 documents.
     filled = -room * float(np.expm1(-0.235 * (extent.cells / room) ** 0.72))

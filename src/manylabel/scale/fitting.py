@@ -12,7 +12,6 @@ from typing import Any, cast
 import numpy as np
 
 from manylabel import modelfile
-from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.weighting import Weighting
@@ -20,7 +19,7 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.models.count_model import LabelTermCounts
 from manylabel.models.inputs import AdditiveModel
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.models.out_of_fold import OutOfFold, scored_rows
+from manylabel.models.out_of_fold import OutOfFold, scored_folds, scored_rows
 from manylabel.models.score_kinds import Bools
 from manylabel.models.value_counts import ValueTable
 from manylabel.scale.engine import Engine, Task
@@ -120,7 +119,7 @@ class ShardedOutOfFold(OutOfFold):
         n_documents, n_labels = Y.shape
         rows = scored_rows(n_documents, n_labels, self.folds, self.seed, self.most_scores)
         scores, empty = np.empty((len(rows), n_labels)), np.zeros(len(rows), dtype=np.bool_)
-        for train, test in iterative_stratification(Y, self.folds, self.seed):
+        for train, test in scored_folds(Y, rows, self.folds, self.seed):
             wanted = np.zeros(n_documents, dtype=np.bool_)
             wanted[train] = True
             weighting = self.learn_weighting(self.weighting, wanted)
