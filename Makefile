@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 
+# Tests start hundreds of processes. Without compiled files each of them would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo browser integrations test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check dist try-wheel sbom bench bench-server docs screenshots clean
 
 setup: $(INSTALLED)
@@ -102,7 +105,7 @@ integrations: $(INTEGRATIONS)/.installed
 $(INTEGRATIONS)/.installed: pyproject.toml setup.py $(KERNELS)
 	$(PYTHON) -m venv $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    -e '.[spark,ray,dask,duckdb,polars]' 'pytest>=8' 'pytest-xdist>=3.6' 'hypothesis>=6.100'
+	    -e '.[spark,ray,dask,duckdb,polars]' 'pytest>=8' 'pytest-xdist>=3.8' 'hypothesis>=6.100'
 	@touch $@
 
 # schemathesis against a running server, in an environment of its own: its plugin for pytest stays out of the tests.

@@ -17,10 +17,31 @@ settings.register_profile("manylabel", deadline=None, max_examples=60, derandomi
 settings.load_profile("manylabel")
 
 
+@pytest.hookimpl(optionalhook=True)  # the tests of a wheel have no pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
     """One worker per core for `-n auto`, and two more: tests in a browser or of a server mostly wait for it."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return cores + 2
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files go to one worker, in order, so that what their tests share is made once; browser tests to two.
+
+    Every worker with browser tests starts a server, trains a model and opens a browser. Half of these tests take the
+    other half's time, so the two groups end about together, long before the small files that come last.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            if not file.startswith("tests/browser/"):
+                return file
+            return "browser, all views" if file.endswith(("everywhere.py", "hostile.py")) else "browser, one view"
+
+    config.option.loadscopereorder = False
+    return Together(config, log) if config.option.dist == "load" else None
 
 
 @pytest.fixture(scope="session")

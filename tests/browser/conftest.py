@@ -21,12 +21,10 @@ DIRECT = "--no-proxy-server"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All browser tests run in one process, and are skipped where there is no browser."""
+    """Browser tests are skipped where there is no browser."""
     for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
-            if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="there is no Chromium; `make browser` installs it"))
+        if CHROMIUM is None and Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.skip(reason="there is no Chromium; `make browser` installs it"))
 
 
 @pytest.fixture(scope="module")  # it keeps an event loop running, in which no other test of the process could run one
