@@ -20,7 +20,7 @@ def test_a_small_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     path.write_text(CSV)
     shown = printed(capsys, "describe", str(path))
     assert "4 documents (csv)" in shown
-    assert "1 document has none at all." in shown
+    assert "1 document has no words." in shown
     assert "A labelled document has 1.33 labels on average and 2 at most; 25.0 % of the documents have none." in shown
     assert "2 different label sets, of which 1 is on one document only." in shown
     buses, roads = (
@@ -35,6 +35,14 @@ def test_a_small_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert facts["words"]["per_document"]["most"] == 4  # one letter is no word
     assert facts["labels"]["imbalance"]["mean_ratio"] == 2.0
     assert [one["label"] for one in facts["labels"]["by_frequency"]] == ["buses", "roads"]
+
+
+def test_repeated_ids_and_some_html_are_mentioned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mail.csv"
+    path.write_text("id,text,labels\n7,<p>late bus</p>,a\n7,a bus again,b\n8,a hole,a\n")
+    shown = printed(capsys, "describe", str(path))
+    assert "'id'. 1 id occurs more than once: '7'." in shown
+    assert "33 % of the documents contain HTML: tags are kept" in shown
 
 
 def test_the_corpus_that_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,6 +54,14 @@ def test_point_1_prediction_needs_no_labels(model, tmp_path, capfd):
     assert "text from 'what happened', as in training; no labels read" in err
 
 
+def test_a_text_or_data_in_place_of_a_file_are_answered_with_the_order(model, tmp_path, capfd):
+    assert run(["predict", str(model), "the vpn is down"]) == 2
+    assert f"echo 'the vpn is down' | manylabel predict {model}" in capfd.readouterr().err
+    data = tmp_path / "tickets.csv"
+    assert run(["predict", str(data), str(model)]) == 2
+    assert "the model comes before the data" in capfd.readouterr().err
+
+
 def test_point_2_predict_reads_the_columns_of_the_training(model, tmp_path, capfd):
     """Point 2: the column of the training is read, not one with a more usual name; the delimiter is found anew."""
     new = write_table(tmp_path / "new.csv", "text;what happened", "see attachment;the printer is down", ",")

@@ -119,7 +119,7 @@ def test_broken_utf8_names_line_byte_and_remedy(name, tmp_path):
     path = tmp_path / name
     path.write_bytes(content.encode("latin-1"))
     line = content[: content.index("caf")].count("\n") + 1
-    with pytest.raises(DataError, match=rf"line {line}: Byte 0xe9 at position \d+ .*--encoding latin-1"):
+    with pytest.raises(DataError, match=rf"line {line}: Byte 0xe9 at position \d+ .*--encoding cp1252"):
         read(path)
     assert "café" in str(read(path, encoding="latin-1").corpus.texts)
 
@@ -156,6 +156,24 @@ def test_named_columns_that_are_not_there(tmp_path):
             assert option.on_command_line.rstrip("…") in str(caught.value)
 
 
+def test_a_column_that_is_nearly_right_is_offered(tmp_path):
+    path = tmp_path / "a.csv"
+    columns = [f"note {number}" for number in range(8)]
+    path.write_text(",".join(["text", *columns, "Assignment group"]) + "\n" + "x," * 9 + "a\n")
+    for given in ("assignment", "Asignment group", "ASSIGNMENT GROUP"):
+        with pytest.raises(DataError, match=r"'Assignment group'\. Did you mean 'Assignment group'\? Use --label-col"):
+            read(path, label_column=given)
+
+
+def test_without_labels_the_columns_whose_values_repeat_are_offered(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,number,queue,state\n" + "".join(f"word {n},{n},q{n % 2},open\n" for n in range(8)))
+    with pytest.raises(
+        DataError, match=r"Values repeat, as labels do, in 'queue'\. Columns not used: 'number', 'queue'"
+    ):
+        _ = read(path).corpus.label_sets
+
+
 def test_label_columns_must_hold_0_and_1(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,toxic,mild\nx,1,0\ny,2,1\n")
@@ -164,8 +182,11 @@ def test_label_columns_must_hold_0_and_1(tmp_path):
 
 
 def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(MissingDataError, match="There is no file or folder"):
-        read(tmp_path / "nothing.csv")
+    (tmp_path / "tickets.csv").touch()
+    with pytest.raises(
+        MissingDataError, match=r"There is no file or folder .*holds tickets.csv. Did you mean .*ts.csv"
+    ):
+        read(tmp_path / "ticket.csv")
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnknownFormatError, match="it holds nothing"):
         read(tmp_path / "empty")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json as json_module
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -105,7 +106,7 @@ def predict(
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
-    from manylabel.exceptions import ParameterError
+    from manylabel.exceptions import MissingDataError, ParameterError
     from manylabel.tasks.large import Piece, predict_pieces
     from manylabel.tasks.models import Asked, predict_batches
     from manylabel.wording import counted
@@ -127,7 +128,13 @@ def predict(
         batches, skipped = predict_batches(classifier, lines.read(data), asked), problems.skipped
     else:
         source = replace(reading.source(data), keep_blank=True)
-        pieces, skipped = predict_pieces(classifier, source, asked, memory)
+        try:
+            pieces, skipped = predict_pieces(classifier, source, asked, memory)
+        except MissingDataError as error:
+            if " " not in data:
+                raise
+            hint = f"A text comes from standard input: echo {shlex.quote(data)} | manylabel predict {model}"
+            raise MissingDataError(f"{error} {hint}") from None
         batches = (piece.predicted for piece in pieces)
     if output is not None and (data != "-" or wanted is not Output.JSONL):
         with progress():

@@ -186,4 +186,7 @@ def _places(table: Mapping[str, Any], declared: Mapping[str, Any], base: int) ->
 
 
 def _not_a_model(path: Path, why: str) -> ModelFileError:
-    return ModelFileError(f"{path}: cannot load this file as a model: {why}. Train it again or restore a copy.")
+    remedy = "Train it again or restore a copy."
+    if path.suffix != ".manylabel":
+        remedy = "Give a file that `manylabel train` wrote; the model comes before the data."
+    return ModelFileError(f"{path}: cannot load this file as a model: {why}. {remedy}")

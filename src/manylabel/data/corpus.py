@@ -136,10 +136,12 @@ class Corpus:
         """The label sets; an error where the corpus has none."""
         if self.labels is None:
             unused = () if self.layout is None else self.layout.unused
+            reason = "" if self.layout is None else self.layout.reasons.get("labels", "")
+            columns = f"Columns not used: {listed(unused, most=20)}." if unused else ""
             raise DataError(
-                "The documents have no labels." + (f" Columns not used: {listed(unused)}." if unused else ""),
+                " ".join(filter(None, ["The documents have no labels.", reason, columns])),
                 path=self.source or self.name or None,
-                remedy="Give the label column (--label-column), or a file with labels.",
+                remedy="Give the column of labels (--label-column NAME; several are joined), or a file with labels.",
             )
         return self.labels
 

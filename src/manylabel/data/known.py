@@ -125,7 +125,9 @@ def _read_prefix(name: str, options: dict[str, Any]) -> Reading:
     except MissingDataError as error:
         near = difflib.get_close_matches(name, _BY_NAME, n=1, cutoff=0.5)
         offer = f" Did you mean the data set {near[0]!r}?" if near else ""
-        raise MissingDataError(f"{error}{offer} Known data sets: {', '.join(_BY_NAME)}.") from None
+        if not near and name.isidentifier():  # neither a path nor a sentence
+            offer = f" Known data sets: {', '.join(_BY_NAME)}."
+        raise MissingDataError(f"{error}{offer}") from None
     return read(name, **options)
 
 

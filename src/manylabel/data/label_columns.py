@@ -17,6 +17,7 @@ from manylabel.data.label_cells import (
     names_of_cell,
     separator_of,
 )
+from manylabel.data.layout import listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
 
@@ -145,7 +146,18 @@ def _label_columns(table: Table, options: ColumnOptions, taken: set[str | None])
     ]
     if len(marked) > 1:
         return marked, "They hold only 0 and 1, so each is a label."
-    return [], ""
+    return [], _without_labels(table, taken)
+
+
+def _without_labels(table: Table, taken: set[str | None]) -> str:
+    """The reason why no column holds the labels, with the columns whose few values repeat, as labels do."""
+    repeated = []
+    for name, cells in table.columns.items():
+        values = [str(cell).strip() for cell in cells if cell not in (None, "")]
+        if name not in taken and 2 <= len(set(values)) <= len(values) / 3:
+            repeated.append(name)
+    hint = f" Values repeat, as labels do, in {listed(repeated)}." if repeated else ""
+    return f"No column has a usual name for labels.{hint}"
 
 
 def _label_families(table: Table, taken: set[str | None]) -> dict[str, list[str]]:
@@ -175,4 +187,4 @@ def _matching(table: Table, wanted: str, taken: set[str | None], because: str = 
     pieces = [piece.strip() for piece in wanted.split(",")]
     if len(pieces) > 1 and all(piece in table.columns for piece in pieces):
         return pieces
-    raise table.missing(f"There is no column {wanted!r}{because}", "--label-column NAME")
+    raise table.missing(f"There is no column {wanted!r}{because}", "--label-column NAME", wanted)

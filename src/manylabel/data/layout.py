@@ -10,14 +10,14 @@ NO_SEPARATOR = "none"
 """The value of ``--label-separator`` for which every cell is one label."""
 
 
-def listed(names: Sequence[str]) -> str:
-    """Column names in quotation marks, up to six of them.
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Column names in quotation marks, up to `most` of them.
 
-    >>> listed(["a", "b"])
-    "'a', 'b'"
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], most=2)
+    ("'a', 'b'", "'a', 'b' and 1 more")
     """
-    shown = ", ".join(repr(name) for name in names[:6])
-    return f"{shown} and {len(names) - 6} more" if len(names) > 6 else shown
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -180,16 +181,19 @@ def find_files(path: Path, format: str | None = None, limits: Limits = LIMITS) -
             return files
     except PermissionError as error:
         raise MissingDataError(f"{error.filename} cannot be read: {error.strerror}.") from None
-    raise MissingDataError(f"There is no file or folder {path}{_near(path)}.")
+    raise MissingDataError(f"There is no file or folder {path}{_near(path)}")
 
 
 def _near(path: Path) -> str:
     """What the folder holds, for the message about a missing file."""
     if not path.parent.is_dir():
-        return f"; the folder {path.parent} does not exist either"
+        return f"; the folder {path.parent} does not exist either."
     there = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
+    near = get_close_matches(path.name, there, n=1)
     shown = ", ".join(there[:12]) + (", …" if len(there) > 12 else "")
-    return f"; {path.parent} holds {shown}" if there else f"; {path.parent} is empty"
+    folder = "this folder" if path.parent == Path() else str(path.parent)
+    offer = f" Did you mean {path.with_name(near[0])}?" if near else ""
+    return f"; {folder} holds {shown}.{offer}" if there else f"; {folder} is empty."
 
 
 def _split_files(found: list[tuple[str, Path]], format: str | None, limits: Limits) -> list[DataFile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +48,19 @@ class Table:
         """The column given by an option (an error if missing), else the first of the usual names that is not taken."""
         if given is not None:
             if given not in self.columns:
-                raise self.missing(f"There is no column {given!r}", option)
+                raise self.missing(f"There is no column {given!r}", option, given)
             return given
         by_name = {name.strip().lower(): name for name in reversed(list(self.columns)) if name not in taken}
         return next((by_name[name] for name in usual if name in by_name), None)
 
-    def missing(self, problem: str, option: str) -> DataError:
-        """The error for a missing column, with the columns there are and the option to use."""
-        found = listed(list(self.columns)) or "none"
-        return DataError(f"{problem}. Found: {found}.", path=self.path, remedy=f"Use {option}.")
+    def missing(self, problem: str, option: str, wanted: str = "") -> DataError:
+        """The error for a missing column, with the columns there are, the one most like `wanted`, and the option."""
+        found = listed(list(self.columns), most=20) or "none"
+        by_name = {name.strip().lower(): name for name in self.columns}
+        near = [name for name in by_name if wanted and name.startswith(wanted.strip().lower())]
+        near = near or get_close_matches(wanted.strip().lower(), by_name, n=1)
+        offer = f" Did you mean {by_name[near[0]]!r}?" if near else ""
+        return DataError(f"{problem}. Found: {found}.{offer}", path=self.path, remedy=f"Use {option}.")
 
     def without(self, rows: set[int]) -> Table:
         """The table without the given rows."""

@@ -19,6 +19,7 @@ from manylabel.exceptions import DataError, MissingDataError, MissingExtraError,
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+OTHER_ENCODING = "Save the file as UTF-8, or give its encoding (many files made on Windows: --encoding cp1252)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ class Lines:
             f"{what} is not {self.encoding}.",
             path=self.path,
             line=self.number,
-            remedy="Save the file as UTF-8, or give its encoding, for example --encoding latin-1.",
+            remedy=OTHER_ENCODING,
         )
 
 

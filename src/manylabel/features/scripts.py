@@ -71,9 +71,18 @@ def has_markup(texts: Sequence[str], n_fields: int = 1) -> bool:
     >>> has_markup(["<p>late bus</p>", "a<br/>b", "if x < y"]), has_markup(["<b>", "1 < 2", "a > b"])
     (True, False)
     """
+    return markup_share(texts, n_fields) > 0.5
+
+
+def markup_share(texts: Sequence[str], n_fields: int = 1) -> float:
+    """The share of documents that contain HTML, of a sample of them; 0 without documents.
+
+    >>> markup_share(["<p>late bus</p>", "if x < y"])
+    0.5
+    """
     documents = [texts[start : start + n_fields] for start in range(0, len(texts), n_fields)]
     tagged = [any(_TAG.search(text) for text in document) for document in spread(documents)]
-    return 2 * sum(tagged) > len(tagged)
+    return sum(tagged) / max(len(tagged), 1)
 
 
 def without_markup(text: str) -> str:

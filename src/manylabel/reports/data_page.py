@@ -106,11 +106,11 @@ def _word_sentence(words: WordFacts) -> str:
     if spread is None:
         return "There are no words."
     text = (
-        f"Words: a document has {spread.median:,.0f} in the middle, {spread.mean:,.1f} on average and "
-        f"{spread.most:,.0f} at most; {words.different:,} different ones."
+        f"Words per document: {spread.median:,.0f} (median), {spread.mean:,.1f} (mean), {spread.most:,.0f} at most; "
+        f"{words.different:,} different words."
     )
     if words.empty_documents:
-        text += f" {counted(words.empty_documents, 'document has', 'documents have')} none at all."
+        text += f" {counted(words.empty_documents, 'document has', 'documents have')} no words."
     return text
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from manylabel.data import Corpus
@@ -9,8 +11,11 @@ from manylabel.data.description import ReadingChoice
 from manylabel.data.formats import BY_NAME
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
-from manylabel.features.scripts import guess_tokens, has_markup
+from manylabel.features.scripts import guess_tokens, has_markup, markup_share
 from manylabel.wording import counted
+
+SOME_MARKUP = 0.02
+"""The share of documents with HTML from which ``describe`` mentions them."""
 
 
 def read_as(format: str) -> str:
@@ -49,7 +54,7 @@ def explain_choices(corpus: Corpus, format: str) -> list[ReadingChoice]:
     """How documents were read and why, with the options that change it."""
     choices = [_format(format, corpus.layout)]
     if corpus.layout is not None:
-        choices += _columns(corpus.layout)
+        choices += _columns(corpus.layout, corpus.ids)
     if corpus.labels is not None:
         least, most = _set_sizes(corpus)
         sizes = f"exactly {most} per document" if least == most else f"{least} to {most} per document"
@@ -99,7 +104,7 @@ def _format(format: str, layout: Layout | None) -> ReadingChoice:
     return ReadingChoice("format", chosen, "--format, -o delimiter=…, -o header=…")
 
 
-def _columns(layout: Layout) -> list[ReadingChoice]:
+def _columns(layout: Layout, ids: Sequence[str]) -> list[ReadingChoice]:
     why = layout.reasons
     texts = " ".join([f"{layout.shown([*layout.sides, layout.text])}.", why.get("text", "As given.")])
     choices = [ReadingChoice("text", texts, "--text-column")]
@@ -112,9 +117,14 @@ def _columns(layout: Layout) -> list[ReadingChoice]:
             chosen = why.get("separator", f"{layout.separator!r} separates labels, as given.")
             choices.append(ReadingChoice("separator", chosen, "--label-separator"))
     else:
-        choices.append(ReadingChoice("labels", "none: no column has a usual name for labels.", "--label-column"))
+        reason = why.get("labels", "No column has a usual name for labels.")
+        choices.append(ReadingChoice("labels", f"none. {reason}", "--label-column"))
     if layout.identity is not None:
-        choices.append(ReadingChoice("ids", f"{layout.shown([layout.identity])}.", "-o id_column=…"))
+        repeated = [id for id, times in Counter(ids).items() if times > 1]
+        chosen = f"{layout.shown([layout.identity])}."
+        if repeated:
+            chosen += f" {counted(len(repeated), 'id occurs', 'ids occur')} more than once: {listed(repeated, most=3)}."
+        choices.append(ReadingChoice("ids", chosen, "-o id_column=…"))
     if layout.split is not None:
         choices.append(ReadingChoice("splits", f"{layout.shown([layout.split])}.", "-o split_column=…"))
     if layout.unused:
@@ -137,4 +147,7 @@ def _texts(corpus: Corpus) -> list[ReadingChoice]:
     if has_markup(texts):
         chosen = "most documents contain HTML: tags are removed in training."
         choices.append(ReadingChoice("HTML", chosen, "--set features.markup=keep (train)"))
+    elif (share := markup_share(texts)) >= SOME_MARKUP:
+        chosen = f"{share:.0%} of the documents contain HTML: tags are kept, and counted as words.".replace("%", " %")
+        choices.append(ReadingChoice("HTML", chosen, "--set features.markup=strip (train)"))
     return choices
