@@ -227,7 +227,7 @@ LICENCES = """\
 manylabel is under the Apache License 2.0. The packages below are installed with it, or with one of its extras
 (`pip install 'manylabel[parquet]'`). Licences are those that the packages themselves declare.
 [vendor.toml](../src/manylabel/web/vendor/vendor.toml) lists the libraries for web pages that manylabel contains, with
-theirs. The packages that engines (Dask, Polars, Ray and Spark) need in turn are not listed.
+theirs. The packages that engines (Dask, Polars, Ray and Spark) and encoders need in turn are not listed.
 `python docs/build.py` writes this page.
 
 """
@@ -237,8 +237,10 @@ ENGINES = {
     "polars": ("MIT License", "polars"),
     "pyspark": ("Apache-2.0", "spark"),
     "ray": ("Apache 2.0", "ray"),
+    "sentence-transformers": ("Apache-2.0", "encoders"),
+    "tokenizers": ("Apache Software License", "static"),
 }
-"""The licences of engines and their extras: the environment of the documentation does not have them."""
+"""The licences of engines and encoders and their extras: the environment of the documentation does not have them."""
 
 
 def licences() -> str:

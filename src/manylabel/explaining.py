@@ -58,7 +58,8 @@ def explain_document(
             tuple(Share(name, float(share[row])) for name, share in parts.members),
             tuple(query for label, query in rules if label == names[column]),
         )
-        explained.append(replace(one, what_if=_what_if(one, column, reader, decide) if asked.what_if else None))
+        looks = asked.what_if and reader.can_be_shortened
+        explained.append(replace(one, what_if=_what_if(one, column, reader, decide) if looks else None))
     return Explanation(method, tuple(reader.fields), tuple(explained), _neighbours(decided, X, names, reader))
 
 
@@ -95,6 +96,18 @@ class DocumentReader:
             self.places, self.fields = term_places(pipeline, document), fields_of(document)
 
     @property
+    def can_be_shortened(self) -> bool:
+        """Whether copies without some words can be read: not where ready vectors are looked up by the text."""
+        view = self.pipeline.vectors_
+        return view is None or not view.is_used_ or view.loaded.encodes_any_text
+
+    @property
+    def vector_columns(self) -> range:
+        """The columns of X that hold the document's vector, whose evidence is told as a whole."""
+        view, end = self.pipeline.vectors_, self.X.shape[1] - self.n_rules
+        return range(end - (0 if view is None else view.dimensions), end)
+
+    @property
     def n_rules(self) -> int:
         """The number of keyword rules, whose hits are the last columns of X."""
         return 0 if self.pipeline.keywords_ is None else len(self.pipeline.keywords_.labels_)
@@ -103,6 +116,10 @@ class DocumentReader:
         """The evidence of the terms in a row of a labels × terms table, the strongest first."""
         cells = slice(table.indptr[row], table.indptr[row + 1])
         columns, values = table.indices[cells], table.data[cells]
+        if len(dense := self.vector_columns):
+            of_vector = (columns >= dense.start) & (columns < dense.stop)
+            whole = values[of_vector].sum()
+            columns, values = np.append(columns[~of_vector], dense.start), np.append(values[~of_vector], whole)
         order = np.argsort(-np.abs(values), kind="stable")
         return tuple(
             TermEvidence(self.name(column), float(value), tuple(self.places.get(column, ())))
@@ -112,8 +129,10 @@ class DocumentReader:
 
     def name(self, column: int) -> str:
         """The name of a column of X: its term; for a hashed term the words that it was read from."""
-        vectorizer, first_rule = self.pipeline.vectorizer_, self.X.shape[1] - self.n_rules
-        if vectorizer is not None and vectorizer.n_hashes is None and column < first_rule:
+        vectorizer, dense = self.pipeline.vectorizer_, self.vector_columns
+        if column in dense and self.pipeline.vectors_ is not None:
+            return f"meaning ({self.pipeline.vectors_.name_})"
+        if vectorizer is not None and vectorizer.n_hashes is None and column < dense.start:
             return vectorizer.terms_[column]
         if vectorizer is not None and vectorizer.n_hashes is not None and column in self.places:
             return " / ".join(self.words([column]))
@@ -157,7 +176,8 @@ class DocumentReader:
 
     def columns_of(self, terms: Sequence[TermEvidence]) -> list[int]:
         """The columns of terms that can be taken out of the document."""
-        names = {self.name(column): column for column in self.X.indices.tolist()}
+        dense = self.vector_columns
+        names = {self.name(column): column for column in self.X.indices.tolist() if column not in dense}
         return [names[one.term] for one in terms if one.term in names]
 
 

@@ -35,7 +35,7 @@ from manylabel.exceptions import ManylabelError, MissingDataError, MissingExtraE
 from manylabel.stored import CHECKED
 
 FORMAT_VERSION = 3
-MACHINE_SETTINGS = ("n_jobs", "memory")
+MACHINE_SETTINGS = ("n_jobs", "memory", "encoder")
 """Parameters that describe the computer a model was trained on, not the model; they are not stored."""
 SHORT_LIST = 16
 SEPARATOR = b"\xff"

@@ -41,9 +41,9 @@ from manylabel.wording import shown
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
 
-RULE_SETTINGS = ("rules", "rules_effect")
+RULE_SETTINGS = ("rules", "rules_effect", "encoder")
 """Keys of [features] besides the vectoriser's settings: hand-written keyword rules (the path of a file, or a table of
-labels and queries), and whether a match assigns the label or is required for it.
+labels and queries), whether a match assigns the label or is required for it, and the name or folder of an encoder.
 """
 DECISION_SETTINGS = ("rule", "probabilities")
 """Keys of [decision] besides the rule's settings: its name, and the calibration of scores as probabilities, if any."""
@@ -215,7 +215,7 @@ class Recipe:
 
     @property
     def vectorizer_settings(self) -> dict[str, Any]:
-        """The settings of the vectoriser: [features] without the keyword rules.
+        """The settings of the vectoriser: [features] without the keyword rules and the encoder.
 
         Tokens and the handling of HTML follow the texts unless the features set them.
         """
@@ -255,6 +255,16 @@ class Recipe:
                 remedy=f"Use a method for any numbers: {', '.join(methods_for_any_numbers())}.",
             )
         return decided
+
+    def read_vectors(self, decided: DecidedModel, dimensions: int) -> None:
+        """Let the model read X with vectors behind the terms; an error if it is a model of counts."""
+        decided.set_everywhere("vectors", dimensions)
+        if decided.needs_counts:
+            what = "Keyword rules are matched" if self.features.get("rules") is not None else f"{self.method} learns"
+            raise ParameterError(
+                f"{what} beside counts of terms, not beside vectors of an encoder. Leave the encoder out, or use a "
+                f"method for any numbers without rules: {', '.join(methods_for_any_numbers())}."
+            )
 
     def build(self, *, folds: int = 5, seed: int = 0, n_jobs: int | None = None) -> DecidedModel:
         """The model with its decision rule, not yet fitted; the rule will be learned with `folds` and `seed`."""

@@ -16,6 +16,7 @@ from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.stored import Each, Fields, Scalar, Stored, Word, total
+from manylabel.strategies.weighted_member import reads_vectors
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
@@ -48,6 +49,8 @@ class Training:
     """The limit of memory, see `manylabel.memory`."""
     predicts_unseen: bool = True
     """Whether predictions of documents that the model did not see are kept in `unseen`."""
+    encoder: Any = None
+    """What turns texts into vectors beside the terms: a folder, an object or a function; None for terms alone."""
 
     pipeline: FeaturePipeline = field(init=False)
     decided: DecidedModel = field(init=False)
@@ -95,6 +98,8 @@ class Training:
                 **self.decided.wanted(facts),
                 **({} if sample_weight is None else {"sample_weight": sample_weight}),
             )
+        if self.pipeline.vectors_ is not None:
+            self.pipeline.vectors_.is_used_ = reads_vectors(self.decided.model_)
         return self
 
     def _learn_features(
@@ -102,7 +107,7 @@ class Training:
     ) -> Learned:
         """X and what was learned with it; for documents with negative values, recipe and model are changed."""
         recipe = self.recipe
-        self.pipeline = FeaturePipeline(self.features, recipe.selection, recipe.weighting, self.n_jobs)
+        self.pipeline = FeaturePipeline(self.features, recipe.selection, recipe.weighting, self.n_jobs, self.encoder)
         learned = self.pipeline.fit_transform(
             documents,
             Y,
@@ -114,6 +119,8 @@ class Training:
         if not learned.is_counts:
             self.recipe = recipe.for_any_numbers()
             self.decided = self.recipe.build_for_any_numbers(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        if self.pipeline.vectors_ is not None:
+            self.recipe.read_vectors(self.decided, self.pipeline.vectors_.dimensions)
         return learned
 
     def _facts(self, learned: Learned, Y: Csr, parents: Ints | None) -> Facts:

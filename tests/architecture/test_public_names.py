@@ -100,6 +100,7 @@ NAMES = {
         "KeywordMatcher",
         "LANGUAGES",
         "TermSelector",
+        "VectorView",
         "Vectorizer",
         "Weighting",
         "contingency_tables",

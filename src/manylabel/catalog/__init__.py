@@ -98,6 +98,7 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.features.vectorize:Vectorizer",
         "manylabel.features.select:TermSelector",
         "manylabel.features.weighting:Weighting",
+        "manylabel.features.vector_view:VectorView",
         "manylabel.features.keywords:KeywordMatcher",
         "manylabel.decisions.decided:DecidedModel",
         "manylabel.decisions.auto:AutoModel",

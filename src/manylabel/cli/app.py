@@ -8,6 +8,7 @@ from manylabel.cli import (
     choosing,
     corpora,
     data_sets,
+    encoders,
     evaluating,
     explaining,
     insights,
@@ -34,6 +35,13 @@ app = typer.Typer(
 reviews = typer.Typer(
     help="Review the labels of corpora in the data directory of a server, as the workbench does.\n\n"
     "Start:  manylabel corpora import DIR NAME letters.csv, then  manylabel corpora score DIR NAME",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+vectors = typer.Typer(
+    help="List, describe and make encoders, which add a vector to each text.\n\n"
+    "Use one:  manylabel train letters.csv --encoder NAME_OR_FOLDER",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -66,7 +74,12 @@ app.command()(data_sets.convert)
 app.command()(data_sets.fetch)
 app.command()(scaling.synthesize)
 app.command()(scaling.plan)
+app.add_typer(vectors, name="encoder")
 app.add_typer(reviews, name="corpora")
+
+vectors.command("list")(encoders.list_encoders)
+vectors.command()(encoders.info)
+vectors.command()(encoders.distil)
 
 reviews.command("list")(corpora.list_corpora)
 reviews.command("import")(corpora.import_data)

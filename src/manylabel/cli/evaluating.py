@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page, write_report
 from manylabel.cli.settings import make_overrides
@@ -32,6 +33,8 @@ def evaluate(
     setting: o.Setting = None,
     metric: o.OptionalMetric = None,
     rules: o.Rules = None,
+    encoder: e.Encoder = None,
+    vectors: e.Vectors = None,
     split: o.SplitName = None,
     test_share: o.TestShare = 0.25,
     repeats: Annotated[
@@ -101,6 +104,8 @@ def evaluate(
             "--repeats trains on random splits of all documents. Leave out --model, --split, --drop-duplicates and "
             "--per-label."
         )
+    if vectors is not None and (repeats is not None or len(data) > 1):
+        raise ParameterError("--vectors holds one row per document of one data set. Leave out --repeats.")
     for target in (per_label, report):
         if target is not None:
             check_target(target, [model, *data])
@@ -109,14 +114,15 @@ def evaluate(
     limit = o.label_limit(labels)
     sources = [reading.source(name) for name in data]
     methods = method or [DEFAULT_METHOD]
-    overrides = make_overrides(setting, rules, metric)
+    overrides = {} if model is not None else make_overrides(setting, rules, metric, encoder, vectors)
     training: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": jobs}
     analyse = report is not None or tables is not None
     with progress():
         if repeats is not None:
             repeated = [evaluate_repeatedly(one, methods, repeats=repeats, **training) for one in sources]
         elif model is not None:
-            found = [evaluate_model(one, model, split=split, analyse=analyse, memory=memory) for one in sources]
+            measuring: dict[str, Any] = {"analyse": analyse, "memory": memory, "encoder": encoder, "vectors": vectors}
+            found = [evaluate_model(one, model, split=split, **measuring) for one in sources]
         else:
             found = [
                 evaluate_methods(
@@ -126,6 +132,7 @@ def evaluate(
                     analyse=analyse,
                     single_label=single_label,
                     memory=memory,
+                    vectors=vectors,
                     **training,
                 )
                 for one in sources

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, write_report
 
@@ -51,6 +52,7 @@ def explain(
     id: Annotated[
         str | None, typer.Option("--id", help="Explain only the document with this id.", show_default=False)
     ] = None,
+    encoder: e.SameEncoder = None,
     report: o.HtmlReport = None,
     *,
     reading: o.DataOptions,
@@ -61,7 +63,7 @@ def explain(
     from manylabel.reports.explanation_page import explanation_blocks
     from manylabel.tasks.explain import Question
 
-    classifier = TextClassifier.load(model)
+    classifier = TextClassifier.load(model, encoder=encoder)
     question = Question(label or None, runners_up, documents or (None if json else 5), id)
     with progress():
         found = list(_explanations(classifier, text, question, reading))

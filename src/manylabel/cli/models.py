@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_page, write_report
 from manylabel.cli.settings import make_overrides, with_guarantee, with_recipe
@@ -27,6 +28,8 @@ def train(
     guarantee: o.Guarantee = None,
     probabilities: o.Probabilities = None,
     rules: o.Rules = None,
+    encoder: e.Encoder = None,
+    vectors: e.Vectors = None,
     split: o.SplitName = None,
     single_label: o.SingleLabel = None,
     *,
@@ -51,7 +54,9 @@ def train(
     target = model or o.default_model_path(data)
     check_target(target, [data, recipe, rules])
     method, overrides = with_recipe(
-        recipe, method, with_guarantee(make_overrides(setting, rules, metric), guarantee, probabilities)
+        recipe,
+        method,
+        with_guarantee(make_overrides(setting, rules, metric, encoder, vectors), guarantee, probabilities),
     )
     with progress(), chosen_engine(workers, cluster) as engine:
         trained = task(
@@ -65,6 +70,7 @@ def train(
             n_jobs=jobs,
             memory=memory,
             engine=engine,
+            vectors=vectors,
         )
     if json:
         show_json(trained.record.as_dict())

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark
 
@@ -97,6 +98,8 @@ def predict(
         int,
         typer.Option("--runners-up", min=0, help="With --scores: how many labels to add that were not predicted."),
     ] = 3,
+    encoder: e.SameEncoder = None,
+    vectors: e.Vectors = None,
     jobs: o.Jobs = None,
     memory: o.Memory = None,
     json: o.Json = False,
@@ -116,12 +119,12 @@ def predict(
     wanted = Output.JSONL if json else to or output_format(output)
     if output is None and wanted in (Output.XLSX, Output.PARQUET):
         raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
-    classifier = TextClassifier.load(model).set_params(memory=memory).use_threads(jobs)
+    classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory).use_threads(jobs)
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
     scores = scores or raw_scores or output is not None
     batches: Iterable[list[LabelledDocument]]
     pieces: Iterable[Piece] | None = None
-    if data == "-" or (reading.format is None and is_plain_text(Path(data))):
+    if vectors is None and (data == "-" or (reading.format is None and is_plain_text(Path(data)))):
         problems = reading.source(data).problems()
         name = "standard input" if data == "-" else data
         lines = LineDocuments(problems, name, reading.encoding or "utf-8", reading.text_column, classifier.reading)
@@ -129,7 +132,7 @@ def predict(
     else:
         source = replace(reading.source(data), keep_blank=True)
         try:
-            pieces, skipped = predict_pieces(classifier, source, asked, memory)
+            pieces, skipped = predict_pieces(classifier, source, asked, memory, vectors)
         except MissingDataError as error:
             if " " not in data:
                 raise

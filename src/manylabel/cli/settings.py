@@ -50,15 +50,24 @@ def read_recipe(path: Path) -> dict[str, Any]:
 
 
 def make_overrides(
-    setting: list[str] | None, rules: Path | None, metric: str | None = None
+    setting: list[str] | None,
+    rules: Path | None,
+    metric: str | None = None,
+    encoder: str | None = None,
+    vectors: str | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """The settings that ``--set``, ``--rules`` and ``--metric`` change."""
+    """The settings that ``--set``, ``--rules``, ``--metric`` and ``--encoder`` change."""
+    from manylabel.exceptions import ParameterError
     from manylabel.recipe import with_metric
     from manylabel.setting_values import parse_settings
 
     overrides = with_metric(parse_settings(setting or []), metric)
     if rules is not None:
         overrides.setdefault("features", {})["rules"] = str(rules)
+    if encoder is not None and vectors is not None:
+        raise ParameterError("--encoder computes vectors, --vectors brings ready ones. Give one of them.")
+    if encoder is not None:
+        overrides.setdefault("features", {})["encoder"] = encoder
     return overrides
 
 

@@ -20,6 +20,7 @@ from manylabel.models.out_of_fold import OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
+from manylabel.strategies.weighted_member import WeightedMember
 
 COST = Number(low=0, open_low=True)
 MANY_SCORES = 1 << 22
@@ -50,9 +51,11 @@ class AutoModel(DecidedModel):
        before. Where there are more than 2²² scores of documents × labels, this is done with some of the labels (up to
        256, evenly spaced by frequency). The chosen model is then fitted to all documents and labels, and scored out of
        fold by copies that start from its solution, with its `trial_settings`.
-    2. On small data (non-zeros of X × labels ≤ `most_work`; on larger data they would take much longer than `model`)
-       the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`, average)
-       is chosen if it improves the metric further. Models of counts take no part where X has negative values.
+       Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with terms and vectors
+       side by side; the better of both is kept.
+    2. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
+       `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
+       average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -121,25 +124,44 @@ class AutoModel(DecidedModel):
 
     def unfitted_model(self) -> MultiLabelModel:
         """A copy of `model` with the fixed cost, if there is one."""
-        return self._with_cost(self.C)
+        return _with_cost(self.model, self.C)
 
     def score_out_of_fold(self, rule: DecisionRule | None, Y: Csr, documents: OutOfFold) -> Scored:
-        """The best of all models tried: one per cost, and the average with the `others`."""
+        """The best of all models tried: one per cost and reading, and the average with the `others`."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
-        costs = self._costs()
-        if Y.shape[0] * Y.shape[1] > MANY_SCORES:
-            best = self._try_many(costs, rule, Y, documents)
-            crossed = best.crossed
-        else:
-            best, crossed = self._try_costs(costs, rule, Y, documents)
-        X, gain = documents.X, _gain(best)
-        others = self._others_for(documents) if self.others else []
-        if others and len(best.rows) == X.shape[0] and X.nnz * Y.shape[1] <= self.most_work:
+        found = [self._search(model, rule, Y, documents) for model in self._readings()]
+        best = max(found, key=_gain)  # the terms alone where vectors gain nothing
+        crossed = tuple(one for scored in found for one in scored.crossed)
+        X, others = documents.X, self._others_for(documents) if self.others else []
+        if others and len(best.rows) == X.shape[0] and self._term_cells(X) * Y.shape[1] <= self.most_work:
             average = self._try_average(best, others, rule, Y, documents)
             crossed += average.crossed
-            if _gain(average) > gain:
+            if _gain(average) > _gain(best):
                 return replace(average, crossed=crossed)
+        return replace(best, crossed=crossed)
+
+    @property
+    def _vectors(self) -> int:
+        """The number of columns of X that hold vectors."""
+        return max((one.vectors for one in self.model.walk() if isinstance(one, WeightedMember)), default=0)
+
+    def _readings(self) -> list[MultiLabelModel]:
+        """The model, or where X has vectors the model without and with them."""
+        if not self._vectors:
+            return [self.model]
+        return [unfitted_copy(self.model).set_everywhere("reads", reads) for reads in ("terms", "both")]
+
+    def _term_cells(self, X: Csr) -> int:
+        """The number of terms in all documents."""
+        return int(X.nnz - X.shape[0] * self._vectors)
+
+    def _search(self, model: MultiLabelModel, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
+        """The model with the best cost, and what was decided with all costs."""
+        costs = self._costs()
+        if Y.shape[0] * Y.shape[1] > MANY_SCORES:
+            return self._try_many(model, costs, rule, Y, documents)
+        best, crossed = self._try_costs(model, costs, rule, Y, documents)
         return replace(best, crossed=crossed)
 
     def _others_for(self, documents: OutOfFold) -> list[MultiLabelModel]:
@@ -153,22 +175,30 @@ class AutoModel(DecidedModel):
         ]
 
     def _try_costs(
-        self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold, trial: bool = False
+        self,
+        model: MultiLabelModel,
+        costs: Sequence[float | None],
+        rule: DecisionRule,
+        Y: Csr,
+        documents: OutOfFold,
+        trial: bool = False,
     ) -> tuple[Scored, tuple[CrossFitted, ...]]:
         """The model with the best of the costs, tried as long as each is better than the one before, and what all
         models decided that were tried; `trial` is that of `_try_cost`.
         """
-        best = self._try_cost(costs[0], rule, Y, documents, trial)
+        best = self._try_cost(model, costs[0], rule, Y, documents, trial)
         crossed = best.crossed
         for cost in costs[1:]:
-            tried = self._try_cost(cost, rule, Y, documents, trial)
+            tried = self._try_cost(model, cost, rule, Y, documents, trial)
             crossed += tried.crossed
             if not _gain(tried) > _gain(best):
                 break
             best = tried
         return best, crossed
 
-    def _try_many(self, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
+    def _try_many(
+        self, model: MultiLabelModel, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold
+    ) -> Scored:
         """The model with the cost that is best for some of the labels, fitted to all of them, then scored."""
         cost = costs[0]
         if len(costs) > 1:
@@ -176,22 +206,19 @@ class AutoModel(DecidedModel):
             # No more documents than the rule learns from afterwards, so that a sample is one fold here too.
             most = max(MANY_SCORES, documents.most_scores * some.shape[1] // Y.shape[1])
             fewer = replace(documents, most_scores=min(most, documents.most_scores))
-            few, _ = self._try_costs(costs, rule, some, fewer, trial=True)
+            few, _ = self._try_costs(model, costs, rule, some, fewer, trial=True)
             cost = few.settings.get("C")
-        whole, initial = documents.fit_keeping(self._with_cost(cost), Y)
-        return replace(self._try_cost(cost, rule, Y, documents, initial is not None, initial), whole=whole)
+        whole, initial = documents.fit_keeping(_with_cost(model, cost), Y)
+        return replace(self._try_cost(model, cost, rule, Y, documents, initial is not None, initial), whole=whole)
 
     def _costs(self) -> Sequence[float | None]:
         """The costs to try; None means the model's own."""
         has_cost = any("C" in one.parameter_names() for one in self.model.walk())
         return self.costs if self.C is None and self.costs and has_cost else (self.C,)
 
-    def _with_cost(self, cost: float | None) -> MultiLabelModel:
-        copied = unfitted_copy(self.model)
-        return copied if cost is None else copied.set_everywhere("C", float(cost))
-
     def _try_cost(
         self,
+        model: MultiLabelModel,
         cost: float | None,
         rule: DecisionRule,
         Y: Csr,
@@ -204,12 +231,14 @@ class AutoModel(DecidedModel):
         With `trial` the folds are fitted with `trial_settings`. They start from the solution on all documents,
         `initial`, if there is one.
         """
-        model = self._with_cost(cost)
+        model = _with_cost(model, cost)
         scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
         decidable = decidable_scores(scores, empty, model, rule)
         learned = unfitted_copy(rule)
         crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
         settings = {} if cost is None or cost == self.C else {"C": float(cost)}
+        if any(isinstance(one, WeightedMember) and one.reads_vectors for one in model.walk()):
+            settings["vectors"] = True
         return Scored(model, scores, rows, empty, learned, settings, () if crossed is None else (crossed,))
 
     def _try_average(
@@ -236,6 +265,11 @@ class AutoModel(DecidedModel):
         return Averaged(
             ensemble, combined, first.rows, first.empty, learned, settings, crossed, member_scores=member_scores
         )
+
+
+def _with_cost(model: MultiLabelModel, cost: float | None) -> MultiLabelModel:
+    copied = unfitted_copy(model)
+    return copied if cost is None else copied.set_everywhere("C", float(cost))
 
 
 def for_trial(model: MultiLabelModel) -> MultiLabelModel:

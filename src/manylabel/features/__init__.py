@@ -3,6 +3,7 @@
 Estimators
     FeaturePipeline  count, prune, select and weight the terms of documents
     Vectorizer       count the terms of texts
+    VectorView       the vectors of an encoder as columns
     TermSelector     keep the terms that are most informative about the labels
     Weighting        tf-idf and length normalisation
     FrequencyBins    frequencies as bin numbers
@@ -50,6 +51,7 @@ __all__ = [
     "FrequencyBins",
     "KeywordMatcher",
     "TermSelector",
+    "VectorView",
     "Vectorizer",
     "Weighting",
     "contingency_tables",
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from manylabel.features.select import TermSelector
     from manylabel.features.term_scores import FUNCTIONS, global_scores, label_scores
     from manylabel.features.terms import stem
+    from manylabel.features.vector_view import VectorView
     from manylabel.features.vectorize import Vectorizer
     from manylabel.features.weighting import Weighting
 else:
@@ -96,6 +99,7 @@ else:
             "select": "TermSelector",
             "term_scores": "FUNCTIONS, global_scores, label_scores",
             "terms": "stem",
+            "vector_view": "VectorView",
             "vectorize": "Vectorizer",
             "weighting": "Weighting",
         },

@@ -23,11 +23,12 @@ from manylabel.features.scripts import without_markup
 from manylabel.features.select import TermSelector
 from manylabel.features.terms import CountedTerms
 from manylabel.features.transformers import DocumentTransformer, FoldRows, is_transformer
+from manylabel.features.vector_view import VectorView
 from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting, has_negative, norm_alone
 from manylabel.progress import stage
-from manylabel.stored import Maybe, Part, Sizes, Stored, flags, total
+from manylabel.stored import Maybe, Part, Sizes, Sometimes, Stored, flags, total
 
 if TYPE_CHECKING:
     from manylabel.features.keywords import KeywordMatcher
@@ -57,11 +58,12 @@ class Learned:
 
 
 class FeaturePipeline(Estimator):
-    """Count → prune → select → weigh, and hits of hand-written keyword rules as further columns.
+    """Count → prune → select → weigh; vectors of an encoder and hits of hand-written keyword rules as further columns.
 
     `features` are the settings of `Vectorizer` (or a transformer of scikit-learn in its place), `selection` those of
     `TermSelector`, `weighting` those of `Weighting`; without selection all terms are kept, without weighting X holds
     counts. Documents are texts, or a ready-made matrix of counts, of which columns are then only selected and weighed.
+    `encoder` adds the vector of each text (`VectorView`) behind the terms.
 
     >>> pipeline = FeaturePipeline({"min_df": 2}, weighting={"tf": "binary", "idf": "none", "norm": None})
     >>> texts = ["late bus", "a late, late bus", "bad road"]
@@ -80,6 +82,7 @@ class FeaturePipeline(Estimator):
     """The number of columns of ready-made counts; None where texts were counted."""
     transformer_: DocumentTransformer | None = None
     """The transformer in place of a vectoriser."""
+    vectors_: VectorView | None = None
     kept_: npt.NDArray[np.bool_] | None
     """The kept columns of counts that were computed before, see `fit_counts`."""
 
@@ -90,6 +93,7 @@ class FeaturePipeline(Estimator):
         "keywords_": Maybe(Part(Estimator)),
         "n_columns_": Maybe(total()),
         "kept_": Maybe(flags(None)),
+        "vectors_": Sometimes(Maybe(Part(VectorView))),
     }
 
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
@@ -109,7 +113,9 @@ class FeaturePipeline(Estimator):
 
             if not isinstance(matcher, KeywordMatcher):
                 raise ValueError("FeaturePipeline.keywords_ is not a KeywordMatcher")
-        return sizes if width is None else {"terms": width + (0 if matcher is None else len(matcher.labels_))}
+        behind = 0 if (view := state.get("vectors_")) is None else view.dimensions
+        behind += 0 if matcher is None else len(matcher.labels_)
+        return sizes if width is None else {"terms": width + behind}
 
     def __init__(
         self,
@@ -117,11 +123,13 @@ class FeaturePipeline(Estimator):
         selection: Mapping[str, Any] | None = None,
         weighting: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
+        encoder: Any = None,
     ) -> None:
         self.features = features
         self.selection = selection
         self.weighting = weighting
         self.n_jobs = n_jobs
+        self.encoder = encoder
 
     # ---- learning ----------------------------------------------------------------------------------------
 
@@ -165,13 +173,13 @@ class FeaturePipeline(Estimator):
         weighting = self.weighting if is_counts else norm_alone(self.weighting)
         X = self._weigh(X, weighting)
         facts = self._fit_rules(rules, labels, terms)
-        hits = self._rule_hits(given)
-        X = X if hits is None else Csr(sparse.hstack([X, hits], format="csr"))
+        self.vectors_ = None if self.encoder is None else VectorView(self.encoder).fit()
+        further = self._further_columns(documents_given, given)
         rows = _rows(pruned)
         if self.transformer_ is not None and not self.transformer_.was_fitted:
             rows = self.transformer_.rows_in_folds(documents_given, Y)
-        in_folds = self._in_folds(rows, Y, hits, names, selection, weighting)
-        return Learned(X, None if self.weighting else unpruned, facts, in_folds, is_counts)
+        in_folds = self._in_folds(rows, Y, further, names, selection, weighting)
+        return Learned(_beside(X, further), None if self.weighting else unpruned, facts, in_folds, is_counts)
 
     def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool) -> Learned:
         """Learn terms and weights from rows of a larger corpus whose terms were all counted before.
@@ -201,7 +209,7 @@ class FeaturePipeline(Estimator):
         self,
         rows: FoldRows,
         Y: Csr,
-        hits: Csr | None,
+        further: Csr | None,
         names: Sequence[str] | None,
         selection: Mapping[str, Any] | None,
         weighting: Mapping[str, Any] | None,
@@ -209,7 +217,7 @@ class FeaturePipeline(Estimator):
         """Selection and weighting learned in a fold of the counts; the terms are those of all documents.
 
         A threshold learned on scores of terms that were selected with the labels of all documents would expect too
-        much of new documents. `hits` are the columns of keyword rules, `names` the terms.
+        much of new documents. `further` are the columns behind the terms, `names` the terms.
         """
         fits_transformer = self.transformer_ is not None and not self.transformer_.was_fitted
         if not selection and not weighting and not fits_transformer:
@@ -222,9 +230,8 @@ class FeaturePipeline(Estimator):
             counts_train, counts_test = rows(train, test)
             learned = pipeline.fit_counts(counts_train, Csr(Y[train]), has_vocabulary=False)
             X_train, X_test = learned.X, pipeline.transform_counts(counts_test)
-            if hits is not None:
-                X_train = Csr(sparse.hstack([X_train, hits[train]], format="csr"))
-                X_test = Csr(sparse.hstack([X_test, hits[test]], format="csr"))
+            if further is not None:
+                X_train, X_test = _beside(X_train, further[train]), _beside(X_test, further[test])
             if words is None or pipeline.selector_ is None:
                 return X_train, X_test, {}
             return X_train, X_test, {"rule_words": Csr(words[:, pipeline.selector_.kept_])}
@@ -274,21 +281,33 @@ class FeaturePipeline(Estimator):
             facts["rule_words"] = matcher.words(words)
         return facts
 
-    def _rule_hits(self, documents: Documents) -> Csr | None:
-        """One column for each keyword rule, 1 where it matches; None without rules."""
-        if self.keywords_ is None:
-            return None
-        if self.vectorizer_ is not None and self.vectorizer_.strips_markup_ and not isinstance(documents, Csr):
-            documents = [without_markup(text) for text in strings(documents)]
-        with stage("Matching keyword rules"):
-            return self.keywords_.transform(documents)
+    def _further_columns(self, documents: Documents, counted: Documents) -> Csr | None:
+        """The columns behind the terms: vectors, then one per keyword rule, 1 where it matches; None without both.
+
+        `counted` is what a transformer of scikit-learn made of the documents, else the documents.
+        """
+        found: list[Csr] = []
+        if self.vectors_ is not None:
+            if isinstance(documents, Csr):
+                raise DataError("An encoder reads texts, but the documents are a matrix.", remedy="Give texts.")
+            found.append(self.vectors_.transform(strings(documents), strips_markup=self._strips_markup))
+        if self.keywords_ is not None:
+            with stage("Matching keyword rules"):
+                if self._strips_markup and not isinstance(counted, Csr):
+                    counted = [without_markup(text) for text in strings(counted)]
+                found.append(self.keywords_.transform(counted))
+        return Csr(sparse.hstack(found, format="csr")) if found else None
+
+    @property
+    def _strips_markup(self) -> bool:
+        return self.vectorizer_ is not None and self.vectorizer_.strips_markup_
 
     # ---- transforming ------------------------------------------------------------------------------------
 
     def transform(self, documents: Documents) -> Csr:
         """X of the documents, with the terms and weights learned in `fit_transform`."""
         self.check_fitted()
-        given = read_documents(documents)
+        given = documents_given = read_documents(documents)
         if self.transformer_ is not None:
             X = given = self.transformer_.transform(given)
         elif not isinstance(given, Csr):
@@ -307,8 +326,7 @@ class FeaturePipeline(Estimator):
             )
         else:
             X = given
-        X, hits = self._selected_and_weighed(X), self._rule_hits(given)
-        return X if hits is None else Csr(sparse.hstack([X, hits], format="csr"))
+        return _beside(self._selected_and_weighed(X), self._further_columns(documents_given, given))
 
     def transform_counts(self, counts: Csr) -> Csr:
         """X of further rows of the counts whose terms `fit_counts` learned from."""
@@ -320,7 +338,7 @@ class FeaturePipeline(Estimator):
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """The names of the columns of X: terms (x0, x1 … for ready-made counts), then keyword rules by their label."""
+        """The names of the columns of X: terms (x0, x1 … for ready-made counts), vectors, keyword rules by label."""
         self.check_fitted()
         if self.vectorizer_ is not None:
             names = self.vectorizer_.get_feature_names_out()
@@ -329,7 +347,8 @@ class FeaturePipeline(Estimator):
         if self.selector_ is not None:
             names = self.selector_.get_feature_names_out(names)
         rules = [] if self.keywords_ is None else [f"rule: {label}" for label in self.keywords_.queries()]
-        return np.concatenate([names, np.array(rules, dtype=object)])
+        vectors = [] if self.vectors_ is None else self.vectors_.names
+        return np.concatenate([names, np.array([*vectors, *rules], dtype=object)])
 
     def reads_as(self, other: FeaturePipeline) -> bool:
         """Whether both give the same X for the same documents: same terms, selection and weights, no keyword rules.
@@ -338,11 +357,11 @@ class FeaturePipeline(Estimator):
         """
         if any(one.keywords_ is not None or one.transformer_ is not None for one in (self, other)):
             return False
-        terms, kept, weights = zip(*(one._reading() for one in (self, other)), strict=True)
-        return terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights)
+        terms, kept, weights, vectors = zip(*(one._reading() for one in (self, other)), strict=True)
+        return terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights) and vectors[0] == vectors[1]
 
-    def _reading(self) -> tuple[Any, Any, Any]:
-        """Everything X depends on: how texts are counted, which columns are selected, and the weights of terms."""
+    def _reading(self) -> tuple[Any, Any, Any, Any]:
+        """Everything X depends on: how texts are counted, the selected columns, the weights of terms, the encoder."""
         vectorizer, selector, weighting = self.vectorizer_, self.selector_, self.weighting_
         return (
             None
@@ -350,6 +369,7 @@ class FeaturePipeline(Estimator):
             else (vectorizer.terms_, vectorizer.reading_, {**vectorizer.get_params(), "n_jobs": None}),
             None if selector is None else selector.kept_,
             None if weighting is None else weighting.idf_,
+            None if self.vectors_ is None else self.vectors_.identity,
         )
 
     def document_reader(self) -> Callable[[Text], CountedTerms] | None:
@@ -358,7 +378,7 @@ class FeaturePipeline(Estimator):
         Building matrices costs about a millisecond whatever the length of the text, ten times the work for one
         document. None if terms are not single words, or their stems, looked up unchanged.
         """
-        vectorizer, weighting = self.vectorizer_, self.weighting_
+        vectorizer, weighting, vectors = self.vectorizer_, self.weighting_, self.vectors_
         if vectorizer is None or self.selector_ is not None or self.keywords_ is not None:
             return None
         count, strips_markup = vectorizer.text_counter(), vectorizer.strips_markup_
@@ -370,7 +390,11 @@ class FeaturePipeline(Estimator):
             terms, values = count(without_markup(whole) if strips_markup else whole)
             return terms, values if weighting is None else weighting.weigh_one(terms, values)
 
-        return read
+        return read if vectors is None else vectors.reader_behind(read, vectorizer.n_features_out_, strips_markup)
+
+
+def _beside(X: Csr, further: Csr | None) -> Csr:
+    return X if further is None else Csr(sparse.hstack([X, further], format="csr"))
 
 
 def _rows(counts: Csr) -> FoldRows:

@@ -15,6 +15,7 @@ from manylabel.data import KNOWN, Corpus, load
 from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.dates import read_dates
 from manylabel.data.description import DuplicateFacts
+from manylabel.data.documents import strings
 from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.label_vocabulary import (
@@ -41,6 +42,7 @@ from manylabel.data.splits import (
 )
 from manylabel.exceptions import DataError, ManylabelError, ManylabelWarning, MissingExtraError, UnknownNameError
 from manylabel.features.pipeline import Documents
+from manylabel.features.ready_vectors import ReadyVectors, read_vectors
 from manylabel.progress import remark, stage
 from manylabel.reports.records import Straddle
 from manylabel.tasks.choices import choices_of, read_as
@@ -217,6 +219,15 @@ def split_anew(corpus: Corpus, split_by: str) -> Corpus:
 def documents_of(corpus: Corpus) -> Documents:
     """What a classifier reads: the count matrix of a bag-of-words corpus, the texts of any other."""
     return corpus.counts if corpus.counts is not None else corpus.texts
+
+
+def ready_vectors(given: str | None, corpus: Corpus) -> ReadyVectors | None:
+    """The vectors in ``file.npy`` or ``file.parquet:column``, one per document of the whole corpus; None for None."""
+    if given is None:
+        return None
+    if corpus.counts is not None:
+        raise DataError("Vectors stand beside texts, and these documents are counts.", path=corpus.source)
+    return ReadyVectors(strings(corpus.texts), read_vectors(given), Path(given).name)
 
 
 def split_of(corpus: Corpus, split: str | None, default: str) -> Corpus:

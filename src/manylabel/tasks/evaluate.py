@@ -37,6 +37,7 @@ from manylabel.tasks.corpora import (
     drop_straddling,
     find_straddling,
     load_source,
+    ready_vectors,
     split_of,
     train_and_test,
 )
@@ -80,13 +81,18 @@ def evaluate_model(
     split: str | None = None,
     analyse: bool = False,
     memory: str | int | None = None,
+    encoder: str | None = None,
+    vectors: str | None = None,
 ) -> Evaluated:
     """Measure a saved model on the test split of the documents (all of them where there is no split).
 
-    With `analyse`, curves, rankings, set sizes and sweeps are computed too, and the report is made.
+    With `analyse`, curves, rankings, set sizes and sweeps are computed too, and the report is made. `encoder` is where
+    the model's encoder is, `vectors` a file of ready vectors of all documents.
     """
-    classifier = TextClassifier.load(model).set_params(memory=memory)
+    classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory)
     loaded = load_source(source, classifier)
+    if (ready := ready_vectors(vectors, loaded.corpus)) is not None:
+        classifier.attach_encoder(ready)
     _check_known(loaded.corpus, classifier, model)
     corpus = split_of(loaded.corpus, split, "test")
     whole = len(corpus) == len(loaded.corpus)
@@ -134,12 +140,14 @@ def evaluate_methods(
     seed: int = 0,
     n_jobs: int | None = None,
     memory: str | int | None = None,
+    vectors: str | None = None,
 ) -> Evaluated:
     """The results of methods trained on the training split and measured on the test split.
 
     Only labels that occur in training can be predicted; a test label without a training document counts as missed.
     With `analyse`, curves, rankings, set sizes and sweeps are computed too, and reports are made.
-    With `drop_duplicates`, training leaves out documents that are near-duplicates of test documents.
+    With `drop_duplicates`, training leaves out documents that are near-duplicates of test documents. `vectors` is a
+    file of ready vectors of all documents.
     """
     recipes = [Recipe.of(method, overrides) for method in methods]
     loaded = load_source(source)
@@ -153,9 +161,15 @@ def evaluate_methods(
     results: list[Result] = []
     analyses: list[Analysis] = []
     reports: list[EvaluationReport] = []
+    training: dict[str, Any] = {
+        "seed": seed,
+        "n_jobs": n_jobs,
+        "memory": memory,
+        "encoder": ready_vectors(vectors, loaded.corpus),
+    }
     for recipe in recipes:
         began = time.perf_counter()
-        classifier = fit_corpus(train, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
+        classifier = fit_corpus(train, recipe, single_label=single_label, **training)
         seconds = time.perf_counter() - began
         known = Known(classifier.expected_)
         result, found, made = _measure(classifier, test, name, "test", counts, trained_on, seconds, analyse, known)

@@ -97,6 +97,7 @@ def train(
     n_jobs: int | None = None,
     memory: str | int | None = None,
     engine: Engine | None = None,
+    vectors: str | None = None,
 ) -> Trained:
     """Load the documents, fit the method, save the model; from shards on disk where the corpus is large.
 
@@ -105,7 +106,14 @@ def train(
     """
     if engine is None and not is_large(source, memory):
         settings: dict[str, Any] = {"method": method, "overrides": overrides, "split": split, "seed": seed}
-        return models.train(source, model, **settings, single_label=single_label, n_jobs=n_jobs, memory=memory)
+        return models.train(
+            source, model, **settings, single_label=single_label, n_jobs=n_jobs, memory=memory, vectors=vectors
+        )
+    if vectors is not None or (overrides or {}).get("features", {}).get("encoder") is not None:
+        raise UnsupportedError(
+            "An encoder reads all documents in memory, and this corpus is trained from shards on disk. Leave the "
+            "encoder out, or raise --memory and leave --workers and --cluster out."
+        )
     began = time.perf_counter()
     corpus = _sharded(source, split=split)
     folder = model.with_name(model.name + ".work")
@@ -191,13 +199,17 @@ class Piece:
 
 
 def predict_pieces(
-    classifier: TextClassifier, source: Source, asked: Asked = BY_RULE, memory: str | int | None = None
+    classifier: TextClassifier,
+    source: Source,
+    asked: Asked = BY_RULE,
+    memory: str | int | None = None,
+    vectors: str | None = None,
 ) -> tuple[Iterator[Piece], list[Problem]]:
     """The predictions of all documents of a source, piece by piece, and the lines that were skipped so far."""
-    if is_large(source, memory):
+    if vectors is None and is_large(source, memory):
         corpus = _sharded(source, split="all", labels=False, keep_blank=source.keep_blank, like=classifier.reading)
         return _of_shards(classifier, corpus, asked), corpus.skipped
-    predictions, skipped, whole = models.predict_source(classifier, source, asked)
+    predictions, skipped, whole = models.predict_source(classifier, source, asked, vectors)
     delimiter = None if whole.layout is None else whole.layout.delimiter
 
     def pieces() -> Iterator[Piece]:

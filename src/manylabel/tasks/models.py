@@ -26,6 +26,7 @@ from manylabel.evaluation.remarks import plain_bin_weights
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.evaluation.training_documents import kept_hashes
 from manylabel.exceptions import DataError, ModelFileError, ParameterError
+from manylabel.features.encoders import Encoder
 from manylabel.features.reading import Reading
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.models.base import MultiLabelModel
@@ -34,7 +35,7 @@ from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.stored import Array, Fields, Sometimes, Stored, Word, check_state, total
 from manylabel.tasks.choices import vocabulary_text
-from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
+from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vectors, split_of
 
 Overrides = Mapping[str, Mapping[str, Any]]
 
@@ -77,9 +78,9 @@ class Trained:
 
 def terms_of(classifier: TextClassifier) -> int:
     """How many terms the model knows."""
-    keywords = classifier.features_.keywords_
+    keywords, vectors = classifier.features_.keywords_, classifier.features_.vectors_
     rules = 0 if keywords is None else len(keywords.labels_)
-    return int(classifier.decided_.n_features_in_) - rules
+    return int(classifier.decided_.n_features_in_) - rules - (0 if vectors is None else vectors.dimensions)
 
 
 def fit_corpus(
@@ -91,9 +92,11 @@ def fit_corpus(
     n_jobs: int | None = None,
     memory: str | int | None = None,
     deadline: Deadline | None = None,
+    encoder: Encoder | None = None,
 ) -> TextClassifier:
     """A classifier fitted to all documents of a corpus; errors about the documents name their file."""
-    classifier = TextClassifier.from_recipe(recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
+    training = {"single_label": single_label, "seed": seed, "n_jobs": n_jobs, "memory": memory, "encoder": encoder}
+    classifier = TextClassifier.from_recipe(recipe, **training)
     used = {name for names in corpus.label_sets for name in names}
     names = [name for name in corpus.label_names if name in used]
     try:
@@ -161,13 +164,20 @@ def train(
     seed: int = 0,
     n_jobs: int | None = None,
     memory: str | int | None = None,
+    vectors: str | None = None,
 ) -> Trained:
-    """Load the documents, fit the method, save the model (unless `model` is None)."""
+    """Load the documents, fit the method, save the model (unless `model` is None).
+
+    `vectors` is a file of ready vectors of all documents that are loaded (`ready_vectors`).
+    """
     recipe = Recipe.of(method, overrides)
     loaded = load_source(source)
     corpus = split_of(loaded.corpus, split, "train")
     began = time.perf_counter()
-    classifier = fit_corpus(corpus, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory)
+    encoder = ready_vectors(vectors, loaded.corpus)
+    classifier = fit_corpus(
+        corpus, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory, encoder=encoder
+    )
     seconds = time.perf_counter() - began
     name = loaded.corpus.name or source.data
     counts = SplitCounts.of(corpus.label_sets)
@@ -214,12 +224,14 @@ BY_RULE = Asked()
 
 
 def predict_source(
-    classifier: TextClassifier, source: Source, asked: Asked = BY_RULE
+    classifier: TextClassifier, source: Source, asked: Asked = BY_RULE, vectors: str | None = None
 ) -> tuple[Iterator[LabelledDocument], list[Problem], Corpus]:
     """The predicted labels of every document of a file or a named data set, the lines that were skipped, and the
-    documents.
+    documents. `vectors` is a file of their ready vectors, where the model reads such.
     """
     reading = load_source(replace(source, labels=False), classifier, names_labels=False)
+    if (encoder := ready_vectors(vectors, reading.corpus)) is not None:
+        classifier.attach_encoder(encoder)
     corpus, addresses = reading.corpus, classifier.label_addresses
     predictions = asked.predict(classifier, documents_of(corpus))
     labelled = (
