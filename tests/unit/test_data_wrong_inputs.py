@@ -124,6 +124,14 @@ def test_broken_utf8_names_line_byte_and_remedy(name, tmp_path):
     assert "café" in str(read(path, encoding="latin-1").corpus.texts)
 
 
+def test_a_file_of_utf16_names_its_encoding(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text;labels\nx;a\n", encoding="utf-16")
+    with pytest.raises(DataError, match=r"line 1: Byte 0xf[ef] .*Use --encoding utf-16"):
+        read(path)
+    assert read(path, encoding="utf-16").corpus.label_sets == [["a"]]
+
+
 def test_skipping_a_broken_line_keeps_the_numbers_of_later_lines(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"text,labels\nfine,a\nbad\xff,b\nshort\nalso fine,c\n")

@@ -19,6 +19,7 @@ from manylabel.exceptions import DataError, MissingDataError, MissingExtraError,
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 OTHER_ENCODING = "Save the file as UTF-8, or give its encoding (many files made on Windows: --encoding cp1252)."
 
 
@@ -192,7 +193,7 @@ class Lines:
             f"{what} is not {self.encoding}.",
             path=self.path,
             line=self.number,
-            remedy=OTHER_ENCODING,
+            remedy="Use --encoding utf-16." if self.number == 1 and raw.startswith(UTF16_MARKS) else OTHER_ENCODING,
         )
 
 

@@ -98,7 +98,7 @@ class Corpus extends View {
     const { documents, states, splits, labels } = this.summary;
     return html`<dl class="figures"><div><dt>Documents</dt><dd>${this.link("review", {}, count(documents))}</dd></div>
       ${Object.entries(states).map(([state, size]) => html`<div><dt>${STATE_TITLES[state]}</dt><dd>${this.link("review", { state }, count(size))}</dd></div>`)}
-      ${Object.entries(splits).map(([split, size]) => html`<div><dt>Split ${split}</dt><dd>${this.link("review", { split }, count(size))}</dd></div>`)}
+      ${Object.entries(splits).filter(([split]) => split).map(([split, size]) => html`<div><dt>Split ${split}</dt><dd>${this.link("review", { split }, count(size))}</dd></div>`)}
       <div><dt>Labels</dt><dd>${this.link("labels", {}, count(labels))}</dd></div>
       ${this.disagreements === null ? nothing : html`<div><dt>With a mistake</dt><dd>${this.link("errors", { any: "disagreement" }, count(this.disagreements))}</dd></div>`}</dl>`;
   }

@@ -112,11 +112,11 @@ class Preview extends View {
     const parts = Object.entries(splits);
     return html`<dl class="figures"><div><dt>Documents</dt><dd>${count(documents)}</dd>${parts.length ? html`<dd>${parts.map(([name, size]) => `${count(size)} ${name}`).join(", ")}</dd>` : nothing}</div>
       <div><dt>Labels</dt><dd>${count(labels)}</dd></div><div><dt>Labels per document</dt><dd>${cardinality.toFixed(2)}</dd></div>
-      <div><dt>Without a label</dt><dd>${count(without)}</dd></div><div><dt>Language</dt><dd>${language ?? "–"}</dd></div><div><dt>Format</dt><dd>${format}</dd></div></dl>`;
+      <div><dt>Without a label</dt><dd>${count(without)}</dd></div><div><dt>Language</dt><dd class="capital">${language ?? "–"}</dd></div><div><dt>Format</dt><dd>${format}</dd></div></dl>`;
   }
 
   labelTable({ top_labels: top, labels }) {
-    if (!top.length) return html`<p class="quiet">No labels were read. A corpus without labels can be labelled under Review.</p>`;
+    if (!top.length) return html`<p class="quiet">No labels were read. Choose their column under “How it is read”; a corpus without labels can be labelled under Review.</p>`;
     const shown = this.allLabels ? top : top.slice(0, MOST_LABELS), most = top[0].documents;
     return html`<table class="bars"><thead><tr><th scope="col">Label</th><th scope="col" class="figure">Documents</th><td></td></tr></thead>
       <tbody>${shown.map(({ label, documents }) => html`<tr><th scope="row" dir="auto">${label}</th><td class="figure">${count(documents)}</td>

@@ -133,7 +133,7 @@ class Reading extends LitElement {
     return html`<div class="guesses">
       ${this.choice("Format", "format", preview?.format ?? this.options.format ?? null, this.formats, {}, "recognised")}
       ${preview && !roles ? nothing : html`${this.textControls()}${this.labelControls()}${this.separator()}
-        ${columns.length ? html`${this.choice("Ids", "id_column", roles.id, columns, {}, "none: documents are numbered")}
+        ${columns.length ? html`${this.choice("Ids", "id_column", roles.id, columns, {}, "none: the line of each document")}
           ${this.choice("Split (train, test)", "split_column", roles.split, columns, {}, "none")}` : nothing}`}
       ${this.table()}</div>
       <div class="ticks">${this.tick("Merge labels that differ only in case, blanks or Unicode form", "merge_labels", true)}

@@ -97,7 +97,7 @@ class Upload extends View {
     return html`<label class="drop ${this.over ? "over" : ""}" @dragover=${this.onDrag} @dragleave=${this.onDrag} @drop=${this.onDrop}>
       <input type="file" class="unseen" aria-describedby="formats" @change=${(event) => this.take(event.target.files)}>
       <strong>Drop a file here, or choose one</strong>
-      <span class="quiet" id="formats">CSV, TSV, Excel, JSON lines, JSON, Parquet, ARFF, libsvm, fastText; also packed (.gz, .zip)</span></label>`;
+      <span class="quiet" id="formats">CSV, TSV, Excel, JSON lines, JSON, Parquet, ARFF, libsvm, fastText; also packed (.gz)</span></label>`;
   }
 
   sending() {

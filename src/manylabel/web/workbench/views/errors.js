@@ -152,7 +152,7 @@ class ErrorsView extends View {
     const choice = (title, name, options, none) => html`<label>${title}<select @change=${(event) => set({ [name]: event.target.value, document: null })}><option value="" ?selected=${!parameters.get(name)}>${none}</option>
       ${options.map((one) => html`<option value=${one} ?selected=${parameters.get(name) === one}>${one}</option>`)}</select></label>`;
     return html`<div class="tools filter-tools"><label>Search the texts <input id="errors-text" type="search" dir="auto" maxlength="1000" placeholder='words "a phrase" begin* -without' .value=${parameters.get("text") ?? ""} @input=${(event) => this.later({ text: event.target.value, document: null })}></label>
-      ${choice("Some label", "any", MISTAKES, "any documents")}${choice("Split", "split", Object.keys(summary.splits), "all")}${choice("State", "state", STATES, "all")}
+      ${choice("Some label", "any", MISTAKES, "any documents")}${choice("Split", "split", Object.keys(summary.splits).filter(Boolean), "all")}${choice("State", "state", STATES, "all")}
       <label>Order<select @change=${(event) => set({ order: event.target.value })}>${Object.entries(ORDERS).map(([name, title]) => html`<option value=${name} ?selected=${name === this.order} ?disabled=${(name.endsWith("score") && !this.label) || (name !== "id" && !summary.scores)}>${title}${name.endsWith("score") && this.label ? `: ${this.label}` : ""}</option>`)}</select></label></div>`;
   }
 

@@ -197,7 +197,7 @@ class TryView extends View {
 
   render() {
     if (!this.models) return nothing;
-    if (!this.models.length) return html`<h1>Try</h1><div class="empty"><h2>No model yet</h2><p>Train one under <a href=${address({ corpus: this.corpus, view: "compare" })}>Compare</a>, or start the server with a model file.</p></div>`;
+    if (!this.models.length) return html`<h1>Try</h1><div class="empty"><h2>No model yet</h2><p>Press <em>Retrain</em> under <a href=${address({ corpus: this.corpus, view: "review" })}>Review</a>, train one under <a href=${address({ corpus: this.corpus, view: "compare" })}>Compare</a>, or start the server with a model file.</p></div>`;
     const [first, second] = this.chosen;
     return html`<h1>Try</h1>
       <div class="tools">${this.modelChoice("Model", "model", first, false)}${this.modelChoice("Beside it", "other", second, true)}${this.documentChoice()}</div>
