@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from docs.build import table
-from docs.generate.prose import Linker, as_markdown, code, first_line, inline
+from docs.generate.prose import PARAMETERS, Linker, as_markdown, code, first_line, inline, parameters
 from manylabel.estimator import Estimator
 
 NAMESPACES = (
@@ -39,6 +39,18 @@ TYPES = {
     "Documents": "texts, mappings from field to text, or documents × terms as `Csr`",
     "Over": "the labels of a macro average: `all`, `present` or `present_or_predicted`",
 }
+SHARED = {
+    "alpha": "what is added to every count (additive smoothing)",
+    "fallback": "what a document without a label gets: no label (`none`), or the one with the highest score (`argmax`)",
+    "floor": "labels whose best F1 is below this are too rare for a threshold of their own, see `PerLabelThreshold`",
+    "folds": "the number of folds for out-of-fold scores",
+    "max_iter": "the largest number of rounds of training",
+    "n_jobs": "the number of threads; None uses all cores, and the result does not depend on it",
+    "seed": "the seed of random choices: the same seed gives the same result",
+    "shrinkage": "how strongly thresholds of rare labels are drawn to the common one, see `PerLabelThreshold`",
+    "tol": "training ends when a round changes less than this",
+}
+"""Parameters that mean the same in every class."""
 TYPES_TEXT = "\n## Types in signatures\n\n"
 
 
@@ -145,12 +157,18 @@ def _routine(value: Any, name: str) -> str:
 
 
 def _prose_of(value: Any) -> str:
-    """The docstring of a function or class, whose parameters may have the names of functions: those are no links."""
+    """The docstring of a function or class; parameters that have the names of functions are no links.
+
+    Those of an estimator are left out: its table lists them.
+    """
     try:
         own = set(inspect.signature(value).parameters)
     except ValueError:
         own = set()
-    return as_markdown(value.__doc__ or "", lambda name: None if name in own else address(name))
+    text = inspect.cleandoc(value.__doc__ or "")
+    if inspect.isclass(value) and issubclass(value, Estimator):
+        text = "\n\n".join(block for block in text.split("\n\n") if not PARAMETERS.match(block))
+    return as_markdown(text, lambda name: None if name in own else address(name))
 
 
 def signature(value: Any, name: str) -> str:
@@ -208,10 +226,10 @@ def _fields(value: Any) -> str:
         for one in fields(value)
         if not one.name.startswith("_")
     ]
-    return _filled(["field", "type", "default", "what it is"], rows)
+    return filled(["field", "type", "default", "what it is"], rows)
 
 
-def _filled(head: list[str], rows: list[list[str]]) -> str:
+def filled(head: list[str], rows: list[list[str]]) -> str:
     """A table without the columns that are empty."""
     kept = [column for column in range(len(head)) if any(row[column] for row in rows)]
     return table([head[column] for column in kept], [[row[column] for column in kept] for row in rows]) + "\n"
@@ -236,14 +254,25 @@ def _attribute_texts(value: type) -> dict[str, str]:
 
 
 def _settings(value: type) -> str:
-    """The parameters of an estimator, with the values that they may have."""
+    """The parameters of an estimator: their defaults, the values that they may have, and what they do."""
     if not issubclass(value, Estimator):
         return ""
+    texts = parameter_texts(value)
     rows = [
-        [code(name), code(repr(default)), inline(str(value.parameter_constraints.get(name, "")), address)]
+        [
+            code(name),
+            code(repr(default)),
+            inline(str(value.parameter_constraints.get(name, "")), address),
+            inline(texts.get(name, ""), address),
+        ]
         for name, default in value.parameter_defaults().items()
     ]
-    return _filled(["parameter", "default", "allowed"], rows)
+    return filled(["parameter", "default", "allowed", "what it does"], rows)
+
+
+def parameter_texts(value: type) -> dict[str, str]:
+    """What is said of each parameter in the docstring of a class, or of all classes that share it."""
+    return {**SHARED, **parameters(value.__doc__)}
 
 
 def _learned(value: type) -> str:

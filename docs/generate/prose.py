@@ -11,6 +11,8 @@ Linker = Callable[[str], str | None]
 SPAN = re.compile(r"(``.+?``|`[^`\n]+`)", re.DOTALL)
 PAGE = re.compile(r"docs/[\w/-]+(?:\.md)?")
 EMPHASIS = re.compile(r"((?<![\w*])\*\w[\w -]*\*(?!\w))")
+PARAMETERS = re.compile(r"Parameters\n-{4,}\n")
+"""The head of the list of parameters in a docstring."""
 FORMULA = re.compile(r"[=≥≤Σ∝Π∈→≈]|\S {3,}\S")
 
 
@@ -26,6 +28,8 @@ def as_markdown(docstring: str, link: Linker) -> str:
 
 
 def _block(block: str, is_doctest: bool, link: Linker) -> str:
+    if PARAMETERS.match(block):
+        return "\n".join(f"- `{name}`: {inline(text, link)}" for name, text in _items(block))
     if is_doctest:
         return f"```pycon\n{inspect.cleandoc(block)}\n```"
     if block.startswith("    "):
@@ -34,6 +38,23 @@ def _block(block: str, is_doctest: bool, link: Linker) -> str:
         return f'<pre class="formula">{escape(block)}</pre>'
     prose, indented = re.match(r"((?:.*\n?)*?)((?: {4}.*\n?)*)$", block + "\n").groups()  # type: ignore[union-attr]
     return inline(prose.rstrip(), link) + (f"\n\n```text\n{inspect.cleandoc(indented)}\n```" if indented else "")
+
+
+def parameters(docstring: str | None) -> dict[str, str]:
+    """What the list of parameters in a docstring says of each; empty where there is none.
+
+    >>> parameters("Count.\\n\\nParameters\\n----------\\nlow, high : the bounds,\\n    both included.")
+    {'low': 'the bounds, both included.', 'high': 'the bounds, both included.'}
+    """
+    blocks = re.split(r"\n\s*\n", inspect.cleandoc(docstring or ""))
+    listed = [item for block in blocks if PARAMETERS.match(block) for item in _items(block)]
+    return {name: text for names, text in listed for name in names.split(", ")}
+
+
+def _items(block: str) -> list[tuple[str, str]]:
+    """The entries of a list of parameters: their names, and the text on one line."""
+    entries = [re.split(r" : |\n", entry, maxsplit=1) for entry in re.split(r"\n(?! )", PARAMETERS.sub("", block))]
+    return [(names, " ".join(text.split())) for names, text in entries]
 
 
 def inline(text: str, link: Linker) -> str:

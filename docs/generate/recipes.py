@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from docs.build import table
-from docs.generate.api import linker
+from docs.generate.api import filled, linker, parameter_texts
 from docs.generate.prose import code, first_line, inline
 from manylabel.catalog import METHODS, find_class
 from manylabel.decisions.table import RULES, find_rule
@@ -70,20 +69,22 @@ def _owner(owner: type) -> str:
 
 
 def settings(owner: Any, preset: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """The parameters of an estimator as settings: default and allowed values, written as in TOML.
+    """The parameters of an estimator as settings: default and allowed values as in TOML, and what they do.
 
     `preset` has the defaults that recipes set themselves.
     """
+    texts = parameter_texts(owner)
     rows = [
         [
             code(name),
             code(toml_value(preset.get(name, default))),
             inline(str(owner.parameter_constraints.get(name, "")), ADDRESS),
+            inline(texts.get(name, ""), ADDRESS),
         ]
         for name, default in owner.parameter_defaults().items()
         if name not in ("model", "members", "others", "rule")
     ]
-    return table(["setting", "default", "allowed"], rows)
+    return filled(["setting", "default", "allowed", "what it does"], rows)
 
 
 def _models() -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD, find_method
-from manylabel.data.documents import read_documents
+from manylabel.data.documents import column_names, read_documents
 from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, check_same_length, read_labels
 from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary
@@ -48,21 +48,26 @@ from manylabel.updating import UPDATE, TextUpdater, check_additive
 
 
 class TextClassifier(TextUpdater):
-    """A whole pipeline: text → counts → weights → scores → label sets.
-
-    `method` is a name in the catalogue (``manylabel methods`` prints it); `features`, `selection`, `weighting`, `model`
-    and `decision` change single settings of it, for example ``decision={"rule": "top-k", "k": 3}`` or
-    ``selection={"function": "chi2", "k": 1000}`` to learn from the thousand best terms. Decision rules that
-    learn a threshold do so on out-of-fold scores (`folds`), never on scores of the documents they were trained on.
-    `metric` is the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
-    decision rule is chosen for it. `single_label` tells whether exactly one label is predicted per document, the one
-    with the highest score; by default (None) that is so where every training document has exactly one label, unless
-    `decision` names a rule other than that of the method. `n_jobs` limits the threads and `memory` (``"2GB"``; default:
-    half of what is free) the tables of scores, see docs/memory.md.
+    """Learn to assign labels to documents: a whole pipeline from texts over terms and scores to label sets.
 
     Documents are strings, mappings from field to string (such as title and body), or a ready-made matrix of counts or
-    of other numbers, such as embeddings. `features` may also be a transformer of scikit-learn: if it is fitted, it is
-    used as it is; if not, a copy is fitted to the training documents.
+    of other numbers, such as embeddings.
+
+    Parameters
+    ----------
+    method : a name in the catalogue, which ``manylabel methods`` prints.
+    features, selection, weighting, model, decision : settings that differ from those of the method, for example
+        ``decision={"rule": "top-k", "k": 3}`` or ``selection={"function": "chi2", "k": 1000}`` to learn from the
+        thousand best terms. `features` may also be a transformer of scikit-learn: if it is fitted, it is used as it is;
+        if not, a copy is fitted to the training documents.
+    metric : the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
+        decision rule is chosen for it.
+    single_label : whether exactly one label is predicted per document, the one with the highest score. None: if every
+        training document has exactly one label, unless `decision` names a rule other than that of the method.
+    folds : the number of folds for the out-of-fold scores that decision rules learn thresholds on.
+    seed : the seed of all random choices; the same seed gives the same model.
+    n_jobs : the number of threads; None uses all cores. The result does not depend on it.
+    memory : a limit on the tables of scores, such as ``"2GB"``; None is half of what is free, see docs/memory.md.
 
     `encoder` adds a dense vector to the terms of each text: the name or folder of an encoder on disk, an object with
     ``encode(texts)``, or a function of a list of texts. The default method uses it where it improves the metric out
@@ -204,22 +209,33 @@ class TextClassifier(TextUpdater):
     ) -> Self:
         """Learn from documents and their labels.
 
-        Documents are strings, mappings from field to string, or counts: a list, a Series, a generator, a DataFrame of
-        texts (several columns are fields), a matrix or a DataFrame of numbers.
-
-        `y` holds the labels: lists (tuples, sets) of labels, one per document; an empty one is a document without a
-        label. Or one label per document. Or a 0/1 matrix or one-hot DataFrame with one column per label. Labels are
-        strings, whole numbers or booleans. `predict` returns labels in the same form. `label_names` names the columns
-        of a matrix, or all labels in the order of the columns of scores.
-        `terms` names the columns of ready-made counts, so that keyword rules can be looked up in them. `hierarchy` maps
-        each child label to its parent (a mapping or a `Hierarchy`): every model keeps it, and methods for hierarchies
-        learn from it. `vocabulary` gives the addresses of the labels; `reading` tells how the documents were read
-        from a file (`Corpus.reading`), so that later files are read in the same way; the model keeps both.
-        `sample_weight` weighs the documents that the model learns from, where the method can (`auto`, `svm`, naive
-        Bayes). Terms, their weights and the decision rule count every document once. Where a `deadline`
-        passes, learning ends with `OutOfTime` and the classifier is as before.
+        Parameters
+        ----------
+        documents
+            Strings, mappings from field to string, or numbers: a list, a Series, a generator, a DataFrame of texts
+            (several columns are fields), a matrix or a DataFrame of numbers.
+        y
+            Lists (tuples, sets) of labels, one per document, an empty one for a document without a label; or one label
+            per document; or a 0/1 matrix or one-hot DataFrame with one column per label. Labels are strings, whole
+            numbers or booleans. `predict` returns labels in the same form.
+        label_names
+            The names of the columns of a matrix, or all labels in the order of the columns of scores.
+        terms
+            The names of the columns of a matrix, for explanations and keyword rules; those of a DataFrame are known.
+        hierarchy
+            The parent of each child label. Every model keeps it, and methods for hierarchies learn from it.
+        vocabulary
+            The addresses of the labels, which the model keeps.
+        reading
+            How the documents were read from a file (`Corpus.reading`), so that later files are read alike.
+        sample_weight
+            Weights of the documents that the model learns from, where the method can (`auto`, `svm`, naive Bayes).
+            Terms, their weights and the decision rule count every document once.
+        deadline
+            Where it passes, learning ends with `OutOfTime` and the classifier is as before.
         """
         recipe = self._resolved()
+        terms = column_names(documents) if terms is None else terms
         documents, given = read_documents(documents), read_labels(y, label_names)
         names, Y = given.names, given.Y
         check_same_length(documents, Y)

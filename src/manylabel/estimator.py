@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -152,7 +152,7 @@ class Estimator:
         for key, value in params.items():
             name, _, rest = key.partition("__")
             if name not in known:
-                raise UnknownNameError(f"parameter of {type(self).__name__}", name, known)
+                self._raise_unknown(name, known)
             if rest:
                 nested.setdefault(name, {})[rest] = value
             else:
@@ -160,6 +160,13 @@ class Estimator:
         for name, values in nested.items():
             self.set_nested(name, values)
         return self
+
+    def _raise_unknown(self, name: str, known: list[str]) -> NoReturn:
+        """Raise an error for a parameter that is not known, or is known only inside another one."""
+        for outer in known:
+            if name in self.nested_params(outer):
+                raise ParameterError(f"{type(self).__name__} has no parameter {name!r}. Did you mean {outer}__{name}?")
+        raise UnknownNameError(f"parameter of {type(self).__name__}", name, known)
 
     def set_nested(self, name: str, values: Mapping[str, Any]) -> None:
         """Set parameters inside one parameter, by default those of a nested estimator."""
@@ -260,7 +267,7 @@ def _parameter_defaults(constructor: Callable[..., None]) -> Mapping[str, Any]:
     return {
         name: one.default
         for name, one in inspect.signature(constructor).parameters.items()
-        if name != "self" and one.kind is not inspect.Parameter.VAR_KEYWORD
+        if name != "self" and one.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     }
 
 

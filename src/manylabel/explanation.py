@@ -15,7 +15,7 @@ from manylabel.notebook import MARK_STYLE, html_table, marked_html
 Piece = tuple[int, int, int]
 """A stretch of a document: the number of its field, the first character, and the character behind the last."""
 MOST_TERMS = 6
-"""Terms that a notebook lists per label."""
+"""Terms that `print` and a notebook list per label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,17 @@ class LabelExplanation:
     def _kind(self) -> str:
         return "probability" if self.is_probability else "score"
 
+    def __str__(self) -> str:
+        """The score, the strongest terms with their contributions, and what the prediction hangs on, as lines."""
+        terms = [f"  {term.contribution:+7.2f}  {term.term}" for term in self.terms[:MOST_TERMS]]
+        return "\n".join([f"{self.label}: {self.score_text}", *terms, *filter(None, [self.what_if_text])])
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The explanation of the prediction for one document, of predicted and of nearly predicted labels.
 
-    A notebook shows it as the text with the evidence highlighted, one label after the other.
+    A notebook shows it as the text with the evidence highlighted, one label after the other; `print` lists the terms.
     """
 
     method: str
@@ -150,6 +155,10 @@ class Explanation:
     def _place(self, piece: Piece) -> dict[str, Any]:
         field, start, end = piece
         return {"field": self.fields[field][0], "start": start, "end": end}
+
+    def __str__(self) -> str:
+        """One label after the other, and how to read the contributions."""
+        return "\n\n".join([*map(str, self.labels), self.how_text])
 
     @property
     def how_text(self) -> str:

@@ -236,6 +236,10 @@ def open_model(path: str | Path, *, verify: bool = True, private: bool = False) 
     it share the memory, and nobody can change or truncate it.
     """
     path = Path(path)
+    if path.is_dir():
+        raise MissingDataError(
+            f"{path} is a folder, not a model file. Name the file, such as {path / 'NAME.manylabel'}."
+        )
     if not path.is_file():
         raise MissingDataError(
             f"{path}: there is no such model file. Make one with: manylabel train DATA --model {path}"

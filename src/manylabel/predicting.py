@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.corpus import Text
-from manylabel.data.documents import length_of, read_documents
+from manylabel.data.documents import column_names, length_of, read_documents
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labels
 from manylabel.data.labels import label_sets, stack
 from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, corrected
@@ -62,7 +62,7 @@ class TextPredictor(TextModel):
         Where `fit` was given one label per document, this is the label with the highest score.
         """
         self.check_fitted()
-        given = read_documents(documents)
+        given = self._read(documents)
         if self.label_form_ in SINGLE_FORMS:
             return self._predict_one_each(given)
         if not isinstance(given, Csr) and len(given) <= SHORT_WAY:
@@ -81,7 +81,10 @@ class TextPredictor(TextModel):
         return values.tolist() if self.label_form_ == "names" else values
 
     def score(self, documents: Documents, y: Any) -> float:
-        """Micro-averaged F1 over all labels the classifier knows; the accuracy if `fit` got one label per document."""
+        """Micro-averaged F1 over all labels the classifier knows; the accuracy if `fit` got one label per document.
+
+        True labels that the classifier does not know are left out; ``manylabel evaluate`` counts them as missed.
+        """
         from manylabel.metrics import DEFAULT_METRIC, compute_metrics
 
         self.check_fitted()
@@ -184,15 +187,20 @@ class TextPredictor(TextModel):
 
     # ---- batches -----------------------------------------------------------------------------------------------------
 
+    def _read(self, documents: Documents) -> Documents:
+        """The documents as `read_documents` returns them; those of a DataFrame have the columns of the training."""
+        self.check_columns(column_names(documents))
+        return read_documents(documents)
+
     def transform(self, documents: Documents) -> Any:
         """X, the matrix of documents × terms that the model reads."""
         self.check_fitted()
-        given = read_documents(documents)
+        given = self._read(documents)
         return self.framed(self.features_.transform(given), documents)
 
     def _batches(self, documents: Documents) -> Iterator[Csr]:
         """Yield X of one batch of documents after the other, so that the scores of a batch fit into memory."""
-        given = read_documents(documents)
+        given = self._read(documents)
         batch = BATCH_BYTES if self.memory is None else table_bytes(self.memory, BATCH_BYTES)
         total, step = length_of(given), max(1, batch // (8 * max(1, len(self.labels_))))
         with stage("Classifying", total) as advance:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from manylabel.data.label_forms import LabelForm, class_values
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Ints, Transformer
+from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FeaturePipeline
 from manylabel.notebook import some_names
 from manylabel.wording import counted
@@ -101,8 +104,28 @@ class TextModel(Transformer):
             raise AttributeError("n_features_in_ is there after fit on a matrix.")
         return self.features_.n_columns_
 
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The names of the columns of the matrix it was fitted to; an AttributeError where they had none."""
+        if not self.is_fitted or self.features_.column_names_ is None:
+            raise AttributeError("feature_names_in_ is there after fit on a DataFrame of numbers.")
+        return np.array(self.features_.column_names_, dtype=object)
+
+    def check_columns(self, names: Sequence[str] | None) -> None:
+        """Raise an error where the columns of documents have other names than in training, or another order."""
+        known = self.features_.column_names_
+        if names is None or known is None or list(names) == known:
+            return
+        pairs = enumerate(zip_longest(names, known, fillvalue="nothing"), start=1)
+        number, given, trained = next((number, *pair) for number, pair in pairs if pair[0] != pair[1])
+        raise DataError(
+            f"The columns are not those that the model was trained on: column {number} is {given!r}, in training it "
+            f"was {trained!r}.",
+            remedy="Give the same columns in the same order; feature_names_in_ lists them.",
+        )
+
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """The names of the columns of `transform`: terms, then keyword rules; x0, x1 … for ready-made counts."""
+        """The names of the columns of `transform`: terms (x0, x1 … where columns have no names), then keyword rules."""
         self.check_fitted()
         return self.features_.get_feature_names_out()
 

@@ -265,3 +265,20 @@ def test_point_2_columns_given_by_number_are_remembered(tmp_path, capfd):
     labels, err = predicted(capfd)
     assert labels[:2] == [["network", "vpn"], ["paper", "printer"]]
     assert "text from '2', as in training" in err
+
+
+def test_point_2_attributes_of_arff_keep_their_names(tmp_path, capfd):
+    """Point 2: explanations name the attributes of the training file; a file with another order is refused."""
+    rows = "{0 1,2 1,4 2}\n{1 1,3 2}\n{0 1,4 1}\n{1 1,3 1}\n" * 4
+    head = "@relation 'letters: -C 2'\n@attribute buses {0,1}\n@attribute roads {0,1}\n"
+    attributes = [f"@attribute {name} numeric\n" for name in ("late", "hole", "bus")]
+    data, model = tmp_path / "letters.arff", tmp_path / "letters.manylabel"
+    data.write_text("".join([head, *attributes, "@data\n", rows]))
+    assert run(["train", str(data), "--method", "nb-binary", "--model", str(model)]) == 0
+    assert run(["explain", str(model), str(data), "--id", "8"]) == 0
+    captured = capfd.readouterr()
+    assert "bus" in captured.out.partition("buses: predicted")[2].split()
+    assert f"{data}: read as arff.\n" in captured.err
+    data.write_text("".join([head, *reversed(attributes), "@data\n", rows]))
+    assert run(["predict", str(model), str(data)]) == 2
+    assert "column 1 is 'bus', in training it was 'late'" in capfd.readouterr().err

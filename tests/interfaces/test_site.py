@@ -24,6 +24,7 @@ from architecture.test_public_names import NAMES
 from browsing import Visit
 from manylabel.catalog import METHODS
 from manylabel.cli.run import INTERRUPTED, TERMINATED, run
+from manylabel.estimator import Estimator
 
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^\1\2$|^ {4}[^\n]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -78,6 +79,18 @@ def test_every_public_name_is_described(site: dict[str, str]) -> None:
             value = getattr(import_module(namespace), name)
             if inspect.isfunction(value):
                 assert all(argument in section for argument in inspect.signature(value).parameters), name
+
+
+def test_every_parameter_of_an_estimator_is_described() -> None:
+    undescribed = []
+    for namespace, names in NAMES.items():
+        for name in names:
+            value = getattr(import_module(namespace), name)
+            if inspect.isclass(value) and issubclass(value, Estimator):
+                text = " ".join(base.__doc__ or "" for base in value.__mro__)
+                known = {*api.parameter_texts(value), *re.findall(r"\w+", text)}
+                undescribed += [f"{name}.{one}" for one in value.parameter_names() if one not in known]
+    assert not sorted(set(undescribed))
 
 
 def test_every_command_and_option_is_described(site: dict[str, str]) -> None:

@@ -1,15 +1,16 @@
 """What users pass in Python: documents, matrices and labels are read right or refused with a sentence."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from manylabel import TextClassifier
+from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.data import Corpus
-from manylabel.exceptions import DataError, ParameterError
+from manylabel.exceptions import DataError, MissingDataError, ParameterError
 from manylabel.recipe import methods_for_any_numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
@@ -46,6 +47,7 @@ class TestDocuments:
             (["bus", None], "Document 1 is NoneType None.*Replace missing texts"),
             (["bus", float("nan")], "Document 1 is float nan.*fillna"),
             ([3, 4], "Document 0 is int 3"),
+            ([b"bus"], "Document 0 is bytes.*Decode it first"),
             ([{"title": None}], "Field 'title' of document 0"),
             ([["late", "bus"], ["bad", "road"]], "row of 2 strings.*join"),
             ([["late", "bus"], ["road"]], "different lengths"),
@@ -263,3 +265,56 @@ def test_point_5_labels_without_a_name_are_refused() -> None:
     pandas = pytest.importorskip("pandas")
     with pytest.raises(DataError, match=r"a column without a name"):
         TextClassifier("nb-binary").fit(texts, pandas.DataFrame({"buses": [1, 0, 0] * 4, "": [0, 0, 1] * 4}))
+
+
+def test_point_5_missing_values_of_pandas_are_refused_with_the_remedy(fitted: TextClassifier) -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DataError, match=r"Document 1 is NAType.*fillna"):
+        fitted.predict(pandas.Series(["bus", pandas.NA], dtype="string"))
+    with pytest.raises(DataError, match=r"document 1 has <NA>.*give \[\]"):
+        fitted.fit(["bus", "road"], [["buses"], pandas.NA])
+
+
+def test_point_5_columns_of_a_data_frame_are_matched_by_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    one_hot = pandas.DataFrame(ONE_HOT, columns=["buses", "roads"])
+    model = TextClassifier("nb-binary").fit(TEXTS, one_hot)
+    swapped = one_hot[["roads", "buses"]]
+    right = model.score(TEXTS, one_hot)
+    assert model.score(TEXTS, swapped) == right
+    assert model.score(TEXTS, one_hot[["buses"]].assign(trams=0)) < right  # no column: no document has the label
+    named = TextClassifier("nb-binary").fit(TEXTS, swapped, label_names=["buses", "roads"])
+    assert (named.predict(TEXTS) == model.predict(TEXTS)).all()
+    with pytest.raises(ParameterError, match="lacks 'roads', a column"):
+        TextClassifier("nb-binary").fit(TEXTS, one_hot, label_names=["buses"])
+
+
+def test_point_14_a_model_knows_the_columns_of_its_data_frame(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    numbers = pandas.DataFrame({"length": [1.0, -1.0] * 12, "age": [0.5, 2.0] * 12})
+    model = TextClassifier("svm").fit(numbers, ["long", "short"] * 12)
+    model.save(tmp_path / "m.manylabel")
+    again = TextClassifier.load(tmp_path / "m.manylabel")
+    assert again.feature_names_in_.tolist() == ["length", "age"]
+    assert {one.term for one in again.explain(numbers[:1])["long"].terms} == {"length", "age"}
+    assert again.predict(numbers.to_numpy()) == model.predict(numbers)
+    with pytest.raises(DataError, match=r"column 1 is 'age', in training it was 'length'"):
+        again.predict(numbers[["age", "length"]])
+    with pytest.raises(ParameterError, match="terms has 1 name, but the matrix has 2 columns"):
+        TextClassifier("svm").fit(numbers.to_numpy(), ["long", "short"] * 12, terms=["length"])
+
+
+def test_point_5_what_is_no_file_is_refused_with_the_remedy(tmp_path: Path, fitted: TextClassifier) -> None:
+    with pytest.raises(ParameterError, match=r"not a value of type list.*TextClassifier.fit"):
+        load_corpus(TEXTS)  # type: ignore[arg-type]
+    with pytest.raises(MissingDataError, match="is a folder, not a model file"):
+        TextClassifier.load(tmp_path)
+    with pytest.raises(ParameterError, match="Did you mean model__C"):
+        TextClassifier("svm").set_params(C=2)
+
+
+def test_an_explanation_is_printed_for_people(fitted: TextClassifier) -> None:
+    lines = str(fitted.explain("the bus was late")).splitlines()
+    assert lines[0].startswith("buses: predicted (probability")
+    assert any(line.endswith("  bus") for line in lines)
+    assert lines[-1].startswith("Contributions are exact")

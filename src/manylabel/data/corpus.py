@@ -188,6 +188,11 @@ SPLIT_NAMES: dict[str, str] = {
 }  # fmt: skip
 
 
+def numbered_terms(width: int) -> list[str]:
+    """The names of the columns of counts that have none: t0, t1, t2 …"""
+    return [f"t{column}" for column in range(width)]
+
+
 def split_name(given: object) -> str:
     """train, dev, test or unused for their usual spellings; other names stay as they are.
 
@@ -263,7 +268,7 @@ def _combined_counts(splits: Mapping[str, Corpus]) -> tuple[Csr | None, list[str
         raise DataError(
             f"Only {', '.join(matrices)} hold counts, the other splits hold texts. Give splits of one kind."
         )
-    lists = [list(corpus.terms or [f"t{j}" for j in range(matrices[name].shape[1])]) for name, corpus in splits.items()]
+    lists = [list(corpus.terms or numbered_terms(matrices[name].shape[1])) for name, corpus in splits.items()]
     terms = _longest(lists)
     if terms is None:
         raise DataError(

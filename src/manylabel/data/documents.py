@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.data.corpus import Corpus, Text
+from manylabel.data.corpus import Corpus, Text, numbered_terms
 from manylabel.estimator import Csr, Ints, as_csr
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.canonical import canonical
+from manylabel.wording import counted
 
 WHOLE = "*"
 """The name of the field that is the whole document, all its fields joined."""
@@ -150,6 +151,26 @@ def frame_columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
     return {name: np.asarray(frame[column]) for name, column in zip(names, frame.columns, strict=True)}
 
 
+def column_names(documents: Any) -> list[str] | None:
+    """The names of the columns of a DataFrame of numbers; None for documents of any other form."""
+    if not is_frame(documents):
+        return None
+    columns = frame_columns(documents)
+    return list(columns) if all(values.dtype.kind in "fiub" for values in columns.values()) else None
+
+
+def stored_names(terms: Sequence[str] | None, width: int) -> list[str] | None:
+    """The names of the columns that a model keeps; None where they are numbers only, or where two are equal."""
+    if terms is not None and len(terms) != width:
+        raise ParameterError(
+            f"terms has {counted(len(terms), 'name')}, but the matrix has {counted(width, 'column')}. Give one name "
+            "per column."
+        )
+    if terms is None or len(set(terms)) < width or list(terms) == numbered_terms(width):
+        return None
+    return [str(term) for term in terms]
+
+
 def _documents_of_frame(frame: Any) -> list[Text] | Csr:
     """Numeric columns as a matrix; one text column as texts, several as the fields of each document."""
     columns = frame_columns(frame)
@@ -223,13 +244,20 @@ def _checked(value: object, position: int, field: str) -> str:
 
 def _not_a_text(value: object, position: int, field: str | None = None) -> DataError:
     what = f"Document {position}" if field is None else f"Field {field!r} of document {position}"
-    missing = value is None or (isinstance(value, float) and np.isnan(value))
-    return DataError(
-        f"{what} is {type(value).__name__} {value!r:.40}, not a text {COUNTED}.",
-        remedy="Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
-        if missing
-        else "A document is a string, or a mapping from field names to strings.",
-    )
+    remedy = "A document is a string, or a mapping from field names to strings."
+    if is_missing(value):
+        remedy = "Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
+    elif isinstance(value, bytes):
+        remedy = "Decode it first, for example document.decode('utf-8')."
+    return DataError(f"{what} is {type(value).__name__} {value!r:.40}, not a text {COUNTED}.", remedy=remedy)
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value stands for a missing one: None, NaN, or NA and NaT of pandas."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and (value is pandas.NA or value is pandas.NaT):
+        return True
+    return value is None or (isinstance(value, float) and np.isnan(value))
 
 
 def as_matrix(documents: Any) -> Csr | None:

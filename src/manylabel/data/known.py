@@ -17,7 +17,7 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.reading import Reading, find_files, read
 from manylabel.data.reuters_sgml import archive_members
-from manylabel.exceptions import DataError, MissingDataError, UnknownNameError
+from manylabel.exceptions import DataError, MissingDataError, ParameterError, UnknownNameError
 from manylabel.progress import stage
 
 DATA_VARIABLE = "MANYLABEL_DATA"
@@ -90,6 +90,12 @@ def load(name_or_path: str | Path, **options: Any) -> Reading:
     A path that exists comes first; then a known name is looked up under $MANYLABEL_DATA and in the cache. `options`
     are those of `read`; they replace the data set's own.
     """
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise ParameterError(
+            f"A path or the name of a data set is expected, not a value of type {type(name_or_path).__name__}. "
+            "Documents in memory need no corpus: pass them to TextClassifier.fit, for example fit(table['text'], "
+            "table['labels'])."
+        )
     name = str(name_or_path)
     if Path(name).exists():
         return read(name, **options)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
-from manylabel.data.documents import COUNTED, frame_columns, is_frame, length_of
+from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, length_of
 from manylabel.data.labels import LabelSets, label_matrix
 from manylabel.estimator import Csr, check_sparse
 from manylabel.exceptions import DataError, ParameterError
@@ -98,6 +98,8 @@ def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> La
         raise DataError("The DataFrame of labels has a column without a name.", remedy="Name it, or leave it out.")
     numeric = bool(columns) and all(values.dtype.kind in "fiub" for values in columns.values())
     if numeric and (len(columns) > 1 or np.isin(next(iter(columns.values())), (0, 1)).all()):
+        if known is not None and not set(columns).isdisjoint(known):
+            columns = _in_order(columns, known, others)
         return _matrix_labels(np.column_stack(list(columns.values())), list(columns), known, "array")
     if len(columns) == 1:
         return _labels_of_list(next(iter(columns.values())).tolist(), known, "classes", others)
@@ -105,6 +107,19 @@ def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> La
         f"The labels are a DataFrame of {len(columns)} columns that do not all hold 0 and 1: {', '.join(columns)}.",
         remedy="Pass a one-hot DataFrame (pandas.get_dummies), or one column with a list of labels per document.",
     )
+
+
+def _in_order(
+    columns: Mapping[str, npt.NDArray[Any]], known: Sequence[str], others: str
+) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a one-hot DataFrame in the order of the known labels; a label without a column is nowhere."""
+    if others == "refuse" and (unknown := sorted(set(columns) - set(known))):
+        raise ParameterError(
+            f"label_names lacks {unknown[0]!r}, a column of the DataFrame of labels. Name every label, or leave the "
+            "column out."
+        )
+    nowhere = np.zeros(len(next(iter(columns.values()))), dtype=np.int8)
+    return {name: columns.get(name, nowhere) for name in known}
 
 
 def _labels_of_array(table: npt.NDArray[Any], known: Sequence[str] | None, others: str) -> Labels:
@@ -169,7 +184,10 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
             )
     used = sorted({value for values in sets for value in values})
     if not used and known is None:
-        raise DataError("No document has a label, so there is nothing to learn.")
+        raise DataError(
+            "No document has a label, so there is nothing to learn." if given else "There are no documents.",
+            remedy="Give at least one document with a label.",
+        )
     named = sets if kind == "str" else [[str(value) for value in values] for values in sets]
     if known is None:
         _check_no_blanks(rows, named)
@@ -215,7 +233,7 @@ def _check_not_joined(names: set[str]) -> None:
 def _label_set(row: Any, number: int) -> list[Any]:
     """The labels of one document as a list."""
     if not isinstance(row, (list, tuple, Set, np.ndarray)):
-        remedy = "For a document without labels, give []." if row is None or row != row else None
+        remedy = "For a document without labels, give []." if is_missing(row) else None
         raise DataError(f"Labels must be lists of names; document {number} has {row!r} {COUNTED}.", remedy=remedy)
     values = [value.item() if isinstance(value, np.generic) else value for value in row]
     if wrong := [value for value in values if not isinstance(value, (str, bool, int, float))]:

@@ -9,7 +9,7 @@ from typing import Any
 from scipy import sparse
 
 from manylabel.data.atomic import atomic_files
-from manylabel.data.corpus import Corpus
+from manylabel.data.corpus import Corpus, numbered_terms
 from manylabel.data.label_files import names_path, side_names
 from manylabel.data.labels import label_sets
 from manylabel.data.npz_matrices import read_matrix
@@ -43,7 +43,7 @@ def read(path: Path, problems: Problems, *, labels_file: str | Path | None = Non
         labels=labels,
         label_names=names,
         counts=X,
-        terms=side_names(counts_path, "terms", X.shape[1]) or [f"t{column}" for column in range(X.shape[1])],
+        terms=side_names(counts_path, "terms", X.shape[1]) or numbered_terms(X.shape[1]),
         name=path.absolute().parent.name,
         source=str(path),
     )

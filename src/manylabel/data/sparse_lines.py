@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manylabel.data.corpus import Corpus
+from manylabel.data.corpus import Corpus, numbered_terms
 from manylabel.data.label_files import side_names, written_with_names
 from manylabel.data.limits import Limits
 from manylabel.data.problems import Problems
@@ -148,7 +148,7 @@ def read_libsvm(
         labels=[[names[label] if names else str(label) for label in document] for document in labels],
         label_names=names or [str(label) for label in used],
         counts=rows.matrix(width),
-        terms=terms[:width] if terms else [f"t{column}" for column in range(width)],
+        terms=terms[:width] if terms else numbered_terms(width),
         name=path.name.split(".")[0],
         source=str(path),
     )
@@ -233,7 +233,7 @@ def read_xmc(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corp
         labels=[[names[label] for label in document] for document in labels],
         label_names=names,
         counts=rows.matrix(width),
-        terms=(side_names(path, "terms", width) or [f"t{column}" for column in range(width)])[:width],
+        terms=(side_names(path, "terms", width) or numbered_terms(width))[:width],
         name=path.name.split(".")[0],
         source=str(path),
     )

@@ -28,10 +28,10 @@ class PerLabelThreshold(LabelThresholdRule):
     Between two attained scores the F1 is the same, so t*_k may lie anywhere in the gap below the best one. It lies in
     the middle, and t_k keeps clear of all attained scores, so that the last bit of a score decides nothing.
 
-    `floor` guards against overfitted rare labels (SCutFBR): where the best F1 of a label is below it, the
-    threshold lies just below the highest score seen (``"fbr.1"``), or the label is never predicted (``"fbr.0"``).
-    Without it, a rare label whose few positives score low gets a threshold that lets in hundreds of documents: micro
-    F1 of `BinaryNaiveBayes` on held-out Reuters training documents is 0.60 without, 0.73 with 0.1.
+    `floor` guards against overfitted rare labels (SCutFBR): where the best F1 of a label is below it, the threshold
+    lies just below the highest score seen (`below_floor`: ``"fbr.1"``), or the label is never predicted (``"fbr.0"``).
+    Without it, a rare label whose few positives score low gets a threshold that lets in hundreds of documents: micro F1
+    of `BinaryNaiveBayes` on held-out Reuters training documents is 0.60 without, 0.73 with 0.1.
 
     Source: Yang 2001 (SCut, SCutFBR); the shrinkage is ours.
 

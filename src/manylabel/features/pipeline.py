@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Text
-from manylabel.data.documents import read_documents, strings
+from manylabel.data.documents import read_documents, stored_names, strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError
 from manylabel.features.facts import Facts
@@ -28,7 +28,7 @@ from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting, has_negative, norm_alone
 from manylabel.progress import stage
-from manylabel.stored import Maybe, Part, Sizes, Sometimes, Stored, flags, total
+from manylabel.stored import Maybe, Names, Part, Sizes, Sometimes, Stored, flags, total
 
 if TYPE_CHECKING:
     from manylabel.features.keywords import KeywordMatcher
@@ -82,6 +82,8 @@ class FeaturePipeline(Estimator):
     """The number of columns of ready-made counts; None where texts were counted."""
     transformer_: DocumentTransformer | None = None
     """The transformer in place of a vectoriser."""
+    column_names_: list[str] | None = None
+    """The names of the columns of a ready-made matrix; None where they have none, and where texts were counted."""
     vectors_: VectorView | None = None
     kept_: npt.NDArray[np.bool_] | None
     """The kept columns of counts that were computed before, see `fit_counts`."""
@@ -92,6 +94,7 @@ class FeaturePipeline(Estimator):
         "weighting_": Maybe(Part(Weighting)),
         "keywords_": Maybe(Part(Estimator)),
         "n_columns_": Maybe(total()),
+        "column_names_": Sometimes(Maybe(Names(None))),
         "kept_": Maybe(flags(None)),
         "vectors_": Sometimes(Maybe(Part(VectorView))),
     }
@@ -160,6 +163,7 @@ class FeaturePipeline(Estimator):
                 raise DataError(f"The matrix has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
             counts = pruned = given
             self.n_columns_, names = given.shape[1], terms
+            self.column_names_ = stored_names(terms, given.shape[1])
         else:
             self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
             with stage("Reading words"):
@@ -313,7 +317,7 @@ class FeaturePipeline(Estimator):
         elif not isinstance(given, Csr):
             if self.vectorizer_ is None:
                 raise DataError(
-                    "This model was trained on ready-made counts but was given texts. Give it counts of the same terms."
+                    "This model was trained on a matrix but was given texts. Give it a matrix with the same columns."
                 )
             X = self.vectorizer_.transform(given)
         elif self.vectorizer_ is not None:
@@ -322,7 +326,7 @@ class FeaturePipeline(Estimator):
             raise DataError(
                 f"X has {given.shape[1]} features, but TextClassifier is expecting {self.n_columns_} features "
                 "as input.",
-                remedy="Give counts of the terms that the model was trained on, in the same order.",
+                remedy="Give the columns that the model was trained on, in the same order.",
             )
         else:
             X = given
@@ -338,12 +342,13 @@ class FeaturePipeline(Estimator):
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """The names of the columns of X: terms (x0, x1 … for ready-made counts), vectors, keyword rules by label."""
+        """The names of the columns of X: terms (x0, x1 … of columns without names), vectors, keyword rules by label."""
         self.check_fitted()
         if self.vectorizer_ is not None:
             names = self.vectorizer_.get_feature_names_out()
         else:
-            names = np.array([f"x{column}" for column in range(self.n_columns_ or 0)], dtype=object)
+            columns = self.column_names_ or [f"x{column}" for column in range(self.n_columns_ or 0)]
+            names = np.array(columns, dtype=object)
         if self.selector_ is not None:
             names = self.selector_.get_feature_names_out(names)
         rules = [] if self.keywords_ is None else [f"rule: {label}" for label in self.keywords_.queries()]

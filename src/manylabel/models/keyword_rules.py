@@ -35,7 +35,8 @@ class KeywordRules(MultiLabelModel):
     shares of one whole, are refused.
 
     Without hand-written rules, and without a model, the rule of a label is learned: up to `words` words, any of which
-    gives the label (`suggest_keywords`, which ``manylabel rules`` writes down for you to edit).
+    gives the label, each in at least `min_documents` documents (`suggest_keywords`, which ``manylabel rules`` writes
+    down for you to edit).
 
     Source: the hand-written queries are those of Manning, Raghavan & Schütze 2008, chapter 13 (standing queries).
 

@@ -33,7 +33,8 @@ class NeuralNetwork(MultiLabelModel):
     W and b minimise the cross-entropy summed over documents and labels plus λ times the sum of squared weights
     (`decay`); intercepts are free. Source: Ueda & Saito 2002, section 4.1, whose network has 50 hidden units and reads
     counts divided by the length of the document; activation, optimiser and λ are not given there. scikit-learn's
-    MLPClassifier takes the steps: Adam, batches of 200 documents, single precision.
+    MLPClassifier takes the steps: Adam (`learning_rate`), batches of 200 documents, single precision, at most
+    `max_epochs` epochs.
 
     Training stops when `patience` epochs have not lowered the loss by `tol` of its first value, and goes back to the
     best epoch. The loss is that of the share `validation` of the documents, held out; where that is fewer than 20

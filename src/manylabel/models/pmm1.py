@@ -15,11 +15,11 @@ class PMM1(ParametricMixture):
 
     φ_i(S) = Σ_{l in S} θ_li / |S|,   log P(x|S) = Σ_i x_i log φ_i(S),   P(S) uniform
 
-    θ maximises J = Σ_n log P(x_n|S_n) + (ξ − 1) Σ_l Σ_i log θ_li by the steps θ_li ← (Σ_n x_ni g_nli + ξ − 1) /
-    (Σ_i Σ_n x_ni g_nli + V (ξ − 1)), g_nli = θ_li / Σ_{m in S_n} θ_mi. J never falls, and for ξ > 1 it has one optimum,
-    whatever the start. Steps end when J changes by no more than its `tol`-th part. `predict` adds the label that raises
-    P(x|S) most until no label raises it (`search`: ``"greedy"``), or compares all sets (``"exhaustive"``, up to 15
-    labels). Source: Ueda & Saito 2002, sections 2-3.
+    With ξ = `xi`, θ maximises J = Σ_n log P(x_n|S_n) + (ξ − 1) Σ_l Σ_i log θ_li by the steps θ_li ← (Σ_n x_ni g_nli + ξ
+    − 1) / (Σ_i Σ_n x_ni g_nli + V (ξ − 1)), g_nli = θ_li / Σ_{m in S_n} θ_mi. J never falls, and for ξ > 1 it has one
+    optimum, whatever the start. Steps end when J changes by no more than its `tol`-th part. `predict` adds the label
+    that raises P(x|S) most until no label raises it (`search`: ``"greedy"``), or compares all sets (``"exhaustive"``,
+    up to 15 labels). Source: Ueda & Saito 2002, sections 2-3.
 
     A label's score is log P(x|S)/P(x|R), S the best set with the label and R the best without it among those the search
     compared: positive exactly for the labels that `predict` returns (kind margin).

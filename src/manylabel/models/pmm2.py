@@ -28,8 +28,8 @@ class PMM2(ParametricMixture):
     ``"uniform"`` with α = ½, or ``"random"`` θ with α = ½ ± 0.1 (by `seed`). α of labels that never share a training
     document stays ½. Source: Ueda & Saito 2002, sections 2-3.
 
-    On 500 documents α is overfitted: with `max_iter` 3 or `tol` 1e-4 the predictions on new documents are better.
-    Everything else, scores and options, is as in `PMM1`.
+    On 500 documents α is overfitted: with `max_iter` 3 or `tol` 1e-4 the predictions on new documents are better. ξ is
+    `xi`, ζ `zeta`. Everything else is as in `PMM1`: the scores, `search`, `max_labels`, `prior` and `equal_lengths`.
 
     >>> X, Y = np.array([[3, 1], [1, 3], [4, 1]]), np.array([[1, 0], [0, 1], [1, 1]])
     >>> model = PMM2().fit(X, Y)

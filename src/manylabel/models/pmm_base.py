@@ -36,6 +36,7 @@ class UnlabelledDocumentsWarning(ManylabelWarning):
 class ParametricMixture(MultiLabelModel):
     """The words of a document with labels S are drawn from φ(S) = Σ_{l in S} e_l θ_l, a mixture of its labels.
 
+    The parameters are described in `PMM1`: `xi`, `start`, `search`, `max_labels`, `prior` and `equal_lengths`.
     Subclasses implement `learn_mixture`: how θ (and α) are learned from counts grouped by label set.
     """
 

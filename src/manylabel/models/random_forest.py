@@ -17,8 +17,9 @@ class RandomForest(TreeModel):
     """The mean of many trees, each grown for all labels on a bootstrap sample of the documents.
 
     At every node a tree considers `node_terms` terms drawn at random (``"sqrt"``: the square root of their number).
-    Terms, leaves and the m-estimate are those of `DecisionTrees`. Source: Breiman 2001. With ``m=0`` the probabilities
-    are those of scikit-learn's RandomForestClassifier with the same seed.
+    Terms (`max_terms`, `selection`), splits (`criterion`), leaves (`min_leaf`, `max_depth`) and the m-estimate (`m`)
+    are those of `DecisionTrees`. Source: Breiman 2001. With ``m=0`` the probabilities are those of scikit-learn's
+    RandomForestClassifier with the same seed.
 
     >>> X, Y = np.array([[0, 2], [1, 2], [2, 0], [3, 1]]), np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
     >>> RandomForest(n_trees=20, min_leaf=1).fit(X, Y).predict([[0, 2], [3, 1]]).tolist()

@@ -33,10 +33,11 @@ class Rocchio(CountModel):
     cosine      cos(p_l, q); 0 where the document or the prototype is zero
     euclidean   −‖p_l − q‖
 
-    Documents are scaled to unit vectors (of tf-idf, in the catalogue); prototypes are not scaled. γ = 0 is the
-    centroid. With γ > 0, `negatives` chooses which documents without the label count: ``"all"``, or the number of them
-    that are most similar to the label's centroid, its *zone*. Distant documents carry little information about the
-    label. Documents without any label are in no centroid, but are negatives of every label.
+    `distance` is one of these; β is `beta`, γ `gamma`. Documents are scaled to unit vectors (of tf-idf, in the
+    catalogue); prototypes are not scaled. γ = 0 is the centroid. With γ > 0, `negatives` chooses which documents
+    without the label count: ``"all"``, or the number of them that are most similar to the label's centroid, its *zone*.
+    Distant documents carry little information about the label. Documents without any label are in no centroid, but are
+    negatives of every label.
 
     Source: Manning, Raghavan & Schütze 2008, section 14.2; the negative part is Rocchio's relevance feedback (section
     9.1), the zones are those of Singhal, Mitra & Buckley 1997 (query zones), used for classification by Schapire,

@@ -194,9 +194,9 @@ class DecisionTrees(TreeModel):
     """Decision trees on the values of single terms.
 
     Each node compares the value of one term with a threshold, chosen to separate the documents with the label best from
-    the others (least entropy, or Gini impurity), until a leaf has only one kind of documents, or fewer than 2 ·
-    `min_leaf`, or `max_depth` is reached. ``per_label=True`` grows a tree for each label against the rest; otherwise
-    one tree serves all labels, with the splits that are best on average.
+    the others (`criterion`: least entropy, or Gini impurity), until a leaf has only one kind of documents, or fewer
+    than 2 · `min_leaf`, or `max_depth` is reached. ``per_label=True`` grows a tree for each label against the rest;
+    otherwise one tree serves all labels, with the splits that are best on average.
 
     `max_terms` keeps the terms of most information about the labels (`selection` ``"ig"``) or of most documents
     (``"df"``), because growing compares every term at every node. The probability at a leaf is (n_l + m · prior_l)/(n +

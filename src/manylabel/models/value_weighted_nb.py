@@ -50,8 +50,9 @@ class ValueWeightedNaiveBayes(ValueTableModel):
 
     s_c = log P(c) + Σ_i w_{i,j(i)} log P(value j(i) of word i | c)
 
-    Frequencies are cut into `n_bins` bins, 0 being absence (`scope`; see `manylabel.features.discretize`). `event` is
-    what a term contributes:
+    P(c) is the share of the documents, with one document added to each class (`prior`: ``"add-one"``) or without
+    (``"documents"``). Frequencies are cut into `n_bins` bins, 0 being absence (`scope`; see
+    `manylabel.features.discretize`). `event` is what a term contributes:
 
     exponent      log P(w_i|c) if it occurs, P(w_i|c) = (F_ic + 1)/(F_c + V)
     multinomial   f_i log P(w_i|c), so that all weights 1 is multinomial naive Bayes

@@ -92,9 +92,9 @@ class CoTraining(TwoClassStrategy):
               for which the feature classifier's scores are farthest from 0 in sum.
 
     `model` is the model of the terms and of the feature classifier, `label_model` that of DC (None: the same): any
-    model of ours, or a classifier of scikit-learn, as the paper suggests for future work. A label is predicted where
-    its score is above 0. Scores are those of the last view: log-odds, or margins. With one label, or all but one
-    constant, this is binary relevance.
+    model of ours, or a classifier of scikit-learn, as the paper suggests for future work. `label_scale` is as in
+    `ClassifierChain`. A label is predicted where its score is above 0. Scores are those of the last view: log-odds, or
+    margins. With one label, or all but one constant, this is binary relevance.
 
     >>> from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
     >>> X = np.array([[1], [1], [0], [0], [0], [1], [1], [0]])

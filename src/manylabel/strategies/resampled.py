@@ -42,7 +42,8 @@ class Resampled(BinaryRelevance):
     random      all positives, and negatives drawn at random
     centroid    all positives, and the negatives most similar (cosine) to the mean of the positives
     surface     all positives, and the negatives nearest to the decision surface of a first linear SVM on everything
-    cluster     all positives, and the negatives that k-means, started at the positives, puts beside one (no `ratio`)
+    cluster     all positives, and the negatives that k-means, started at the positives, puts beside one (no
+                `ratio`, at most `max_rounds` rounds)
     replicate   positives several times
     smote       new positives between a positive and one of its `neighbours` nearest, by `distance`
 
