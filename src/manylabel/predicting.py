@@ -189,7 +189,8 @@ class TextPredictor(TextModel):
 
     def _read(self, documents: Documents) -> Documents:
         """The documents as `read_documents` returns them; those of a DataFrame have the columns of the training."""
-        self.check_columns(column_names(documents))
+        if (names := column_names(documents)) is not None:
+            self.check_columns(names)
         return read_documents(documents)
 
     def transform(self, documents: Documents) -> Any:

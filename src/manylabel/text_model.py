@@ -111,10 +111,10 @@ class TextModel(Transformer):
             raise AttributeError("feature_names_in_ is there after fit on a DataFrame of numbers.")
         return np.array(self.features_.column_names_, dtype=object)
 
-    def check_columns(self, names: Sequence[str] | None) -> None:
+    def check_columns(self, names: Sequence[str]) -> None:
         """Raise an error where the columns of documents have other names than in training, or another order."""
         known = self.features_.column_names_
-        if names is None or known is None or list(names) == known:
+        if known is None or list(names) == known:
             return
         pairs = enumerate(zip_longest(names, known, fillvalue="nothing"), start=1)
         number, given, trained = next((number, *pair) for number, pair in pairs if pair[0] != pair[1])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.preprocessing import PolynomialFeatures
 
 from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
@@ -300,6 +301,8 @@ def test_point_14_a_model_knows_the_columns_of_its_data_frame(tmp_path: Path) ->
     assert again.predict(numbers.to_numpy()) == model.predict(numbers)
     with pytest.raises(DataError, match=r"column 1 is 'age', in training it was 'length'"):
         again.predict(numbers[["age", "length"]])
+    scaled = TextClassifier("svm", features=PolynomialFeatures()).fit(numbers, ["long", "short"] * 12)  # five columns
+    assert scaled.predict(numbers[:2]) == ["long", "short"]
     with pytest.raises(ParameterError, match="terms has 1 name, but the matrix has 2 columns"):
         TextClassifier("svm").fit(numbers.to_numpy(), ["long", "short"] * 12, terms=["length"])
 

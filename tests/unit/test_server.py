@@ -197,11 +197,17 @@ def test_more_requests_at_once_than_allowed_are_told_to_try_again(model: Path) -
 # ---- safety ----------------------------------------------------------------------------------------------------------
 
 
+def test_a_server_without_data_tells_how_to_get_jobs(server: InProcess) -> None:
+    assert "--data DIR" in server.ask("GET", "/v1/jobs").json()["detail"]
+    assert "openapi.json" in server.ask("GET", "/v1/job").json()["detail"]
+
+
 def test_with_a_token_only_health_is_open(model: Path) -> None:
     server = in_process({"letters": model}, token="a-token-of-some-length")
     assert server.ask("POST", PREDICT, {"text": "a"}).status == 401
     assert server.ask("GET", "/metrics").status == 401
-    assert server.ask("GET", "/v1/models", None, {"authorization": "Bearer wrong"}).status == 401
+    wrong = server.ask("GET", "/v1/models", None, {"authorization": "Bearer wrong"})
+    assert (wrong.status, "does not hold the token" in wrong.json()["detail"]) == (401, True)
     right = {"authorization": "Bearer a-token-of-some-length", "host": "api.example.org"}
     assert server.ask("GET", "/v1/models", None, right).status == 200
     assert server.ask("GET", "/health").status == server.ask("GET", "/v2/health/live").status == 200

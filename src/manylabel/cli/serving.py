@@ -78,6 +78,7 @@ def serve(
     from manylabel.wording import counted
 
     try:
+        from manylabel.server.logs import Log
         from manylabel.server.settings import Limits, Settings, check_exposure, read_token, worker_count
         from manylabel.server.store.filling import prepare_demo
         from manylabel.server.supervisor import serve as run
@@ -110,12 +111,17 @@ def serve(
 
         def started(address: str) -> None:
             served = ", ".join(names) or f"the models of {data}"
-            remark(f"Serving {served} on {address}, {counted(settings.workers, 'worker')}. Stop with Ctrl-C.")
+            sentence = f"Serving {served} on {address}, {counted(settings.workers, 'worker')}."
+            if json_logs:  # every line is JSON then
+                Log(None, as_json=True).write("start", sentence, address=address, workers=settings.workers)
+                return
+            remark(f"{sentence} Stop with Ctrl-C.")
             if data is not None:
                 remark(f"Open {address}/ in a browser.")
-            if not names:
-                return
-            remark(f'Try: curl {address}/v1/models/{next(iter(names))}/predict --json \'{{"text": "…"}}\'')
+            if names:
+                bearer = "" if token is None else f' -H "Authorization: Bearer $(cat {token})"'
+                place = f"{address}/v1/models/{next(iter(names))}/predict"
+                remark(f'Try: curl {place}{bearer} --json \'{{"text": "…"}}\'')
 
         code = run(settings, started)
     if code:

@@ -56,17 +56,31 @@ def read(
     encoding: str = "utf-8",
     **columns: Any,
 ) -> Corpus:
-    """The documents of a CSV or TSV file; `columns` are the fields of `ColumnOptions`.
+    """The documents of a CSV or TSV file.
 
-    The delimiter is a tab for ``.tsv``, otherwise whichever of ``,`` ``;`` tab ``|`` occurs most often in the first
-    line. A first row with a usual column name, or with one that an option names, is the header. Without a header, rows
-    of numbers are a table of counts whose last column is the class (see `read_counts`), and two or three columns are
-    text, labels and id (those separated by tabs without quoting), unless an option names a column. Columns of other
-    headerless tables are named 1, 2, 3 …
+    Without a header, rows of numbers are a table of counts whose last column is the class (see `read_counts`), and two
+    or three columns are text, labels and id, unless an option names a column. Columns of other headerless tables are
+    named 1, 2, 3 …
 
-    Labels are in one column (the separator is given, or found by `label_separator`), or in one column of 0 and 1 per
-    label: those given, or all such columns if there is no column of labels and there are at least two. Label ids are
-    replaced by the names in `label_names_file`, one per line.
+    Parameters
+    ----------
+    path, problems
+        The file, and where its problems are reported.
+    delimiter
+        By default a tab for ``.tsv``, otherwise whichever of ``,`` ``;`` tab ``|`` occurs most often in the first line.
+    header
+        Whether the first row names the columns. By default it does if it has a usual column name, or one that an option
+        names.
+    quoting
+        Whether cells may be quoted. By default they may, except in tables without a header that tabs separate.
+    label_names_file, label_groups_file
+        Files with the names of label ids, one per line, and with groups of labels.
+    encoding
+        The encoding of the file.
+    columns
+        The fields of `ColumnOptions`. Labels are in one column (the separator is given, or found by `label_separator`),
+        or in one column of 0 and 1 per label: those given, or all such columns if there is no column of labels and
+        there are at least two.
     """
     options = ColumnOptions(**columns)
     dialect = dialect_of(path, options, delimiter, header, quoting)

@@ -119,7 +119,8 @@ def checked_thresholds(
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not number or not math.isfinite(value) or (probabilities and not 0 <= value <= 1):
             wanted = "a number from 0 to 1, because scores are shown as probabilities" if probabilities else "a number"
-            raise ParameterError(f"The threshold of {label!r} must be {wanted}, not {value!r}.")
+            whose = f"The threshold of {label!r}" if isinstance(values, Mapping) else "The threshold"
+            raise ParameterError(f"{whose} must be {wanted}, not {value!r}.")
     columns = np.array([places[label] for label in given], dtype=np.int64)
     return columns, np.array([float(value) for value in given.values()])
 

@@ -27,20 +27,23 @@ Report: TypeAlias = Callable[[Csr, Csr], None]
 class DecidedModel(ModelWithRule):
     """A model whose label sets are decided by a rule.
 
-    `fit` scores every training document by a model that did not see it (`folds` folds, stratified by label), learns the
-    rule on these scores, and fits the model again on everything. A rule that learns nothing needs no folds. Without a
-    rule the model's own `predict` decides. Documents without labels are kept. For a 1-D `y` there is nothing to decide:
-    the model predicts without a rule.
+    `fit` scores every training document by a model that did not see it, learns the rule on these scores, and fits the
+    model again on everything. A rule that learns nothing needs no folds. A rule with a guarantee learns on documents
+    that the model must not have seen (`held_out_share`, drawn at random): the model is then fitted once, on the others.
+    Documents without labels are kept. For a 1-D `y` there is nothing to decide: the model predicts without a rule.
 
-    A rule with a guarantee learns on documents that the model must not have seen (`held_out_share`, drawn at random):
-    the model is then fitted once, on the others.
-
-    With `probabilities` (the curve of a `Calibration`) every label's score is shown as a probability, learned on the
-    same out-of-fold scores: `predict_proba` and `thresholds` return these. The rule still reads the raw scores, so the
-    label sets do not change. ``"auto"`` does so where the rule learns on out-of-fold scores anyway: logistic curves, or
-    a `Temperature` where every document has exactly one label and one is predicted. Probabilities of a method whose
-    rule has no threshold per label stay as they are. The precision and recall of each label at any threshold are then
-    learned too (`figures_`).
+    Parameters
+    ----------
+    model : the model that scores the labels.
+    rule : the decision rule; None lets the model's own `predict` decide.
+    folds : the number of folds for out-of-fold scores, stratified by label.
+    seed : the seed of folds and held-out documents.
+    probabilities : the curve (of a `Calibration`) by which scores are shown as probabilities: "logistic", "isotonic" or
+        None. "auto" learns one where the rule learns on out-of-fold scores anyway: logistic curves, or a `Temperature`
+        where every document has exactly one label and one is predicted. `predict_proba` and `thresholds` return
+        probabilities then, and `figures_` has the precision and recall of each label at any threshold. The rule still
+        reads the raw scores, so the label sets do not change. Probabilities of a method whose rule has no threshold per
+        label stay as they are.
 
     >>> from manylabel.models.multinomial_nb import MultinomialNaiveBayes
     >>> from manylabel.decisions.accumulated_posterior import AccumulatedPosterior

@@ -22,7 +22,7 @@ from manylabel.features.reading import GUESS
 from manylabel.features.scripts import without_markup
 from manylabel.features.select import TermSelector
 from manylabel.features.terms import CountedTerms
-from manylabel.features.transformers import DocumentTransformer, FoldRows, is_transformer
+from manylabel.features.transformers import DocumentTransformer, FoldRows, is_transformer, rows_of_counts
 from manylabel.features.vector_view import VectorView
 from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable, select_columns
@@ -83,7 +83,7 @@ class FeaturePipeline(Estimator):
     transformer_: DocumentTransformer | None = None
     """The transformer in place of a vectoriser."""
     column_names_: list[str] | None = None
-    """The names of the columns of a ready-made matrix; None where they have none, and where texts were counted."""
+    """The names of the columns of a ready-made matrix; None where they have none."""
     vectors_: VectorView | None = None
     kept_: npt.NDArray[np.bool_] | None
     """The kept columns of counts that were computed before, see `fit_counts`."""
@@ -152,7 +152,7 @@ class FeaturePipeline(Estimator):
         `must_select`, nothing is selected where documents have negative values; otherwise that is an error.
         """
         given = documents_given = read_documents(documents)
-        self.vectorizer_, self.kept_, self.n_columns_ = None, None, None
+        self.vectorizer_ = self.kept_ = self.n_columns_ = self.column_names_ = None
         names: Sequence[str] | None
         if is_transformer(self.features):
             self.transformer_ = DocumentTransformer(self.features)
@@ -163,7 +163,7 @@ class FeaturePipeline(Estimator):
                 raise DataError(f"The matrix has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
             counts = pruned = given
             self.n_columns_, names = given.shape[1], terms
-            self.column_names_ = stored_names(terms, given.shape[1])
+            self.column_names_ = stored_names(terms, given.shape[1]) if self.transformer_ is None else None
         else:
             self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
             with stage("Reading words"):
@@ -179,7 +179,7 @@ class FeaturePipeline(Estimator):
         facts = self._fit_rules(rules, labels, terms)
         self.vectors_ = None if self.encoder is None else VectorView(self.encoder).fit()
         further = self._further_columns(documents_given, given)
-        rows = _rows(pruned)
+        rows = rows_of_counts(pruned)
         if self.transformer_ is not None and not self.transformer_.was_fitted:
             rows = self.transformer_.rows_in_folds(documents_given, Y)
         in_folds = self._in_folds(rows, Y, further, names, selection, weighting)
@@ -204,7 +204,7 @@ class FeaturePipeline(Estimator):
                 mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
                 X = select_columns(X, mask)
                 self.kept_[self.kept_] = mask
-        in_folds = self._in_folds(_rows(X), Y, None, None, self.selection, self.weighting)
+        in_folds = self._in_folds(rows_of_counts(X), Y, None, None, self.selection, self.weighting)
         X = self._select(X, Y, self.selection)
         unpruned = None if self.weighting or X.shape[1] == seen.shape[1] else seen
         return Learned(self._weigh(X, self.weighting), unpruned, {}, in_folds)
@@ -316,18 +316,16 @@ class FeaturePipeline(Estimator):
             X = given = self.transformer_.transform(given)
         elif not isinstance(given, Csr):
             if self.vectorizer_ is None:
-                raise DataError(
-                    "This model was trained on a matrix but was given texts. Give it a matrix with the same columns."
-                )
+                what = "This model was trained on a matrix but was given texts."
+                raise DataError(what, remedy="Give it a matrix with the same columns.")
             X = self.vectorizer_.transform(given)
         elif self.vectorizer_ is not None:
             raise DataError("This model was trained on texts but was given a matrix. Give it texts.")
         elif given.shape[1] != self.n_columns_:
-            raise DataError(
-                f"X has {given.shape[1]} features, but TextClassifier is expecting {self.n_columns_} features "
-                "as input.",
-                remedy="Give the columns that the model was trained on, in the same order.",
+            what = (
+                f"X has {given.shape[1]} features, but TextClassifier is expecting {self.n_columns_} features as input."
             )
+            raise DataError(what, remedy="Give the columns that the model was trained on, in the same order.")
         else:
             X = given
         return _beside(self._selected_and_weighed(X), self._further_columns(documents_given, given))
@@ -347,8 +345,8 @@ class FeaturePipeline(Estimator):
         if self.vectorizer_ is not None:
             names = self.vectorizer_.get_feature_names_out()
         else:
-            columns = self.column_names_ or [f"x{column}" for column in range(self.n_columns_ or 0)]
-            names = np.array(columns, dtype=object)
+            numbered = [f"x{column}" for column in range(self.n_columns_ or 0)]
+            names = np.array(self.column_names_ or numbered, dtype=object)
         if self.selector_ is not None:
             names = self.selector_.get_feature_names_out(names)
         rules = [] if self.keywords_ is None else [f"rule: {label}" for label in self.keywords_.queries()]
@@ -400,7 +398,3 @@ class FeaturePipeline(Estimator):
 
 def _beside(X: Csr, further: Csr | None) -> Csr:
     return X if further is None else Csr(sparse.hstack([X, further], format="csr"))
-
-
-def _rows(counts: Csr) -> FoldRows:
-    return lambda train, test: (Csr(counts[train]), Csr(counts[test]))

@@ -37,8 +37,6 @@ class Vectorizer(Transformer):
         Vilar, Castro & Sanchis 2004), "pairs" (of characters in scripts without spaces, words elsewhere), "marked"
         (words of scripts with vowel signs), or a regular expression with at most one group that does not backtrack
         without end; "auto" takes "words", "pairs" or "marked" by the script of the texts: see `tokens_`.
-    markup : "keep" reads HTML as text; "strip" removes it; "auto" removes it if more than half of the training
-        documents contain it: see `strips_markup_`.
     lowercase : convert texts to lower case first.
     strip_accents : None, "unicode" or "ascii".
     analyzer : "word"; "char" for runs of characters; "char_wb" for runs of characters inside words.
@@ -54,6 +52,8 @@ class Vectorizer(Transformer):
     n_hashes : use no vocabulary: the column of a term is its MurmurHash3 modulo this number, as in scikit-learn's
         `HashingVectorizer`.
     n_jobs : the number of threads; None or -1 uses all cores. The result does not depend on it.
+    markup : "keep" reads HTML as text; "strip" removes it; "auto" removes it if more than half of the training
+        documents contain it: see `strips_markup_`.
 
     >>> vectorizer = Vectorizer(min_df=2)
     >>> X = vectorizer.fit_transform(["the bus was late", "a hole in the road", "late bus, bad road"])
@@ -65,7 +65,6 @@ class Vectorizer(Transformer):
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "tokens": TOKENS,
-        "markup": OneOf("keep", "strip", GUESS),
         "lowercase": FLAG,
         "strip_accents": OneOf(None, "unicode", "ascii"),
         "analyzer": OneOf("word", "char", "char_wb"),
@@ -81,6 +80,7 @@ class Vectorizer(Transformer):
         "fields": AnyOf(OneOf(None), Satisfies("a list of field names", lambda given: is_words(given) and bool(given))),
         "n_hashes": AnyOf(OneOf(None), Number(low=1, high=2**31 - 1, whole=True)),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
+        "markup": OneOf("keep", "strip", GUESS),
     }
 
     _table: TermTable | None = None
@@ -121,7 +121,6 @@ class Vectorizer(Transformer):
         markup: str = "keep",
     ) -> None:
         self.tokens = tokens
-        self.markup = markup
         self.lowercase = lowercase
         self.strip_accents = strip_accents
         self.analyzer = analyzer
@@ -134,6 +133,18 @@ class Vectorizer(Transformer):
         self.fields = fields
         self.n_hashes = n_hashes
         self.n_jobs = n_jobs
+        self.markup = markup
+
+    def check_parameters(self) -> None:
+        """Check the parameters one by one, then those that exclude each other."""
+        super().check_parameters()
+        if self.stemmer not in (None, GUESS) and self.stemmer not in (known := stemmer_languages()):
+            raise UnknownNameError("stemmer", self.stemmer, [*known, GUESS])
+        if self.n_hashes is not None and prunes(self.min_df, self.max_df, self.max_features):
+            raise ParameterError(
+                "Vectorizer: with n_hashes there is no vocabulary to prune. Leave out min_df, max_df and "
+                "max_features, or leave out n_hashes."
+            )
 
     def fit(self, texts: Iterable[Text], y: object = None) -> Self:
         """Learn the vocabulary; `y` is ignored."""
@@ -230,6 +241,10 @@ class Vectorizer(Transformer):
         columns = np.array([find(name, -1) for name in terms.names], dtype=np.int32)
         return self.framed(terms.counts(columns, len(self.terms_)), texts)
 
+    def text_counter(self) -> Callable[[str], CountedTerms] | None:
+        """A function that counts the learned terms of one text, identical to `transform`; None if there is none."""
+        return None if self.n_hashes is not None else self.analysis_.text_counter(self._finished())
+
     @property
     def terms_(self) -> list[str]:
         """The term of each column, in alphabetical order; empty with hashing."""
@@ -258,6 +273,21 @@ class Vectorizer(Transformer):
     def reading_(self) -> list[str]:
         """What was chosen for the texts, in words: the stemmer, tokens for scripts without spaces, HTML."""
         return self._reading.phrases()
+
+    @property
+    def analysis_(self) -> Analysis:
+        """How texts become terms, by the settings and what was chosen for the training texts."""
+        stopped = stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words or ()
+        return Analysis(
+            tokens=self.tokens_,
+            lowercase=bool(self.lowercase),
+            strip_accents=self.strip_accents,
+            analyzer=self.analyzer,
+            ngram_range=(int(self.ngram_range[0]), int(self.ngram_range[1])),
+            stop_words=frozenset(stopped),
+            stemmer=self.stemmer_,
+            fields=None if self.fields is None else tuple(self.fields),
+        )
 
     @property
     def document_frequency_(self) -> Ints:
@@ -365,36 +395,6 @@ class Vectorizer(Transformer):
             documents = [without_markup(text) for text in documents]
         return self.analysis_.terms(documents, available_threads(self.n_jobs))
 
-    @property
-    def analysis_(self) -> Analysis:
-        """How texts become terms, by the settings and what was chosen for the training texts."""
-        stopped = stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words or ()
-        return Analysis(
-            tokens=self.tokens_,
-            lowercase=bool(self.lowercase),
-            strip_accents=self.strip_accents,
-            analyzer=self.analyzer,
-            ngram_range=(int(self.ngram_range[0]), int(self.ngram_range[1])),
-            stop_words=frozenset(stopped),
-            stemmer=self.stemmer_,
-            fields=None if self.fields is None else tuple(self.fields),
-        )
-
-    def text_counter(self) -> Callable[[str], CountedTerms] | None:
-        """A function that counts the learned terms of one text, identical to `transform`; None if there is none."""
-        return None if self.n_hashes is not None else self.analysis_.text_counter(self._finished())
-
     def _open_settings(self) -> dict[str, Any]:
         """The settings that may be left to the texts."""
         return {"tokens": self.tokens, "stemmer": self.stemmer, "markup": self.markup}
-
-    def check_parameters(self) -> None:
-        """Check the parameters one by one, then those that exclude each other."""
-        super().check_parameters()
-        if self.stemmer not in (None, GUESS) and self.stemmer not in (known := stemmer_languages()):
-            raise UnknownNameError("stemmer", self.stemmer, [*known, GUESS])
-        if self.n_hashes is not None and prunes(self.min_df, self.max_df, self.max_features):
-            raise ParameterError(
-                "Vectorizer: with n_hashes there is no vocabulary to prune. Leave out min_df, max_df and "
-                "max_features, or leave out n_hashes."
-            )

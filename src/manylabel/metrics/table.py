@@ -22,18 +22,19 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric of predicted label sets. `greater_is_better` is None for a number that is neither good nor bad.
-
-    `over` names the labels of a macro average (see `chosen_labels`); it is None for other metrics.
-    """
+    """A metric of predicted label sets, with what a table or a page says of it."""
 
     name: str
+    """The name in options and results, such as "micro-f1"."""
     title: str
     compute: Callable[[Counts], float]
     greater_is_better: bool | None
+    """None for a number that is neither good nor bad."""
     convention: str
+    """How empty sets, zero denominators and absent labels count, as a sentence."""
     source: str
     over: Over | None = None
+    """The labels of a macro average, see `chosen_labels`; None for other metrics."""
 
 
 _BOTH_EMPTY = "Mean over documents; 1 where the true and the predicted set are both empty, 0 where only one of them is."
@@ -48,14 +49,15 @@ _MANNING = "Manning, Raghavan & Schütze 2008, section 13.6"
 
 
 def _macro(name: str, title: str, function: Callable[..., by_label.MacroMean], over: Over, mean: str) -> Metric:
+    """A macro average: the mean over the labels that `over` names."""
     return Metric(
         name,
         title,
-        lambda counts: function(counts.labels, over).value,
-        True,
-        f"{mean} over {_LABELS[over]}",
-        _MANNING,
-        over,
+        compute=lambda counts: function(counts.labels, over).value,
+        greater_is_better=True,
+        convention=f"{mean} over {_LABELS[over]}",
+        source=_MANNING,
+        over=over,
     )
 
 
@@ -63,20 +65,27 @@ _TABLE = (
     Metric(
         "micro-precision",
         "Micro precision",
-        lambda counts: by_label.micro_precision(counts.labels),
-        True,
-        _POOLED,
-        "Vilar, Castro & Sanchis 2004, eq. 26",
+        compute=lambda counts: by_label.micro_precision(counts.labels),
+        greater_is_better=True,
+        convention=_POOLED,
+        source="Vilar, Castro & Sanchis 2004, eq. 26",
     ),
     Metric(
         "micro-recall",
         "Micro recall",
-        lambda counts: by_label.micro_recall(counts.labels),
-        True,
-        _POOLED,
-        "Vilar, Castro & Sanchis 2004, eq. 27",
+        compute=lambda counts: by_label.micro_recall(counts.labels),
+        greater_is_better=True,
+        convention=_POOLED,
+        source="Vilar, Castro & Sanchis 2004, eq. 27",
     ),
-    Metric("micro-f1", "Micro F1", lambda counts: by_label.micro_f1(counts.labels), True, _POOLED, _MANNING),
+    Metric(
+        "micro-f1",
+        "Micro F1",
+        compute=lambda counts: by_label.micro_f1(counts.labels),
+        greater_is_better=True,
+        convention=_POOLED,
+        source=_MANNING,
+    ),
     _macro("macro-precision", "Macro precision", by_label.macro_precision, "all", "Mean of precision"),
     _macro("macro-recall", "Macro recall", by_label.macro_recall, "all", "Mean of recall"),
     _macro("macro-f1", "Macro F1", by_label.macro_f1, "all", "Mean of F1"),
@@ -98,102 +107,115 @@ _TABLE = (
     Metric(
         "label-accuracy",
         "Accuracy per label, mean",
-        lambda counts: by_label.pooled_accuracy(counts.labels),
-        True,
-        "Share of right yes/no decisions over all documents and labels: 1 − Hamming loss.",
-        "Sebastiani 2002, section 7.1",
+        compute=lambda counts: by_label.pooled_accuracy(counts.labels),
+        greater_is_better=True,
+        convention="Share of right yes/no decisions over all documents and labels: 1 − Hamming loss.",
+        source="Sebastiani 2002, section 7.1",
     ),
     Metric(
         "jaccard",
         "Jaccard index",
-        lambda counts: by_document.jaccard(counts.documents),
-        True,
-        _BOTH_EMPTY,
-        _GODBOLE + ", there called accuracy",
+        compute=lambda counts: by_document.jaccard(counts.documents),
+        greater_is_better=True,
+        convention=_BOTH_EMPTY,
+        source=_GODBOLE + ", there called accuracy",
     ),
     Metric(
         "sample-precision",
         "Precision per document",
-        lambda counts: by_document.sample_precision(counts.documents),
-        True,
-        _BOTH_EMPTY,
-        _GODBOLE,
+        compute=lambda counts: by_document.sample_precision(counts.documents),
+        greater_is_better=True,
+        convention=_BOTH_EMPTY,
+        source=_GODBOLE,
     ),
     Metric(
         "sample-recall",
         "Recall per document",
-        lambda counts: by_document.sample_recall(counts.documents),
-        True,
-        _BOTH_EMPTY,
-        _GODBOLE,
+        compute=lambda counts: by_document.sample_recall(counts.documents),
+        greater_is_better=True,
+        convention=_BOTH_EMPTY,
+        source=_GODBOLE,
     ),
     Metric(
         "sample-f1",
         "F1 per document",
-        lambda counts: by_document.sample_f1(counts.documents),
-        True,
-        _BOTH_EMPTY,
-        "Ueda & Saito 2002, section 4.1",
+        compute=lambda counts: by_document.sample_f1(counts.documents),
+        greater_is_better=True,
+        convention=_BOTH_EMPTY,
+        source="Ueda & Saito 2002, section 4.1",
     ),
     Metric(
         "f1-of-means",
         "F1 of mean precision and recall per document",
-        lambda counts: by_document.f1_of_means(counts.documents),
-        True,
-        "F1 of the means over documents of precision and recall; each of them 1 where both sets are empty.",
-        _GODBOLE + ", as printed",
+        compute=lambda counts: by_document.f1_of_means(counts.documents),
+        greater_is_better=True,
+        convention="F1 of the means over documents of precision and recall; each of them 1 where both sets are empty.",
+        source=_GODBOLE + ", as printed",
     ),
     Metric(
         "exact-match",
         "Exact match",
-        lambda counts: by_document.exact_match(counts.documents),
-        True,
-        "Share of documents whose set is exactly right, empty sets included; the accuracy of single labels.",
-        "Vilar, Castro & Sanchis 2004",
+        compute=lambda counts: by_document.exact_match(counts.documents),
+        greater_is_better=True,
+        convention="Share of documents whose set is exactly right, empty sets included; the accuracy of single labels.",
+        source="Vilar, Castro & Sanchis 2004",
     ),
     Metric(
         "zero-one-loss",
         "0/1 loss",
-        lambda counts: by_document.zero_one_loss(counts.documents),
-        False,
-        "Share of documents whose set is not exactly right: 1 − exact match.",
-        "Vilar, Castro & Sanchis 2004",
+        compute=lambda counts: by_document.zero_one_loss(counts.documents),
+        greater_is_better=False,
+        convention="Share of documents whose set is not exactly right: 1 − exact match.",
+        source="Vilar, Castro & Sanchis 2004",
     ),
     Metric(
         "hamming-loss",
         "Hamming loss",
-        lambda counts: by_document.hamming_loss(counts.documents),
-        False,
-        "Share of wrong cells of the documents × labels table, all labels counted.",
-        "Schapire & Singer 2000; Lee 2018",
+        compute=lambda counts: by_document.hamming_loss(counts.documents),
+        greater_is_better=False,
+        convention="Share of wrong cells of the documents × labels table, all labels counted.",
+        source="Schapire & Singer 2000; Lee 2018",
     ),
     Metric(
         "all-negative-share",
         "Documents with nothing predicted",
-        lambda counts: by_document.all_negative_share(counts.documents),
-        None,
-        "Share of all documents, labelled or not.",
-        "Godbole & Sarawagi 2004, section 5.5",
+        compute=lambda counts: by_document.all_negative_share(counts.documents),
+        greater_is_better=None,
+        convention="Share of all documents, labelled or not.",
+        source="Godbole & Sarawagi 2004, section 5.5",
     ),
     Metric(
         "true-cardinality",
         "True labels per document",
-        lambda counts: by_document.true_cardinality(counts.documents),
-        None,
-        "Mean over all documents, unlabelled ones included.",
-        "Tsoumakas & Katakis 2007",
+        compute=lambda counts: by_document.true_cardinality(counts.documents),
+        greater_is_better=None,
+        convention="Mean over all documents, unlabelled ones included.",
+        source="Tsoumakas & Katakis 2007",
     ),
     Metric(
         "predicted-cardinality",
         "Predicted labels per document",
-        lambda counts: by_document.predicted_cardinality(counts.documents),
-        None,
-        "Mean over all documents, those with nothing predicted included.",
-        "Tsoumakas & Katakis 2007",
+        compute=lambda counts: by_document.predicted_cardinality(counts.documents),
+        greater_is_better=None,
+        convention="Mean over all documents, those with nothing predicted included.",
+        source="Tsoumakas & Katakis 2007",
     ),
 )
 
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
+
+
+def find_metric(name: str) -> Metric:
+    """The metric with this name; the error for an unknown name suggests the nearest.
+
+    >>> find_metric("micro-f")
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.UnknownNameError: Unknown metric: 'micro-f'. Did you mean 'micro-f1'? Known: ...
+    """
+    if name not in METRICS:
+        raise UnknownNameError("metric", name, METRICS)
+    return METRICS[name]
 
 
 def count_all(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> Counts:
@@ -222,16 +244,3 @@ def conventions() -> dict[str, str]:
     'Share of documents whose set is not exactly right: 1 − exact match.'
     """
     return {name: metric.convention for name, metric in METRICS.items()}
-
-
-def find_metric(name: str) -> Metric:
-    """The metric with this name; the error for an unknown name suggests the nearest.
-
-    >>> find_metric("micro-f")
-    Traceback (most recent call last):
-    ...
-    manylabel.exceptions.UnknownNameError: Unknown metric: 'micro-f'. Did you mean 'micro-f1'? Known: ...
-    """
-    if name not in METRICS:
-        raise UnknownNameError("metric", name, METRICS)
-    return METRICS[name]

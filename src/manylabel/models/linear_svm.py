@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,23 +50,28 @@ class LinearSVM(MultiLabelModel):
 
     squared_hinge   max(0, 1 − m)²          hinge   max(0, 1 − m)          logistic   log(1 + e^−m): scores are log-odds
 
-    `bias` is ``"regularised"`` (a constant feature of value `intercept_scaling`, which adds ½ (b / scaling)² to the
-    objective, as LIBLINEAR), ``"free"`` (not in the objective, as SVM-light) or ``"none"``. `C` and `J` are numbers, or
-    one number for each label. `sample_weight` multiplies C document by document. A label without positives scores −1,
-    one without negatives +1, with w = 0; as log-odds −∞ and +∞.
+    A label without positives scores −1, one without negatives +1, with w = 0; as log-odds −∞ and +∞.
 
-    `tol` bounds the largest violation of the optimality conditions, in units of the margin. `keep_dual` keeps the dual
-    coefficients α as `dual_coef_` (documents × labels); `fit(..., initial=α)` starts from them, with another C, after
-    other exclusions, or with documents appended. `warm_start` does both from one `fit` to the next.
-
-    With many labels most of the memory and of a model file is weights close to 0: terms of the negatives. `prune` drops
-    each label's smallest weights, as long as their norm is at most this share of ‖w‖; no score of a document of length
-    1 changes by more than that. ``"auto"`` is 0.2 from 2²⁴ terms × labels on, which keeps a tenth of the weights or
-    less, and 0 below: all weights are kept (docs/decisions/0021).
+    Parameters
+    ----------
+    loss : the loss of a margin m, see above.
+    C, J : the cost of errors, and by how much those of positives cost more; numbers, or one number for each label.
+        `sample_weight` of `fit` multiplies C document by document.
+    bias, intercept_scaling : "regularised" (a constant feature of the value `intercept_scaling`, which adds
+        ½ (b / scaling)² to the objective, as LIBLINEAR), "free" (not in the objective, as SVM-light) or "none".
+    tol : the largest violation of the optimality conditions at the end, in units of the margin. From 1e-5 on the solver
+        computes in single precision.
+    max_iter : the largest number of epochs, per label.
+    seed, n_jobs : the seed of the order of documents; the number of threads, on which the result does not depend.
+    keep_dual : keep the dual coefficients α as `dual_coef_` (documents × labels). ``fit(..., initial=α)`` starts from
+        them, with another C, after other exclusions, or with documents appended.
+    warm_start : keep them, and start from them in the next `fit`.
+    prune : drop each label's smallest weights, as long as their norm is at most this share of ‖w‖; no score of a
+        document of length 1 changes by more. "auto" is 0.2 from 2²⁴ terms × labels on, which keeps a tenth of the
+        weights or less, and 0 below (docs/decisions/0021).
 
     Source: Godbole & Sarawagi 2004, section 2; Manning, Raghavan & Schütze 2008, chapter 15; the solver is described in
-    `manylabel.kernels.linear_reference`. It computes in single precision from `tol` 1e-5 on, and the result does not
-    depend on the number of threads.
+    `manylabel.kernels.linear_reference`.
 
     >>> X, Y = np.array([[3.0], [2.0], [0.0]]), np.array([[1], [0], [0]])
     >>> model = LinearSVM(loss="hinge", C=1e3, bias="free", tol=1e-6, max_iter=10_000).fit(X, Y)
@@ -168,21 +173,15 @@ class LinearSVM(MultiLabelModel):
         weights = None if sample_weight is None else check_weights(sample_weight, features.shape[0], "LinearSVM")
         fits = former is not None and _fits(former, targets.Y.shape)
         if initial is not None and not fits:
-            raise DataError(
-                f"LinearSVM: initial has shape {_shape(initial)}, but {there_are(targets.Y.shape[0], 'document')} (it "
-                f"may have fewer) and {counted(targets.Y.shape[1], 'label')}."
-            )
+            found, wanted = np.shape(cast(Any, initial)), there_are(targets.Y.shape[0], "document")
+            more = f"(it may have fewer) and {counted(targets.Y.shape[1], 'label')}"
+            raise DataError(f"LinearSVM: initial has shape {found}, but {wanted} {more}.")
         self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None, deadline)
         return self
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
         """Learn with C multiplied by the weight of each document."""
         return self.fit(X, Y, sample_weight=weights)
-
-    def for_labels(self, labels: Ints) -> Self:
-        """An unfitted copy for some of the labels: of costs that differ by label, theirs."""
-        costs = {"C": np.asarray(self.C, dtype=np.float64), "J": np.asarray(self.J, dtype=np.float64)}
-        return unfitted_copy(self).set_params(**{name: values[labels] for name, values in costs.items() if values.ndim})
 
     def fit_with_costs(self, X: Csr, Y: Csr, costs: Floats) -> Self:
         """Learn with J multiplied by `costs`, label by label."""
@@ -192,43 +191,6 @@ class LinearSVM(MultiLabelModel):
     def fit_excluding(self, X: Csr, Y: Csr, excluded: Csr) -> Self:
         """Learn each label without the documents that are excluded for it."""
         return self.fit(X, Y, excluded=excluded)
-
-    def joined(self, models: Sequence[Self], n_features: int, columns: Sequence[Columns] | None = None) -> Self:
-        """One SVM with the labels of several, without dual coefficients, which belong to one fit."""
-        whole, tables = unfitted_copy(self), [sparse.csc_array(one.weights_) for one in models]
-        terms = [table.indices if columns is None else columns[at][table.indices] for at, table in enumerate(tables)]
-        sizes = np.concatenate([np.diff(table.indptr) for table in tables]) if tables else np.zeros(0, dtype=np.int64)
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        narrow = starts[-1] <= np.iinfo(np.int32).max  # SciPy widens all indices to the wider of both
-        cells = np.concatenate([np.zeros(0, dtype=np.float32), *(table.data for table in tables)])
-        places = np.concatenate([np.zeros(0, dtype=np.int32), *terms])
-        by_label = Csr((cells, places, starts.astype(np.int32) if narrow else starts), shape=(len(sizes), n_features))
-        weights = Csr(by_label.T.tocsr())
-        in_all = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
-        dense = in_all < weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
-        whole.weights_ = weights.toarray() if dense else weights
-        whole.intercept_ = np.concatenate([np.zeros(0), *(one.intercept_ for one in models)])
-        whole.n_iter_ = np.concatenate([np.zeros(0, dtype=np.int64), *(one.n_iter_ for one in models)])
-        whole.n_features_in_, whole.n_labels_ = n_features, len(sizes)
-        whole.classes_, whole.label_form_ = np.arange(len(sizes)), "sparse"
-        return whole
-
-    def of_labels(self, columns: Ints) -> Self:
-        """The SVMs of some labels: their weights, and of costs that differ by label, theirs."""
-        taken = label_axis.of_labels(self, columns)
-        return self.for_labels(columns).restore(taken.learned_state())
-
-    def beside(self, other: MultiLabelModel) -> MultiLabelModel:
-        """The SVMs of both, without dual coefficients."""
-        if not isinstance(other, LinearSVM):
-            return super().beside(other)
-        pair, both = (self, other), unfitted_copy(self)
-        for name in ("C", "J"):
-            costs = [np.asarray(one.get_params()[name], dtype=np.float64) for one in pair]
-            if any(cost.ndim for cost in costs):
-                whole = [np.broadcast_to(cost, one.n_labels_) for cost, one in zip(costs, pair, strict=True)]
-                both.set_params(**{name: np.concatenate(whole)})
-        return both.joined(pair, self.n_features_in_)
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data without weights or exclusions."""
@@ -317,6 +279,50 @@ class LinearSVM(MultiLabelModel):
                 stacklevel=4,
             )
 
+    # --- some of the labels -------------------------------------------------------------------------------------------
+
+    def for_labels(self, labels: Ints) -> Self:
+        """An unfitted copy for some of the labels: of costs that differ by label, theirs."""
+        costs = {"C": np.asarray(self.C, dtype=np.float64), "J": np.asarray(self.J, dtype=np.float64)}
+        return unfitted_copy(self).set_params(**{name: values[labels] for name, values in costs.items() if values.ndim})
+
+    def joined(self, models: Sequence[Self], n_features: int, columns: Sequence[Columns] | None = None) -> Self:
+        """One SVM with the labels of several, without dual coefficients, which belong to one fit."""
+        whole, tables = unfitted_copy(self), [sparse.csc_array(one.weights_) for one in models]
+        terms = [table.indices if columns is None else columns[at][table.indices] for at, table in enumerate(tables)]
+        sizes = np.concatenate([np.diff(table.indptr) for table in tables]) if tables else np.zeros(0, dtype=np.int64)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        narrow = starts[-1] <= np.iinfo(np.int32).max  # SciPy widens all indices to the wider of both
+        cells = np.concatenate([np.zeros(0, dtype=np.float32), *(table.data for table in tables)])
+        places = np.concatenate([np.zeros(0, dtype=np.int32), *terms])
+        by_label = Csr((cells, places, starts.astype(np.int32) if narrow else starts), shape=(len(sizes), n_features))
+        weights = Csr(by_label.T.tocsr())
+        in_all = weights.shape[0] * weights.shape[1] * weights.dtype.itemsize
+        dense = in_all < weights.data.nbytes + weights.indices.nbytes + weights.indptr.nbytes
+        whole.weights_ = weights.toarray() if dense else weights
+        whole.intercept_ = np.concatenate([np.zeros(0), *(one.intercept_ for one in models)])
+        whole.n_iter_ = np.concatenate([np.zeros(0, dtype=np.int64), *(one.n_iter_ for one in models)])
+        whole.n_features_in_, whole.n_labels_ = n_features, len(sizes)
+        whole.classes_, whole.label_form_ = np.arange(len(sizes)), "sparse"
+        return whole
+
+    def of_labels(self, columns: Ints) -> Self:
+        """The SVMs of some labels: their weights, and of costs that differ by label, theirs."""
+        taken = label_axis.of_labels(self, columns)
+        return self.for_labels(columns).restore(taken.learned_state())
+
+    def beside(self, other: MultiLabelModel) -> MultiLabelModel:
+        """The SVMs of both, without dual coefficients."""
+        if not isinstance(other, LinearSVM):
+            return super().beside(other)
+        pair, both = (self, other), unfitted_copy(self)
+        for name in ("C", "J"):
+            costs = [np.asarray(one.get_params()[name], dtype=np.float64) for one in pair]
+            if any(cost.ndim for cost in costs):
+                whole = [np.broadcast_to(cost, one.n_labels_) for cost, one in zip(costs, pair, strict=True)]
+                both.set_params(**{name: np.concatenate(whole)})
+        return both.joined(pair, self.n_features_in_)
+
     # --- scoring ----------------------------------------------------------------------------------------------
 
     def score_batch(self, X: Csr) -> Floats:
@@ -379,15 +385,10 @@ class LinearSVM(MultiLabelModel):
         return Csr(self.weights_.T.tocsr())
 
 
-def _shape(table: Any) -> tuple[int, int]:
-    found = np.shape(table)
-    return (int(found[0]), int(found[1])) if len(found) == 2 else (-1, -1)
-
-
 def _fits(table: object, shape: tuple[int, int]) -> bool:
     """Whether a table of an earlier fit has the same labels and no more documents."""
-    n_documents, n_labels = _shape(table)
-    return 0 <= n_documents <= shape[0] and n_labels == shape[1]
+    found = np.shape(cast(Any, table))
+    return len(found) == 2 and found[0] <= shape[0] and found[1] == shape[1]
 
 
 def _table(table: Any) -> Csr | None:

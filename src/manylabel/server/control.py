@@ -44,6 +44,10 @@ class Health(BaseModel):
     status: str
 
 
+OF_DATA = ("/v1/data", "/v1/jobs", "/v1/corpora")
+"""Addresses that exist where the server was started with --data."""
+
+
 class Readiness(BaseModel):
     """Whether requests are answered, by how many workers, and which model files could not be loaded."""
 
@@ -109,7 +113,7 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     """The application that answers what the dialects do not."""
     app = FastAPI(title="manylabel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(LimitedBodies, limit=settings.limits.body)
-    _add_errors(app)
+    _add_errors(app, keeps_data=settings.data is not None)
     _add_operations(app, models, settings, metrics)
     _add_models(app, models)
     _add_reload(app, models, metrics)
@@ -143,7 +147,7 @@ class LimitedBodies:
         await self.app(scope, receive if is_upload else limited, send)
 
 
-def _add_errors(app: FastAPI) -> None:
+def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     def answer(problem: RequestError) -> Response:
         kind, body = problem_json(problem)
         return Response(body, problem.status, problem.headers, kind.decode())
@@ -161,6 +165,8 @@ def _add_errors(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         if error.status_code == 405:
             return answer(method_not_allowed(request.method, (error.headers or {}).get("Allow", "other methods")))
+        if error.status_code == 404 and not keeps_data and request.url.path.startswith(OF_DATA):
+            return answer(RequestError(404, "This server keeps no data and runs no jobs. Start it with --data DIR."))
         if error.status_code == 404:
             return answer(RequestError(404, "There is nothing at this address. /v1/openapi.json lists all addresses."))
         return answer(RequestError(error.status_code, str(error.detail), error.headers))
@@ -174,6 +180,12 @@ def _add_errors(app: FastAPI) -> None:
     app.add_exception_handler(ManylabelError, mistaken)
 
 
+def _without_folder(problem: str) -> str:
+    """The problem of a model file without the folder of the file: who asks may have no token."""
+    place, colon, what = problem.partition(": ")
+    return f"{FilePath(place).name}{colon}{what}"
+
+
 def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:
     @app.get("/health", tags=["operations"], summary="Whether the server answers")
     async def health(request: Request) -> Health:
@@ -183,7 +195,8 @@ def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: M
     @app.get("/ready", tags=["operations"], summary="Whether requests are answered")
     async def ready(request: Request) -> Readiness:
         request.scope[ROUTE] = "health"
-        return Readiness(ready=True, workers=len(metrics.ready_workers()), failures=models.failures)
+        failures = {name: _without_folder(why) for name, why in models.failures.items()}
+        return Readiness(ready=True, workers=len(metrics.ready_workers()), failures=failures)
 
     @app.get("/metrics", tags=["operations"], summary="Counters for Prometheus", response_class=PlainTextResponse)
     async def report(request: Request) -> Response:

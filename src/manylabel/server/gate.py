@@ -98,11 +98,10 @@ class Gate:
         """Raise the problem of a request that may not pass."""
         if self.token is not None:
             if not hmac.compare_digest(_digest(headers.get(b"authorization", b"")), self.token):
-                raise RequestError(
-                    401,
-                    "This server needs its token in the header Authorization: Bearer TOKEN.",
-                    {"WWW-Authenticate": "Bearer"},
-                )
+                what = "This server needs its token in the header Authorization: Bearer TOKEN."
+                if b"authorization" in headers:
+                    what = "The header Authorization does not hold the token of this server: Bearer TOKEN."
+                raise RequestError(401, what, {"WWW-Authenticate": "Bearer"})
         elif headers.get(b"host", b"").rpartition(b":")[0] not in self.hosts and headers.get(b"host") not in self.hosts:
             # A page of another site that has its own name resolve to this computer must not read answers.
             raise RequestError(421, "The server answers to localhost and its own address only. Start it with --token.")

@@ -96,7 +96,9 @@ class Call:
         try:
             return decoder.decode(self.body)
         except msgspec.ValidationError as error:
-            raise RequestError(wrong, f"The body has another form than expected: {error}.") from None
+            raise RequestError(
+                wrong, f"The body has another form than expected: {error}. See /v1/openapi.json."
+            ) from None
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise RequestError(400, f"The body is not valid JSON: {error}.") from None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.exceptions import MissingDataError, ParameterError, UnknownNameError
 from manylabel.tasks.serving import usable_cores
 
 SHORTEST_TOKEN = 16
@@ -104,6 +104,8 @@ def check_exposure(host: str, token: str | None) -> None:
 
 def read_token(path: Path) -> str:
     """The token in a file: its only line, long enough not to be guessed."""
+    if not path.is_file():
+        raise MissingDataError(f"{path}: there is no such token file. Make one with: openssl rand -hex 32 > {path}")
     token = path.read_text(encoding="utf-8").strip()
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise ParameterError(

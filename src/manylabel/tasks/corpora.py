@@ -128,7 +128,7 @@ def load_source(
         _warn_of_several_parents(corpus)
     how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
     remark(f"{source.data}: {'; '.join([how, *choices_of(corpus)])}.")
-    if model is not None and corpus.counts is not None:
+    if model is not None and corpus.counts is not None and corpus.terms is not None:
         model.check_columns(corpus.terms)
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
 
