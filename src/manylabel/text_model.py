@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import LabelForm, class_values
-from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.data.label_vocabulary import LabelVocabulary, addresses_of
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Ints, Transformer
 from manylabel.exceptions import DataError
@@ -64,8 +64,7 @@ class TextModel(Transformer):
     @property
     def label_addresses(self) -> dict[str, str]:
         """The address (URI) of each label that has one."""
-        known = {} if self.vocabulary is None else self.vocabulary.addresses_by_name()
-        return {name: known[name] for name in self.labels_ if name in known}
+        return addresses_of(self.vocabulary, self.labels_)
 
     @property
     def hierarchy(self) -> Hierarchy | None:

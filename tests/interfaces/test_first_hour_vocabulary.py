@@ -101,6 +101,24 @@ def test_point_1_the_vocabulary_is_printed(tmp_path: Path, capsys: pytest.Captur
     assert "directory: folder of .txt files with .tsv or .key label files" in capsys.readouterr().out
 
 
+def test_addresses_that_a_vocabulary_lacks_or_names_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An incomplete vocabulary: every label has its address, and what is not named is counted."""
+    uri = "http://example.org/v/{}"
+    rows = [("steel bridge", 1), ("paint coat", 2), ("wood lacquer", 3), ("old bird", 4)]
+    table, words, model = tmp_path / "train.tsv", tmp_path / "words.tsv", tmp_path / "model.manylabel"
+    table.write_text("".join(f"{text} of number {row}\t<{uri.format(key)}>\n" for row, (text, key) in enumerate(rows)))
+    names = [(1, "bridges"), (2, "coating"), (3, "coating")]
+    words.write_text("".join(f"<{uri.format(key)}>\t{name}\n" for key, name in names))
+    options = ["--vocabulary", str(words), "--method", "nb-binary", "--model", str(model)]
+    assert run(["train", str(table), *options]) == 0
+    out = capsys.readouterr().out
+    shared = "2 labels share their names with other concepts and keep their addresses; 1 label is not in it."
+    assert f"names 1 label; {shared}" in out
+    assert "4 of 4 labels have a single training document, and can hardly be learned." in out
+    unnamed = [uri.format(key) for key in (2, 3, 4)]
+    assert TextClassifier.load(model).label_addresses == {"bridges": uri.format(1), **dict(zip(unnamed, unnamed))}
+
+
 def test_point_16_tables_of_predictions_have_addresses(tmp_path: Path) -> None:
     """Points 11 and 16: labels, their addresses and scores are columns of every format, also for a folder of texts."""
     table, texts = _layout(tmp_path)

@@ -82,7 +82,7 @@ def explain(
     for name, one in found:
         show(explanation_blocks(one, terms, f"Document {name}" if len(found) > 1 else None))
     if not found:
-        remark("There is no document to explain.")
+        remark(f"There is no document to explain. Give a text: manylabel explain {model} 'A text'")
 
 
 def _explanations(

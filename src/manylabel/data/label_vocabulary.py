@@ -145,6 +145,23 @@ class LabelVocabulary:
         return cls(names, plain["language"], plain["source"])
 
 
+def is_address(label: str) -> bool:
+    """Whether a label is an address itself, such as ``http://x.org/1``."""
+    return "://" in label and len(label.split()) == 1
+
+
+def addresses_of(vocabulary: LabelVocabulary | None, labels: Iterable[str]) -> dict[str, str]:
+    """The address of each label that a vocabulary names; one that it lacks may be an address itself.
+
+    >>> addresses_of(LabelVocabulary({"": {"http://x/1": "cat"}}), ["cat", "dog", "http://x/2"])
+    {'cat': 'http://x/1', 'http://x/2': 'http://x/2'}
+    """
+    if vocabulary is None:
+        return {}
+    known = vocabulary.addresses_by_name()
+    return {label: known.get(label, label) for label in labels if label in known or is_address(label)}
+
+
 def bare_address(label: str) -> str:
     """A label without the angle brackets of an address.
 

@@ -181,7 +181,7 @@ def _frequencies_text(labels: LabelFacts, median: float) -> str:
     top, few, used = labels.by_frequency[0], labels.labels_with_at_most, labels.used
     text = (
         f"The most frequent label, {top.label}, is on {counted(top.documents, 'document')}; half of the labels are on "
-        f"{median:,.0f} or fewer."
+        f"at most {counted(round(median), 'document')}."
     )
     counts = [
         f"{counted(few[limit], 'is', 'are')} on at most {limit}"

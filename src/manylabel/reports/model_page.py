@@ -34,6 +34,7 @@ def training_page(trained: TrainingRecord, data: str, settings: str = "") -> lis
         *_chosen(trained),
         *([Note(guarantee_text(trained.guarantee))] if trained.guarantee is not None else []),
         *_quality(trained, data, settings),
+        *([Note(_once_text(trained))] if trained.labels_once > trained.labels / 2 else []),
         *([Note(trained.vocabulary)] if trained.vocabulary is not None else []),
         *skipped_notes(trained.skipped),
         Note(f"The model is in {trained.model}."),
@@ -51,6 +52,14 @@ def _label_number_text(trained: TrainingRecord) -> str | None:
     if trained.one_label_each:
         return "Every document has exactly one label, but any number is predicted (--single-label: exactly one)."
     return f"{ONE_LABEL} (--multi-label: any number)." if trained.single_label else None
+
+
+def _once_text(trained: TrainingRecord) -> str:
+    """A sentence on labels of a single document, and what works where most labels are of this kind."""
+    return (
+        f"{trained.labels_once:,} of {counted(trained.labels, 'label')} have a single training document, and can "
+        "hardly be learned. Let people choose from the best labels (predict --top 10), or add documents."
+    )
 
 
 ONE_LABEL = "Exactly one label is predicted per document, the one with the highest score"

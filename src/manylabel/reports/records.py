@@ -55,6 +55,8 @@ class TrainingRecord(Record):
     """Whether every training document has exactly one label."""
     single_label: bool = False
     """Whether exactly one label is predicted per document."""
+    labels_once: int = 0
+    """How many labels have a single training document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def vocabulary_text(corpus: Corpus) -> str | None:
     if corpus.vocabulary is None:
         return None
     words = corpus.vocabulary
-    known = len(words.addresses)
+    known, shared = len(words.addresses), len(words.addresses.intersection(corpus.label_names))
     if _is_own(corpus):
         return f"The data give the {counted(known, 'address', 'addresses')} of labels beside their names."
     others = [language for language in words.languages if language != words.language]
@@ -79,8 +79,10 @@ def vocabulary_text(corpus: Corpus) -> str | None:
     named = f" in the language {words.language!r}{also}" if words.language else ""
     rest = len(corpus.label_names) - known
     unknown = f"; {counted(rest, 'label is', 'labels are')} not in it" if rest > 0 else ""
+    alike = f"; {counted(shared, 'label shares its name', 'labels share their names')} with other concepts and "
+    alike += "keeps its address" if shared == 1 else "keep their addresses"
     name = Path(words.source).name
-    return f"The vocabulary {name} names {counted(known, 'label')}{named}{unknown}."
+    return f"The vocabulary {name} names {counted(known - shared, 'label')}{named}{alike if shared else ''}{unknown}."
 
 
 def _is_own(corpus: Corpus) -> bool:

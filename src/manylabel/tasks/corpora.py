@@ -167,7 +167,7 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
             labels = [own.get(label, label) for label in corpus.label_names]
             found = find_vocabulary(Path(source.data), labels, Limits.of(source.limits))
         except MissingExtraError as error:
-            message = f"A thesaurus beside the data was not read, so labels are not named by it. {error}"
+            message = f"The thesaurus beside the data was not read, so that it names no labels. {error}"
             warnings.warn(message, ManylabelWarning, stacklevel=3)
     if found is not None:
         language = source.label_language

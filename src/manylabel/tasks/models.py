@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -15,7 +17,7 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.corpus import Text
-from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.data.label_vocabulary import LabelVocabulary, addresses_of
 from manylabel.data.problems import Problem
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
@@ -201,6 +203,7 @@ def train(
         vocabulary=vocabulary_text(loaded.corpus),
         one_label_each=all(len(names) == 1 for names in corpus.label_sets),
         single_label=classifier.predicts_one_label,
+        labels_once=sum(times == 1 for times in Counter(chain.from_iterable(corpus.label_sets)).values()),
     )
     return Trained(classifier, record)
 
@@ -328,9 +331,8 @@ def _record(opened: ModelFile) -> ModelRecord:
 
 
 def _addresses(plain: Mapping[str, Any] | None, labels: list[str]) -> dict[str, str]:
-    """The address of each label that a vocabulary, given as plain data, named."""
-    known = {} if plain is None else LabelVocabulary.from_dict(plain).addresses_by_name()
-    return {label: known[label] for label in labels if label in known}
+    """The address of each label that has one, by a vocabulary that is given as plain data."""
+    return addresses_of(None if plain is None else LabelVocabulary.from_dict(plain), labels)
 
 
 def _choices(state: dict[str, Any]) -> Reading:

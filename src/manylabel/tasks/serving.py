@@ -15,6 +15,7 @@ import numpy as np
 from manylabel.catalog import DEFAULT_METHOD, METHODS
 from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Text as Text
+from manylabel.data.label_vocabulary import is_address
 from manylabel.data.sealed import CAN_SEAL, sealed_copy
 from manylabel.decisions.corrected import checked_thresholds
 from manylabel.decisions.shown import decide_by_shown
@@ -99,7 +100,8 @@ class ServedModel:
         self.classifier = classifier.use_threads(1)
         self.labels = classifier.labels_
         self.addresses = classifier.label_addresses
-        self.uris = [self.addresses.get(label) for label in self.labels]
+        own = {label: label for label in self.labels if is_address(label)}
+        self.uris = [self.addresses.get(label, own.get(label)) for label in self.labels]
         self.method = classifier.method
         self.probabilities = classifier.scores_are_probabilities
         thresholds = classifier.decided_.thresholds()

@@ -188,7 +188,7 @@ def suggestions(model: ServedModel, names: list[str], answer: TextPrediction) ->
 
 
 def uri_of(model: ServedModel, column: int) -> str:
-    """The address of a label; one made of its name where no vocabulary gives it one."""
+    """The address of a label; one made of its name where it is none itself and no vocabulary gives it one."""
     return model.uris[column] or "urn:manylabel:" + quote(model.labels[column], safe="")
 
 
