@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.corpus import Text
-from manylabel.data.documents import column_names, length_of, read_documents
+from manylabel.data.documents import DocumentStream, column_names, length_of, read_documents
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labels
 from manylabel.data.labels import label_sets, stack
 from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, corrected
@@ -199,8 +199,12 @@ class TextPredictor(TextModel):
         given = self._read(documents)
         return self.framed(self.features_.transform(given), documents)
 
-    def _batches(self, documents: Documents) -> Iterator[Csr]:
+    def _batches(self, documents: Documents | DocumentStream) -> Iterator[Csr]:
         """Yield X of one batch of documents after the other, so that the scores of a batch fit into memory."""
+        if isinstance(documents, DocumentStream):
+            for texts in documents.batches():
+                yield from self._batches(texts)
+            return
         given = self._read(documents)
         batch = BATCH_BYTES if self.memory is None else table_bytes(self.memory, BATCH_BYTES)
         total, step = length_of(given), max(1, batch // (8 * max(1, len(self.labels_))))
@@ -211,7 +215,7 @@ class TextPredictor(TextModel):
                 yield self.decided_.features(X) if isinstance(given, Csr) else X
                 advance(X.shape[0])
 
-    def iter_decisions(self, documents: Documents) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
+    def iter_decisions(self, documents: Documents | DocumentStream) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
         """Yield the predicted label sets of each batch, with a function that returns the model's scores for it.
 
         Scores that a rule has read are not computed again; for a method that decides by itself, or from the scores of a
@@ -250,7 +254,7 @@ class TextPredictor(TextModel):
         decided = self.decided_
         return Csr(decided.predict(X)) if scores is None else decided.decide(X, scores)
 
-    def remarks(self, documents: Documents) -> dict[str, Any]:
+    def remarks(self, documents: Documents | DocumentStream) -> dict[str, Any]:
         """The method's remarks on how it made these predictions; empty for most methods, see `remarks_of`."""
         from manylabel.evaluation.remarks import remarks_of
 

@@ -126,7 +126,7 @@ def test_the_command_trains_on_a_cluster(cluster: Any, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)  # workers are in another folder
     common = ["train", "letters.csv", "--split", "all", "--method", "nb-binary", "--model"]
     assert run([*common, "cluster.manylabel", "--cluster", cluster.scheduler_address]) == 0
-    assert run([*common, "disk.manylabel", "--memory", "20kB"]) == 0
+    assert run([*common, "disk.manylabel", "--workers", "1"]) == 0
     assert Path("cluster.manylabel").read_bytes() == Path("disk.manylabel").read_bytes()
 
 

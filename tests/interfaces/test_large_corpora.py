@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,16 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load, read, write
-from manylabel.scale import shards
+from manylabel.scale import costs, shards
+
+SPLITS = ("train", "test")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def small_shards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "SHARD_BYTES", 20_000)
+        patch.setattr(costs, "IN_MEMORY", 50_000)  # forty letters take more than 500 MB, all of them less than 8 GB
         yield
 
 
@@ -26,7 +30,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, small_shards: None) -> Path
     letters = load("townhall").corpus
     write(letters.split("train").subset(range(120)), place / "letters.csv")
     write(letters.split("test").subset(range(40)), place / "new.csv")
-    for name, memory in (("memory", "8GB"), ("disk", "20kB")):
+    train, test = ([row for row, own in enumerate(letters.split_names or ()) if own == name] for name in SPLITS)
+    write(letters.subset([*train[:90], *test[:30]]), place / "both.csv")
+    for name, memory in (("memory", "8GB"), ("disk", "500MB")):
         arguments = ["--model", str(place / f"{name}.manylabel"), "--method", "nb-binary", "--memory", memory]
         assert run(["train", str(place / "letters.csv"), *arguments, "--split", "all"]) == 0
     return place
@@ -43,13 +49,13 @@ def test_a_training_from_disk_gives_the_labels_of_one_in_memory(folder: Path) ->
 @pytest.mark.parametrize("name", ["found.jsonl", "found.csv", "found.tsv", "found.parquet"])
 def test_predictions_from_disk_are_those_in_memory(folder: Path, name: str) -> None:
     written = []
-    for memory in ("8GB", "1kB"):
+    for memory in ("8GB", "500MB"):
         target = folder / f"{memory}-{name}"
         arguments = [str(folder / "memory.manylabel"), str(folder / "new.csv"), "--output", str(target)]
         assert run(["predict", *arguments, "--memory", memory]) == 0
         written.append(read(target).corpus.columns if name.endswith("parquet") else target.read_text())
     assert written[0] == written[1]
-    assert len(read(folder / f"1kB-{name}").corpus) == 40
+    assert len(read(folder / f"500MB-{name}").corpus) == 40
 
 
 def test_several_files_are_one_corpus(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,11 +77,74 @@ def test_several_files_are_one_corpus(folder: Path, tmp_path: Path, capsys: pyte
 
 
 def test_what_needs_all_documents_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["train", str(folder / "letters.csv"), "--model", str(folder / "x.manylabel"), "--memory", "20kB"]
+    arguments = ["train", str(folder / "letters.csv"), "--model", str(folder / "x.manylabel"), "--memory", "500MB"]
     assert run([*arguments, "--merge-labels"]) == 2
     assert "--merge-labels needs all documents in memory" in capsys.readouterr().err
     assert run([*arguments, "--method", "knn"]) == 2
     assert "raise --memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("trained", [["--method", "nb-binary"], ["--model", "memory.manylabel"]])
+def test_an_evaluation_from_disk_gives_the_figures_of_one_in_memory(
+    folder: Path, trained: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    found = []
+    for memory in ("8GB", "500MB"):
+        assert run(["evaluate", "both.csv", *trained, "--memory", memory, "--json"]) == 0
+        evaluated = json.loads(capsys.readouterr().out)
+        [result] = evaluated["results"]
+        same = ("metrics", "labels", "true_labels_sha256", "train_sha256", "test")
+        found.append({"seen": evaluated["training_documents"], **{name: result[name] for name in same}})
+    assert found[0] == found[1]
+    assert found[0]["test"]["documents"] == 30
+
+
+def test_files_named_after_splits_are_evaluated_from_disk(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = read(folder / "both.csv").corpus
+    for split in SPLITS:
+        write(replace(corpus.split(split), split_names=None), tmp_path / f"{split}.jsonl")
+    sizes = {"memory": "8GB", "disk": "500MB"}
+    found = {}
+    for name, memory in sizes.items():
+        assert run(["evaluate", str(tmp_path), "--method", "nb-binary", "--memory", memory, "--json"]) == 0
+        found[name] = json.loads(capsys.readouterr().out)["results"][0]["metrics"]
+        assert run(["labels", str(tmp_path), "--memory", memory, "--json"]) == 0
+        found[name]["labels"] = json.loads(capsys.readouterr().out)["labels"]
+    assert found["memory"] == found["disk"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "--method", "nb-binary", "--memory", "150MB"], "Training nb-binary from disk would take about"),
+        (["compare", "--memory", "500MB"], "manylabel compare reads all documents into memory"),
+        (["tune", "--memory", "500MB"], "manylabel tune reads all documents into memory"),
+        (["audit", "--memory", "500MB"], "manylabel audit reads all documents into memory"),
+        (["labels", "--model", "memory.manylabel", "--memory", "500MB"], "labels --model reads all documents"),
+        (["evaluate", "--repeats", "2", "--memory", "500MB"], "evaluate --repeats reads all documents into memory"),
+        (["evaluate", "--memory", "500MB", "--report", "x.html"], "--report and --tables: all documents must be in"),
+        (["evaluate", "--memory", "500MB"], "There are no documents of the split 'test'"),
+    ],
+)
+def test_what_would_take_more_memory_does_not_start(
+    folder: Path,
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    assert run([arguments[0], "letters.csv", *arguments[1:]]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_model_that_takes_more_memory_does_not_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [str(folder / "memory.manylabel"), str(folder / "new.csv"), "--memory", "100MB"]
+    assert run(["predict", *arguments]) == 2
+    assert "more than the 100 MB that --memory allows. Instead, raise --memory." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
@@ -115,6 +184,12 @@ def test_workers_give_the_same_model(folder: Path, tmp_path: Path, monkeypatch: 
     arguments = ["--model", str(model), "--method", "nb-binary", "--split", "all"]
     assert run(["train", "letters.csv", *arguments, "--workers", "1"]) == 0
     assert model.read_bytes() == Path("disk.manylabel").read_bytes()
+    for name, engine in (("alone.csv", []), ("workers.csv", ["--workers", "1"])):
+        output = ["--output", str(tmp_path / name), "--threshold", "0.3", "--scores"]
+        assert run(["predict", str(model), "new.csv", *output, *engine]) == 0
+    assert (tmp_path / "alone.csv").read_text() == (tmp_path / "workers.csv").read_text()
+    assert not (tmp_path / "workers.csv.work").exists()
+    assert run(["predict", str(model), "new.csv", "--workers", "1"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,7 @@ def compare(
     from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_page import compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task
+    from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory
     from manylabel.tasks.models import check_own_model
 
     named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
@@ -93,6 +94,7 @@ def compare(
     found = []
     for name, target in zip(data, targets, strict=True):
         with progress():
+            check_all_in_memory(reading.source(name), memory, "compare", TRAININGS_KEPT)
             one = task(
                 reading.source(name),
                 target,
@@ -184,6 +186,7 @@ def tune(
     from manylabel.data.atomic import check_target
     from manylabel.deadline import seconds_of
     from manylabel.reports.tune_page import tune_page
+    from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory
     from manylabel.tasks.models import check_own_model
     from manylabel.tasks.tune import tune as task
 
@@ -193,6 +196,7 @@ def tune(
     check_target(target, [data])
     check_own_model(target, "tune")
     with progress():
+        check_all_in_memory(source, memory, "tune", TRAININGS_KEPT)
         tuned = task(
             source,
             target,

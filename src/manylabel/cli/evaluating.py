@@ -91,7 +91,9 @@ def evaluate(
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_folder, check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.tasks.evaluate import evaluate_methods, evaluate_model, evaluate_repeatedly
+    from manylabel.tasks.evaluate import evaluate_repeatedly
+    from manylabel.tasks.large import check_all_in_memory
+    from manylabel.tasks.large_evaluation import evaluate_methods, evaluate_model
 
     if model is not None and (method or setting or rules or metric):
         raise ParameterError(
@@ -119,6 +121,8 @@ def evaluate(
     analyse = report is not None or tables is not None
     with progress():
         if repeats is not None:
+            for one in sources:
+                check_all_in_memory(one, memory, "evaluate --repeats")
             repeated = [evaluate_repeatedly(one, methods, repeats=repeats, **training) for one in sources]
         elif model is not None:
             measuring: dict[str, Any] = {"analyse": analyse, "memory": memory, "encoder": encoder, "vectors": vectors}

@@ -27,6 +27,7 @@ def labels(
     report: o.HtmlReport = None,
     *,
     reading: o.DataOptions,
+    memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
     """Report on labels: sizes and imbalance, pairs that occur together, imply or avoid each other, names, hierarchy.
@@ -39,7 +40,8 @@ def labels(
 
     limit = o.label_limit(labels)
     with progress():
-        found = task(reading.source(data), model, split=split, terms_for=10 if limit is None else limit)
+        terms_for = 10 if limit is None else limit
+        found = task(reading.source(data), model, split=split, terms_for=terms_for, memory=memory)
     if report is not None:
         blocks = labels_report(found.report, found.model)
         write_report(report, f"Labels of {found.report.data}", blocks, found.as_dict())
@@ -79,6 +81,7 @@ def audit(
     report: o.HtmlReport = None,
     *,
     reading: o.DataOptions,
+    memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
     """Find labels that are probably missing or wrong, copies with different labels, and labels that may be one.
@@ -88,12 +91,15 @@ def audit(
     from manylabel.reports.audit_page import audit_page
     from manylabel.reports.page import skipped_notes
     from manylabel.tasks.audit import audit as task
+    from manylabel.tasks.large import check_all_in_memory
 
     if data is None or revert is not None or apply is not None:
         _correct(data, apply, output, revert, reading, json)
         return
+    source = reading.source(data)
     with progress():
-        found = task(reading.source(data), split=split, most=max(rows, LISTED), seed=seed, n_jobs=jobs)
+        check_all_in_memory(source, memory, "audit")
+        found = task(source, split=split, most=max(rows, LISTED), seed=seed, n_jobs=jobs)
     if report is not None:
         write_report(report, f"Audit of {found.record.data}", audit_page(found.record, None), found.as_dict())
     if json:

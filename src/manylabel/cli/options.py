@@ -332,8 +332,9 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="The memory to use, such as 2GB; half of the free memory by default. `train` and `predict` read a "
-        "larger corpus from disk.",
+        help="The memory that may be used, such as 2GB. A larger corpus is read from disk by `train`, `predict`, "
+        "`evaluate` and `labels`; otherwise a command that would take more does not start. By default, half of the "
+        "free memory.",
         show_default=False,
     ),
 ]
@@ -352,7 +353,7 @@ Workers = Annotated[
     typer.Option(
         "--workers",
         min=1,
-        help="Train from disk with this many worker processes on this computer.",
+        help="Read from disk, with this many worker processes on this computer.",
         show_default=False,
     ),
 ]
@@ -361,7 +362,7 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Train from disk on a Dask cluster, such as tcp://10.0.0.1:8786, whose workers read and write the same "
+        help="Read from disk, on a Dask cluster, such as tcp://10.0.0.1:8786, whose workers read and write the same "
         "files at the same paths.",
         show_default=False,
     ),

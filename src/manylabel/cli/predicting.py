@@ -24,10 +24,13 @@ from manylabel.cli.display import progress, remark
 if TYPE_CHECKING:
     from io import BufferedReader
 
+    from manylabel.classifier import TextClassifier
     from manylabel.data.corpus import Text
     from manylabel.data.problems import Problems
     from manylabel.data.reading_options import ReadingOptions
     from manylabel.reports.records import LabelledDocument
+    from manylabel.scale.predictions import Asked
+    from manylabel.tasks.corpora import Source
     from manylabel.tasks.large import Piece
 
 
@@ -102,6 +105,8 @@ def predict(
     vectors: e.Vectors = None,
     jobs: o.Jobs = None,
     memory: o.Memory = None,
+    workers: o.Workers = None,
+    cluster: o.Cluster = None,
     json: o.Json = False,
     *,
     reading: o.DataOptions,
@@ -110,8 +115,9 @@ def predict(
     from manylabel.classifier import TextClassifier
     from manylabel.data.atomic import check_target
     from manylabel.exceptions import MissingDataError, ParameterError
-    from manylabel.tasks.large import Piece, predict_pieces
-    from manylabel.tasks.models import Asked, predict_batches
+    from manylabel.scale.predictions import Asked
+    from manylabel.tasks.large import Piece, check_prediction, predict_pieces
+    from manylabel.tasks.models import predict_batches
     from manylabel.wording import counted
 
     if output is not None:
@@ -119,8 +125,15 @@ def predict(
     wanted = Output.JSONL if json else to or output_format(output)
     if output is None and wanted in (Output.XLSX, Output.PARQUET):
         raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
+    if model.exists():
+        check_prediction(model, memory)
+    if (workers or cluster) and (encoder or vectors):
+        raise ParameterError("--workers and --cluster do not take --encoder or --vectors. Leave one of them out.")
     classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory).use_threads(jobs)
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
+    if workers is not None or cluster is not None:
+        _predict_by_engine(model, classifier, reading.source(data), asked, output, wanted, workers, cluster)
+        return
     scores = scores or raw_scores or output is not None
     batches: Iterable[list[LabelledDocument]]
     pieces: Iterable[Piece] | None = None
@@ -149,6 +162,33 @@ def predict(
                 stream.write(text)
                 if data == "-":
                     stream.flush()  # a program that waits for its answer gets it at once
+    for problem in skipped:
+        remark(f"manylabel: skipped: {problem}")
+
+
+def _predict_by_engine(
+    model: Path,
+    classifier: TextClassifier,
+    source: Source,
+    asked: Asked,
+    output: Path | None,
+    wanted: Output,
+    workers: int | None,
+    cluster: str | None,
+) -> None:
+    """Write the predictions of worker processes or of a cluster to a file."""
+    from manylabel.exceptions import ParameterError
+    from manylabel.tasks.large import chosen_engine, pieces_of_engine
+    from manylabel.wording import counted
+
+    if output is None:
+        raise ParameterError("Predictions of --workers and --cluster are written to a file. Give --output.")
+    with progress(), chosen_engine(workers, cluster) as engine:
+        assert engine is not None
+        prepared = pieces_of_engine(model, classifier, replace(source, keep_blank=True), asked, engine, output)
+        with prepared as (pieces, skipped):
+            written = write_file(output, wanted, pieces)
+    remark(f"{counted(written, 'prediction')} written to {output}.")
     for problem in skipped:
         remark(f"manylabel: skipped: {problem}")
 

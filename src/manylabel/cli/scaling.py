@@ -47,7 +47,10 @@ def plan(
     workers: Annotated[int, typer.Option("--workers", min=1, help="The number of worker processes.")] = 1,
     json: o.Json = False,
 ) -> None:
-    """Estimate what training from disk takes: time, memory, disk and the size of the model."""
+    """Estimate what training from disk takes: time, memory, disk, the size of the model and what is read from files.
+
+    Times are those of this computer, by a short measurement; memory is that of one process and its documents.
+    """
     from manylabel.cli.display import show, show_json
     from manylabel.exceptions import ParameterError
     from manylabel.reports.page import Column, Note, Table
@@ -60,7 +63,7 @@ def plan(
         show_json(found)
         return
     extent = found["extent"]
-    sizes = ("memory", "disk", "model")
+    sizes = ("memory", "disk", "model", "read")
     rows = [
         [one["method"], f"{one['seconds']:,.0f} s", *(f"{one[key] / 1e6:,.0f} MB" for key in sizes)]
         for one in found["methods"]

@@ -7,7 +7,8 @@ that names both.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +24,13 @@ from manylabel.wording import counted
 WHOLE = "*"
 """The name of the field that is the whole document, all its fields joined."""
 COUNTED = "(documents count from 0)"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentStream:
+    """Documents that do not fit in memory: `batches` reads them some at a time, each call from the beginning."""
+
+    batches: Callable[[], Iterable[Sequence[Text]]]
 
 
 def read_documents(documents: Any) -> list[Text] | Csr:

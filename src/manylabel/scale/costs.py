@@ -1,23 +1,29 @@
 """What a training from disk takes, computed before it: time, memory, disk and the size of the model.
 
 Each figure is a sum of unit costs times how much there is of something. The unit costs were measured on one core
-(docs/scale.md gives the measurements); other computers are faster or slower by a common factor.
+(docs/scale.md gives the measurements); other computers are faster or slower by a common factor, which `slowness`
+measures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Self
+from time import process_time
 
 import numpy as np
 
+from manylabel.data.labels import label_matrix, label_names
 from manylabel.decisions.auto import MANY_SCORES, SEARCHED_LABELS, AutoModel
+from manylabel.decisions.decided import DecidedModel
+from manylabel.estimator import Csr
+from manylabel.features.vectorize import Vectorizer
+from manylabel.kernels.linear_solvers import fit_linear
 from manylabel.models.linear_svm import MANY_WEIGHTS
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.recipe import Recipe
-from manylabel.scale.shards import ShardedCorpus
+from manylabel.scale.extents import Extent
 from manylabel.scale.svm_blocks import MOST_LABELS, MOST_POSITIVES
+from manylabel.scale.synthesize import Size, blocks
 from manylabel.strategies.weighted_member import WeightedMember
 
 START = 1.8
@@ -26,51 +32,28 @@ COUNT = 3.3e-8
 """Seconds to read, tokenise and count a byte of text."""
 TABLE = 1.4e-7
 """Seconds to read a value of X from disk, weigh it and add it to the table of its labels, in each fit."""
-SOLVE = 1.65e-8
-"""Seconds for each value of X and each label in which an SVM is solved, in each fit."""
+SOLVE = 6e-9
+"""Seconds for each value of the documents of a block and each label in which an SVM is solved, in each fit."""
+STREAM = 1.2e-9
+"""Seconds for each value of X and each label to find the documents that a block lacks, all passes of a fit."""
+WEIGH, PASSES = 3e-8, 4
+"""Seconds to read and weigh a value of X, and how often all documents are read for a block."""
+BLOCK_DOCUMENTS = 2 * MOST_POSITIVES
+"""Documents of a block of labels at most: those with the labels, and about as many others."""
+SOLVED_A_CELL, WEIGHTS_A_CELL = 28, 10
+"""Bytes for each value of the documents of a block, and for each of its labels × terms."""
 FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 200e6, 120, 62
 """Bytes: of the program, of each document (its labels, fold, row), and of each value in a table of labels × terms."""
-DISK_A_CELL = 8
-TERMS_A_DOCUMENT, BYTES_A_DOCUMENT = 84, 730
-"""Different terms of a document, and bytes, where no documents are at hand."""
-HEAPS = (30, 0.55)
-"""A corpus of z values has about K · z^β terms, at most `MOST_TERMS` (Heaps)."""
-MOST_TERMS = 5_000_000
+DISK_A_CELL, TABLE_ON_DISK = 8, 12
+"""Bytes of files for each value of X, and of a table of labels × terms."""
+IN_MEMORY, TABLES_A_BYTE, MOST_TABLES = 10, 20, 2.5e8
+"""Bytes of a training in memory: for each byte of text those of the documents, and those of tables of labels × terms,
+which are solved in blocks where there are many."""
+WORKED = 0.112
+"""CPU seconds of the work of `slowness` on the computer of the unit costs."""
 FOLDS = 5
 TRIED_COSTS = 2
 """How many costs the default usually tries."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How much there is of a corpus."""
-
-    documents: int
-    labels: int
-    text_bytes: int
-    cells: int
-    """Different terms of each document, added up."""
-    terms: int
-
-    @classmethod
-    def of_size(cls, documents: int, labels: int, words: float = TERMS_A_DOCUMENT) -> Self:
-        """A corpus of usual documents."""
-        cells = int(documents * words)
-        scale, power = HEAPS
-        terms = int(min(scale * cells**power, MOST_TERMS))
-        return cls(documents, labels, documents * BYTES_A_DOCUMENT, cells, terms)
-
-    @classmethod
-    def of_corpus(cls, corpus: ShardedCorpus) -> Self:
-        """The extent of a corpus, by its first documents and the sizes of its files."""
-        batch = next(corpus.batches(corpus.shards[0]))
-        texts = batch.joined_texts[:2000]
-        read = sum(len(text.encode()) for text in texts)
-        size = sum(Path(path).stat().st_size for path in {shard.path for shard in corpus.shards})
-        documents = max(len(texts), int(size * len(texts) / max(read * 1.15, 1)))
-        words = sum(len(set(text.split())) for text in texts) / max(len(texts), 1)
-        found = cls.of_size(documents, len(batch.label_names), words)
-        return cls(documents, found.labels, size, found.cells, found.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +64,8 @@ class Estimate:
     memory: float
     disk: float
     model: float
+    read: float
+    """What all workers together read from files, which is sent over the network where these are on other computers."""
 
 
 def fold_fits(documents: int, scored: int) -> float:
@@ -92,31 +77,81 @@ def fold_fits(documents: int, scored: int) -> float:
     return FOLDS - 1.0 if scored * FOLDS > documents else 1 - scored / documents
 
 
-def estimate(extent: Extent, recipe: Recipe, workers: int = 1) -> Estimate:
-    """What the training of a method takes on a corpus of some extent."""
+def estimate(extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0) -> Estimate:
+    """What the training of a method from disk takes on a corpus of some extent; `slow` is the `slowness`."""
     decided = recipe.build()
     model = decided.model.model if isinstance(decided.model, WeightedMember) else decided.model
     labels = min(extent.labels, extent.documents)
+    fits = n_fits(decided, extent.documents, labels)
+    filled = filled_cells(extent, labels)
+    cells_a_document = extent.cells / extent.documents
+    own = MEMORY_A_DOCUMENT * extent.documents
+    if model.is_additive:
+        work = TABLE * extent.cells
+        own += MEMORY_A_CELL * filled
+        disk, weights = TABLE_ON_DISK * filled * fits, 16 * filled
+        read = DISK_A_CELL * extent.cells + 2 * TABLE_ON_DISK * filled
+    else:
+        block = cells_a_document * min(extent.documents, BLOCK_DOCUMENTS)
+        passes = PASSES * max(labels / MOST_LABELS, extent.documents / MOST_POSITIVES, 1)
+        work = labels * (SOLVE * block + STREAM * extent.cells) + WEIGH * passes * extent.cells
+        read = DISK_A_CELL * passes * extent.cells
+        own += SOLVED_A_CELL * block + WEIGHTS_A_CELL * min(float(extent.terms) * min(labels, MOST_LABELS), 15 * block)
+        own += 16 * min(MOST_SCORES, extent.documents * labels) * decided.learns_out_of_fold
+        kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
+        disk, weights = 0.0, 8 * kept * filled
+    seconds = START + COUNT * extent.text_bytes + fits * work
+    read = extent.text_bytes + fits * read
+    memory = FIXED_MEMORY * (1 + workers * (workers > 1)) + own
+    return Estimate(slow * seconds / workers, memory, DISK_A_CELL * extent.cells + disk, weights, read)
+
+
+def n_fits(decided: DecidedModel, documents: int, labels: int) -> float:
+    """How many fits to all documents a training is worth."""
     fits = 1.0
     if decided.learns_out_of_fold:
-        fits += fold_fits(extent.documents, MOST_SCORES // labels)
-    if isinstance(decided, AutoModel) and decided.searches and extent.documents * labels > MANY_SCORES:
+        fits += fold_fits(documents, MOST_SCORES // labels)
+    if isinstance(decided, AutoModel) and decided.searches and documents * labels > MANY_SCORES:
         some = min(labels, SEARCHED_LABELS)
         scored = max(MANY_SCORES, MOST_SCORES * some // labels) // some
-        fits += TRIED_COSTS * fold_fits(extent.documents, scored) * some / labels
+        fits += TRIED_COSTS * fold_fits(documents, scored) * some / labels
+    return fits
+
+
+def filled_cells(extent: Extent, labels: int) -> float:
+    """How many values a table of labels × terms holds: terms of the same label repeat.
+
+    The exponent is that of made-up corpora of 20,000 to 2,000,000 documents.
+    """
     room = float(extent.terms) * labels
-    # Terms of the same label repeat; the exponent is that of made-up corpora of 20,000 to 2,000,000 documents.
-    filled = -room * float(np.expm1(-0.235 * (extent.cells / room) ** 0.72))
-    seconds = START + COUNT * extent.text_bytes
-    if model.is_additive:
-        seconds += TABLE * extent.cells * fits
-        table, weights = filled, 16 * filled
-    else:
-        seconds += SOLVE * extent.cells * labels * fits
-        kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
-        block = min(extent.documents, 3 * MOST_POSITIVES) * extent.cells / extent.documents
-        in_block = min(float(extent.terms) * min(labels, MOST_LABELS), 10 * block)
-        table, weights = block + in_block / 4, 8 * kept * filled
-    memory = FIXED_MEMORY * (1 + workers * (workers > 1)) + MEMORY_A_DOCUMENT * extent.documents + MEMORY_A_CELL * table
-    disk = DISK_A_CELL * extent.cells + 12 * table * (fits if model.is_additive else 0)
-    return Estimate(seconds / workers, memory, disk, weights)
+    return -room * float(np.expm1(-0.235 * (extent.cells / room) ** 0.72))
+
+
+def memory_of_all(text_bytes: int, kept: float = 1.0) -> float:
+    """The bytes of memory that training on all documents at once takes, whatever the method.
+
+    `kept` is how many trainings keep their documents and tables at a time.
+
+    >>> round(memory_of_all(14_600_000) / 1e6), round(memory_of_all(73_000_000) / 1e6)
+    (596, 1180)
+    """
+    tables = min(TABLES_A_BYTE * text_bytes, MOST_TABLES)
+    return FIXED_MEMORY + kept * (IN_MEMORY * text_bytes + tables)
+
+
+def slowness() -> float:
+    """How many times as long as on the computer of the unit costs a fixed piece of work takes here, in CPU time.
+
+    It counts words and solves SVMs.
+    """
+    _, texts, label_sets = next(blocks(Size(documents=3_000, labels=60, terms=20_000)))
+    names = label_names(label_sets)
+    Y = Csr(label_matrix(label_sets, names))
+
+    def seconds() -> float:
+        began = process_time()
+        counts = Vectorizer(n_jobs=1).count(texts)
+        fit_linear(Csr(counts.astype(np.float64)), Y, n_jobs=1, max_iter=20)
+        return process_time() - began
+
+    return min(seconds() for _ in range(3)) / WORKED

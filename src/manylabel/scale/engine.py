@@ -24,6 +24,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Self
 
+from manylabel.data.atomic import atomic_text
 from manylabel.exceptions import DataError, ManylabelError, ParameterError
 from manylabel.progress import stage, track
 
@@ -87,6 +88,30 @@ def run_task(task: Task) -> None:
             shutil.rmtree(part)
         else:
             part.unlink(missing_ok=True)
+
+
+def begin_work(folder: Path, name: str, description: Mapping[str, Any]) -> bool:
+    """Prepare a folder for results of tasks; whether it holds results already, of work with the same description.
+
+    The description is kept in the file `name`. A folder with other work of this kind is emptied; one with other files
+    is an error.
+    """
+    described = json.dumps(description, sort_keys=True, default=str)
+    note = folder / name
+    if note.exists() and note.read_text(encoding="utf-8") == described:
+        return True
+    if folder.exists():
+        if any(folder.iterdir()) and not note.exists():
+            raise DataError(
+                "The folder holds other files than results of tasks.",
+                path=folder,
+                remedy="Give an empty folder for the work, or remove this one.",
+            )
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    with atomic_text(note) as stream:
+        stream.write(described)
+    return False
 
 
 class Engine(ABC):

@@ -136,6 +136,11 @@ class ShardedCorpus:
         reading = ReadingOptions.from_dict(plain["reading"])
         return cls(shards, reading, plain["split"], plain["on_error"], plain["keep_blank"], plain["labels"])
 
+    def files(self) -> list[list[Any]]:
+        """The files with their sizes and times of change: what results of work on the corpus depend on."""
+        paths = sorted({shard.path for shard in self.shards})
+        return [[path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns] for path in paths]
+
     def of_shard(self, shard: Shard) -> Self:
         """The same with one shard only."""
         return replace(self, shards=(shard,))
@@ -147,20 +152,20 @@ def _columns(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in names if name in given}
 
 
-def shard_files(data: str | Path | Sequence[str | Path]) -> list[Path]:
-    """The files of a corpus, in order: a file, a pattern, those of a list, or of a folder its training split or all.
+def shard_files(data: str | Path | Sequence[str | Path], split: str = "train") -> list[Path]:
+    """The files of a corpus, in order: a file, a pattern, those of a list, or of a folder those of a split or all.
 
     Empty where a folder is a corpus of another kind, such as one of text files.
     """
     if not isinstance(data, (str, Path)):
-        return [path for one in data for path in shard_files(one)]
+        return [path for one in data for path in shard_files(one, split)]
     path = Path(data)
     if not path.exists() and set("*?[") & set(str(data)):
         if not (matching := [Path(name) for name in sorted(glob.glob(str(data))) if Path(name).is_file()]):
             raise MissingDataError(f"No file matches {data}.")
         return matching
     try:
-        found = [file for file in find_files(path) if file.split in ("", "train")]
+        found = [file for file in find_files(path) if file.split in ("", split)]
         return [file.path for file in found if file.path.is_file()]
     except UnknownFormatError:
         if not path.is_dir():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,6 @@ import numpy as np
 from manylabel import __version__
 from manylabel.catalog import find_method
 from manylabel.classifier import TextClassifier
-from manylabel.data.atomic import atomic_text
 from manylabel.data.documents import strings
 from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.decided import DecidedModel
@@ -31,7 +29,7 @@ from manylabel.memory import table_bytes
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
-from manylabel.scale.engine import Engine, Task
+from manylabel.scale.engine import Engine, Task, begin_work
 from manylabel.scale.fitting import ShardedOutOfFold
 from manylabel.scale.matrix import Matrix, Part
 from manylabel.scale.shards import ShardedCorpus
@@ -60,7 +58,8 @@ class ShardedTraining:
     def run(self) -> TextClassifier:
         """The fitted classifier."""
         self._check()
-        self._prepare_folder()
+        if begin_work(self.folder, "training.json", self._description()):
+            remark(f"The interrupted training in {self.folder} goes on.")
         settings = self.recipe.vectorizer_settings
         reading = self._chosen(settings)
         whole, parts = self._count({**settings, **reading})
@@ -154,32 +153,11 @@ class ShardedTraining:
 
     # ---- work on disk -----------------------------------------------------------------------------------------------
 
-    def _prepare_folder(self) -> None:
-        """Go on with the work in the folder if it is of the same training; begin anew otherwise."""
-        described = json.dumps(self._description(), sort_keys=True, default=str)
-        note = self.folder / "training.json"
-        if note.exists() and note.read_text(encoding="utf-8") == described:
-            remark(f"The interrupted training in {self.folder} goes on.")
-            return
-        if self.folder.exists():
-            if any(self.folder.iterdir()) and not note.exists():
-                raise DataError(
-                    "The folder holds other files than those of a training.",
-                    path=self.folder,
-                    remedy="Give an empty folder for the work, or remove this one.",
-                )
-            shutil.rmtree(self.folder)
-        self.folder.mkdir(parents=True)
-        with atomic_text(note) as stream:
-            stream.write(described)
-
     def _description(self) -> dict[str, Any]:
         """Everything that the work in the folder depends on."""
-        paths = sorted({shard.path for shard in self.corpus.shards})
-        files = [[path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns] for path in paths]
         return {
             "version": __version__,
-            "files": files,
+            "files": self.corpus.files(),
             "corpus": self.corpus.as_dict(),
             "recipe": self.recipe.as_dict(),
             "seed": self.seed,

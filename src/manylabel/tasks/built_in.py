@@ -15,9 +15,10 @@ from manylabel.evaluation.result import Result
 from manylabel.papers import PAPERS, find_paper
 from manylabel.papers.jobs import Ledger, Plan, fingerprint, run_jobs
 from manylabel.reports.records import LabelledDocument
+from manylabel.scale.predictions import Asked
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
-from manylabel.tasks.models import Asked, predict_batches, train
+from manylabel.tasks.models import predict_batches, train
 
 LETTERS: tuple[dict[str, str], ...] = (
     {

@@ -93,7 +93,7 @@ def evaluate_model(
     loaded = load_source(source, classifier)
     if (ready := ready_vectors(vectors, loaded.corpus)) is not None:
         classifier.attach_encoder(ready)
-    _check_known(loaded.corpus, classifier, model)
+    check_known(loaded.corpus.label_sets, classifier, model, loaded.corpus.source)
     corpus = split_of(loaded.corpus, split, "test")
     whole = len(corpus) == len(loaded.corpus)
     chosen = "all documents" if whole else f"the {split or 'test'} split"
@@ -115,15 +115,17 @@ def evaluate_model(
     )
 
 
-def _check_known(corpus: Corpus, classifier: TextClassifier, model: Path) -> None:
+def check_known(
+    label_sets: Sequence[Sequence[str]], classifier: TextClassifier, model: Path, data: str | Path | None
+) -> None:
     """Raise `DataError` where the model knows none of the labels of the documents: every figure would be 0."""
-    used = sorted({name for names in corpus.label_sets for name in names})
+    used = sorted({name for names in label_sets for name in names})
     if used and not set(used) & set(classifier.labels_):
         raise DataError(
             f"The model knows none of the {counted(len(used), 'label')} of the data. The data have, for example, "
             f"{used[0]!r}; "
             f"{model} has {classifier.labels_[0]!r}.",
-            path=corpus.source,
+            path=data,
             remedy="Map labels with a vocabulary (--vocabulary FILE), or give data with labels of the same kind.",
         )
 

@@ -14,6 +14,7 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.documents import rows_of
 from manylabel.data.label_forms import read_labels
+from manylabel.data.labels import label_matrix, label_names
 from manylabel.estimator import Csr
 from manylabel.evaluation.analyses import AnalysisBuilder
 from manylabel.evaluation.learning_trends import LEVEL_BELOW
@@ -24,6 +25,8 @@ from manylabel.modelfile import open_model
 from manylabel.progress import stage, track
 from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, train_and_test
+from manylabel.tasks.large import check_all_in_memory, is_large
+from manylabel.tasks.large_evaluation import of_split, read_splits
 from manylabel.tasks.learning_curve import label_outlook
 from manylabel.tasks.models import stored_facts
 from manylabel.wording import counted
@@ -50,12 +53,23 @@ class ReportedLabels:
         return {**self.report.as_dict(), "model": model, "skipped": self.skipped}
 
 
-def report(source: Source, model: Path | None, *, split: str | None = None, terms_for: int = 10) -> ReportedLabels:
+def report(
+    source: Source,
+    model: Path | None,
+    *,
+    split: str | None = None,
+    terms_for: int = 10,
+    memory: str | int | None = None,
+) -> ReportedLabels:
     """The label report of the documents of a split (all by default).
 
     With a model, its quality is measured on the test split where the data have one, and the best and the misleading
-    terms of the `terms_for` most frequent labels are listed.
+    terms of the `terms_for` most frequent labels are listed. Without one, of a large corpus only labels are kept in
+    memory.
     """
+    if model is None and is_large(source, memory):
+        return _report_from_disk(source, split or "all")
+    check_all_in_memory(source, memory, "labels --model")
     classifier = None if model is None else TextClassifier.load(model)
     loaded = load_source(source, classifier)
     corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")
@@ -69,6 +83,14 @@ def report(source: Source, model: Path | None, *, split: str | None = None, term
     if classifier is not None and model is not None:
         measured = _measured(loaded.corpus, classifier, model, split, terms_for)
     return ReportedLabels(found, measured, [str(problem) for problem in loaded.skipped])
+
+
+def _report_from_disk(source: Source, split: str) -> ReportedLabels:
+    documents = of_split(read_splits(source), split, source)
+    names = label_names(documents.label_sets)
+    with stage("Comparing labels"):
+        found = report_labels(Csr(label_matrix(documents.label_sets, names)), names, None, source.data)
+    return ReportedLabels(found, None, [str(problem) for problem in documents.corpus.skipped])
 
 
 def _measured(

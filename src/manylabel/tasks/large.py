@@ -7,12 +7,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
+from manylabel.data.corpus import Corpus
 from manylabel.data.known import KNOWN
 from manylabel.data.problems import Problem
 from manylabel.data.recognition import guess_format, suffix_of
@@ -23,22 +25,24 @@ from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.records import LabelledDocument, TrainingRecord
-from manylabel.scale.costs import Extent, estimate
+from manylabel.scale.costs import FIXED_MEMORY, estimate, memory_of_all, slowness
 from manylabel.scale.dask_engine import DaskEngine
-from manylabel.scale.engine import Engine, LocalEngine, SerialEngine
-from manylabel.scale.shards import FORMATS, ShardedCorpus, shard_files
+from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, begin_work
+from manylabel.scale.extents import UNPACKED, Extent
+from manylabel.scale.predictions import BY_RULE, Asked, label_document, predict_shards, read_predictions
+from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, shard_files
 from manylabel.scale.training import ShardedTraining
 from manylabel.tasks import models
 from manylabel.tasks.corpora import Source
-from manylabel.tasks.models import BY_RULE, Asked, Overrides, Trained, label_document, terms_of
+from manylabel.tasks.models import Overrides, Trained, terms_of
 from manylabel.wording import counted
 
-BYTES_IN_MEMORY = 6
-"""Bytes of memory for each byte of text: the texts, their table, the counts of terms and what is computed from them."""
-UNPACKED = 4
-"""How many times as large as a compressed file or a Parquet file its texts are."""
 WORKER_BYTES = 1 << 29
 """Memory that a worker process needs, whatever the corpus; the process that starts them needs as much."""
+MODEL_IN_MEMORY = 3
+"""Bytes of memory for each byte of a model file."""
+TRAININGS_KEPT = 2
+"""How many trainings `compare` and `tune` keep in memory: the best one beside the one that runs."""
 PIECE = 1000
 """Documents of a piece of predictions where all documents are in memory."""
 
@@ -51,7 +55,7 @@ def is_large(source: Source, memory: str | int | None) -> bool:
     if not files or (source.format or guess_format(files[0])) not in FORMATS:
         return False
     limit = free_bytes() // 2 if memory is None else bytes_of(memory)
-    return len(files) > 1 or BYTES_IN_MEMORY * text_bytes(files) > limit
+    return len(files) > 1 or memory_of_all(text_bytes(files)) > limit
 
 
 def text_bytes(files: Sequence[Path]) -> int:
@@ -61,6 +65,52 @@ def text_bytes(files: Sequence[Path]) -> int:
 
 def _is_dense(file: Path) -> bool:
     return is_packed(file) or suffix_of(file) in (".parquet", ".pq")
+
+
+def check_training(corpus: ShardedCorpus, recipe: Recipe, memory: str | int | None) -> None:
+    """Report what a training from disk takes; raise an error where that is more than the memory it may take."""
+    needed = estimate(Extent.of_corpus(corpus), recipe, slow=slowness())
+    remark(
+        f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
+        f"{needed.disk / 1e6:,.0f} MB of disk."
+    )
+    check_memory(
+        needed.memory,
+        memory,
+        f"Training {recipe.method} from disk",
+        "raise --memory, or leave out rare terms with --set features.min_df=5.",
+    )
+
+
+def check_all_in_memory(source: Source, memory: str | int | None, command: str, kept: float = 1.0) -> None:
+    """Raise an error where a command that reads all documents would take more memory than it may.
+
+    What a corpus takes is known for files of the formats that are read in shards.
+    """
+    if is_large(source, memory):
+        check_memory(
+            memory_of_all(text_bytes(shard_files(source.data)), kept),
+            memory,
+            f"manylabel {command} reads all documents into memory. With {source.data} it",
+            "raise --memory, or give fewer documents. `train`, `predict` and `evaluate` read from disk.",
+        )
+
+
+def check_prediction(model: Path, memory: str | int | None) -> None:
+    """Raise an error where predicting with a model takes more memory than it may, whatever the documents."""
+    needed = FIXED_MEMORY + MODEL_IN_MEMORY * model.stat().st_size + 4 * SHARD_BYTES
+    check_memory(needed, memory, f"Predicting with {model}", "raise --memory.")
+
+
+def check_memory(needed: float, memory: str | int | None, what: str, remedy: str) -> None:
+    """Raise an error where more is needed than --memory allows, or than is free where it is not given."""
+    limit = free_bytes() if memory is None else bytes_of(memory)
+    if needed > limit:
+        allowed = "is free" if memory is None else "--memory allows"
+        raise UnsupportedError(
+            f"{what} would take about {needed / 2**20:,.0f} MB of memory, more than the {limit / 2**20:,.0f} MB that "
+            f"{allowed}. Instead, {remedy}"
+        )
 
 
 def local_engine(n_jobs: int | None, memory: str | int | None) -> Engine:
@@ -115,17 +165,13 @@ def train(
             "encoder out, or raise --memory and leave --workers and --cluster out."
         )
     began = time.perf_counter()
-    corpus = _sharded(source, split=split)
+    corpus = sharded(source, split=split)
     folder = model.with_name(model.name + ".work")
     remark(
         f"{source.data} is trained from disk, in {counted(len(corpus.shards), 'shard')}; what is computed is kept in "
         f"{folder} until the model is written."
     )
-    needed = estimate(Extent.of_corpus(corpus), Recipe.of(method, overrides))
-    remark(
-        f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
-        f"{needed.disk / 1e6:,.0f} MB of disk."
-    )
+    check_training(corpus, Recipe.of(method, overrides), memory)
     running = local_engine(n_jobs, memory) if engine is None else engine
     try:
         training = ShardedTraining(
@@ -165,8 +211,11 @@ def _record(
     )
 
 
-def _sharded(source: Source, **reading: Any) -> ShardedCorpus:
-    """The shards of a source; an error for options that need all documents at once, and for data sets by name."""
+def sharded(source: Source, files: Sequence[Path] | None = None, **reading: Any) -> ShardedCorpus:
+    """The shards of a source, or of some of its files.
+
+    Options that need all documents at once, and data sets by name, are an error.
+    """
     if source.data in {row.name for row in KNOWN} and not Path(source.data).exists():
         raise UnsupportedError(
             f"Worker processes and clusters read files, and {source.data} is the name of a data set. Leave --workers "
@@ -185,7 +234,7 @@ def _sharded(source: Source, **reading: Any) -> ShardedCorpus:
             "--memory."
         )
     options = dict(source.options or {})
-    return ShardedCorpus.of(source.data, format=source.format, on_error=source.on_error, **reading, **options)
+    return ShardedCorpus.of(files or source.data, format=source.format, on_error=source.on_error, **reading, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +256,7 @@ def predict_pieces(
 ) -> tuple[Iterator[Piece], list[Problem]]:
     """The predictions of all documents of a source, piece by piece, and the lines that were skipped so far."""
     if vectors is None and is_large(source, memory):
-        corpus = _sharded(source, split="all", labels=False, keep_blank=source.keep_blank, like=classifier.reading)
+        corpus = _to_predict(classifier, source)
         return _of_shards(classifier, corpus, asked), corpus.skipped
     predictions, skipped, whole = models.predict_source(classifier, source, asked, vectors)
     delimiter = None if whole.layout is None else whole.layout.delimiter
@@ -223,6 +272,10 @@ def predict_pieces(
     return pieces(), skipped
 
 
+def _to_predict(classifier: TextClassifier, source: Source) -> ShardedCorpus:
+    return sharded(source, split="all", labels=False, keep_blank=source.keep_blank, like=classifier.reading)
+
+
 def _of_shards(classifier: TextClassifier, corpus: ShardedCorpus, asked: Asked) -> Iterator[Piece]:
     addresses = classifier.label_addresses
     for shard in corpus.shards:
@@ -232,7 +285,36 @@ def _of_shards(classifier: TextClassifier, corpus: ShardedCorpus, asked: Asked) 
                 label_document(classifier, identifier, prediction, asked.runners_up, addresses)
                 for identifier, prediction in zip(batch.ids, predictions, strict=True)
             ]
-            yield Piece(predicted, batch.columns, None if batch.layout is None else batch.layout.delimiter)
+            yield _piece(predicted, batch)
+
+
+def _piece(predicted: list[LabelledDocument], batch: Corpus) -> Piece:
+    return Piece(predicted, batch.columns, None if batch.layout is None else batch.layout.delimiter)
+
+
+@contextmanager
+def pieces_of_engine(
+    model: Path, classifier: TextClassifier, source: Source, asked: Asked, engine: Engine, output: Path
+) -> Iterator[tuple[Iterator[Piece], list[Problem]]]:
+    """The predictions of all documents of a source, computed by an engine, as of `predict_pieces`.
+
+    They are kept in a folder beside the file `output` until that is written. After an interruption the same call goes
+    on with them.
+    """
+    corpus = _to_predict(classifier, source)
+    folder = output.absolute().with_name(output.name + ".work")
+    description = {"files": corpus.files(), "corpus": corpus.as_dict(), "asked": asdict(asked)}
+    begin_work(folder, "prediction.json", {**description, "model": sha256(model.read_bytes()).hexdigest()})
+    results = predict_shards(corpus, model, asked, engine, folder)
+
+    def pieces() -> Iterator[Piece]:
+        for shard, result in zip(corpus.shards, results, strict=True):
+            predicted = read_predictions(result, classifier.label_addresses)
+            for batch in corpus.batches(shard):
+                yield _piece(list(islice(predicted, len(batch))), batch)
+
+    yield pieces(), corpus.skipped
+    shutil.rmtree(folder)
 
 
 def plan(
@@ -244,5 +326,6 @@ def plan(
         extent = extent if labels is None else replace(extent, labels=labels)
     else:
         extent = Extent.of_size(documents or 1, labels or 1000)
-    found = [{"method": name, **asdict(estimate(extent, Recipe.of(name), workers))} for name in methods]
-    return {"extent": asdict(extent), "workers": workers, "methods": found}
+    slow = slowness()
+    found = [{"method": name, **asdict(estimate(extent, Recipe.of(name), workers, slow))} for name in methods]
+    return {"extent": asdict(extent), "workers": workers, "slowness": slow, "methods": found}

@@ -32,9 +32,9 @@ from manylabel.features.encoders import Encoder
 from manylabel.features.reading import Reading
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.models.base import MultiLabelModel
-from manylabel.predicting import Prediction
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
+from manylabel.scale.predictions import BY_RULE, Asked, label_document
 from manylabel.stored import Array, Fields, Sometimes, Stored, Word, check_state, total
 from manylabel.tasks.choices import vocabulary_text
 from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vectors, split_of
@@ -208,24 +208,6 @@ def train(
     return Trained(classifier, record)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a prediction should hold: instead of the model's rule a threshold or number of labels, and which scores."""
-
-    threshold: float | None = None
-    top: int | None = None
-    raw: bool = False
-    runners_up: int = 0
-    """How many labels that were not predicted to list with their scores."""
-
-    def predict(self, classifier: TextClassifier, documents: Any) -> Iterator[Prediction]:
-        """The predictions of a classifier."""
-        return classifier.iter_predictions(documents, threshold=self.threshold, top=self.top, raw=self.raw)
-
-
-BY_RULE = Asked()
-
-
 def predict_source(
     classifier: TextClassifier, source: Source, asked: Asked = BY_RULE, vectors: str | None = None
 ) -> tuple[Iterator[LabelledDocument], list[Problem], Corpus]:
@@ -255,38 +237,6 @@ def predict_batches(
             label_document(classifier, identifier, prediction, asked.runners_up, addresses)
             for (identifier, _), prediction in zip(pairs, predictions, strict=True)
         ]
-
-
-def label_document(
-    classifier: TextClassifier,
-    identifier: str,
-    prediction: Prediction,
-    runners_up: int,
-    addresses: Mapping[str, str] | None = None,
-) -> LabelledDocument:
-    """The predicted labels with their scores, and the scores of the best labels that were not predicted."""
-    names = classifier.labels_
-    given = set(prediction.labels)
-    predicted: list[int] = []
-    rest: list[int] = []
-    for column in np.argsort(-prediction.scores, kind="stable").tolist():
-        if names[column] in given:
-            predicted.append(column)
-        elif len(rest) < runners_up:
-            rest.append(column)
-        elif len(predicted) == len(given):
-            break
-    shown = predicted + rest
-    thresholds: Mapping[str, float] = {}
-    if prediction.thresholds is not None:
-        thresholds = {names[column]: float(prediction.thresholds[column]) for column in shown}
-    return LabelledDocument(
-        identifier,
-        [names[c] for c in predicted],
-        {names[c]: float(prediction.scores[c]) for c in shown},
-        dict(thresholds),
-        addresses or {},
-    )
 
 
 def inspect(path: Path) -> ModelRecord:

@@ -1,0 +1,120 @@
+"""How much there is of a corpus, estimated from the documents of some of its shards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+from typing import Self, TypeVar
+
+import numpy as np
+
+from manylabel.data.corpus import Corpus
+from manylabel.data.parquet import load_pyarrow
+from manylabel.data.textfile import is_packed
+from manylabel.features.vectorize import Vectorizer
+from manylabel.scale.shards import Shard, ShardedCorpus
+
+T = TypeVar("T")
+TERMS_A_DOCUMENT, BYTES_A_DOCUMENT = 84, 730
+"""Different terms of a document, and bytes, where no documents are at hand."""
+HEAPS = (30, 0.55)
+"""A corpus of z values has about K · z^β terms, at most `MOST_TERMS` (Heaps), where no documents are at hand."""
+MOST_TERMS = 5_000_000
+UNPACKED = 4
+"""How many times as large as a compressed file its texts are."""
+SAMPLED_SHARDS, SAMPLED_BYTES = 8, 1 << 19
+"""Documents are read from so many shards, about so many bytes from each."""
+COUNTED_BYTES = 1 << 20
+"""Bytes at the beginning of a file whose lines are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much there is of a corpus."""
+
+    documents: int
+    labels: int
+    text_bytes: int
+    cells: int
+    """Different terms of each document, added up."""
+    terms: int
+
+    @classmethod
+    def of_size(cls, documents: int, labels: int) -> Self:
+        """A corpus of usual documents."""
+        cells = documents * TERMS_A_DOCUMENT
+        scale, power = HEAPS
+        terms = int(min(scale * cells**power, MOST_TERMS))
+        return cls(documents, labels, documents * BYTES_A_DOCUMENT, cells, terms)
+
+    @classmethod
+    def of_corpus(cls, corpus: ShardedCorpus) -> Self:
+        """The extent of a corpus, by the sizes of its files and documents of some of its shards.
+
+        The number of terms and of labels is that of the sample, continued as it grew from a quarter to a half and
+        from a half to the whole of it (`continued`).
+        """
+        step = -(-len(corpus.shards) // SAMPLED_SHARDS)
+        sampled = [next(corpus.batches(shard, SAMPLED_BYTES), None) for shard in corpus.shards[::step]]
+        batches = [batch for batch in sampled if batch is not None and len(batch)]
+        texts = _interleaved([batch.joined_texts for batch in batches])
+        read = sum(len(text.encode()) for text in texts)
+        files = {shard.path: shard for shard in corpus.shards}
+        documents = max(len(texts), sum(_rows(shard, len(texts) / max(read, 1)) for shard in files.values()), 1)
+        X = Vectorizer(n_jobs=1).count(texts)
+        factor = documents / max(len(texts), 1)
+        is_plain = all(shard.format != "parquet" and not is_packed(Path(path)) for path, shard in files.items())
+        size = sum(Path(path).stat().st_size for path in files) if is_plain else int(read * factor)
+        quarters = [len(texts) * quarter // 4 for quarter in (1, 2, 4)]
+        terms = continued([len(np.unique(X.indices[: X.indptr[stop]])) for stop in quarters], factor)
+        return cls(documents, _labels(batches, factor), size, int(X.nnz * factor), terms)
+
+
+def continued(found: Sequence[int], factor: float) -> int:
+    """How many different things there are in a whole that is `factor` times a sample.
+
+    `found` are those of a quarter, a half and all of the sample. Each doubling multiplies them by a power of two whose
+    exponent shrinks as it did within the sample: a law of Heaps whose exponent is not constant, so that a vocabulary
+    that is nearly complete stays so.
+
+    >>> continued([100, 200, 400], 4), continued([100, 100, 100], 4), continued([100, 180, 240], 1e6)
+    (1600, 100, 351)
+    """
+    quarter, half, whole = (max(one, 1) for one in found)
+    before, last = log2(half / quarter), log2(whole / half)
+    if last <= 0 or factor <= 1:
+        return whole
+    ratio, doublings = min(last / before, 1.0) if before > 0 else 1.0, log2(factor)
+    grown = last * doublings if ratio == 1 else last * ratio * (1 - ratio**doublings) / (1 - ratio)
+    return round(whole * 2**grown)
+
+
+def _labels(batches: Sequence[Corpus], factor: float) -> int:
+    sets = _interleaved([[tuple(names) for names in batch.label_sets] for batch in batches])
+    seen: set[str] = set()
+    found = []
+    for start, stop in ((0, 1), (1, 2), (2, 4)):
+        for names in sets[len(sets) * start // 4 : len(sets) * stop // 4]:
+            seen.update(names)
+        found.append(len(seen))
+    return continued(found, factor)
+
+
+def _interleaved(lists: Sequence[Sequence[T]]) -> list[T]:
+    """The items of all lists, in turn: every part of the result has some of each."""
+    order = sorted((place / len(one), number, place) for number, one in enumerate(lists) for place in range(len(one)))
+    return [lists[number][place] for _, number, place in order]
+
+
+def _rows(shard: Shard, a_byte: float) -> int:
+    """About how many documents the file of a shard holds; `a_byte` are the documents per byte of text elsewhere."""
+    path = Path(shard.path)
+    if shard.format == "parquet":
+        return int(load_pyarrow().parquet.ParquetFile(shard.path).metadata.num_rows)
+    if is_packed(path):
+        return int(UNPACKED * path.stat().st_size * a_byte)
+    with path.open("rb") as stream:
+        start = stream.read(COUNTED_BYTES)
+    return round(start.count(b"\n") / max(len(start), 1) * path.stat().st_size)

@@ -1,0 +1,232 @@
+"""Evaluation of corpora that do not fit in memory: training from shards, measuring on documents that come as a stream.
+
+In memory are ids and label sets, true and predicted; texts are read twice, once for their labels.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from manylabel.classifier import TextClassifier
+from manylabel.data.corpus import Text
+from manylabel.data.documents import DocumentStream
+from manylabel.data.reading_options import ReadingOptions
+from manylabel.evaluation.experiment import evaluate as measure
+from manylabel.evaluation.result import Result, SplitCounts, fingerprint
+from manylabel.evaluation.training_documents import Hashes, SeenDocuments, count_seen
+from manylabel.exceptions import DataError, UnsupportedError
+from manylabel.modelfile import open_model
+from manylabel.progress import remark, stage
+from manylabel.recipe import Recipe
+from manylabel.scale.engine import LocalEngine
+from manylabel.scale.shards import ShardedCorpus, shard_files
+from manylabel.scale.training import ShardedTraining
+from manylabel.tasks import evaluate
+from manylabel.tasks.corpora import Source
+from manylabel.tasks.evaluate import Evaluated, check_known
+from manylabel.tasks.large import check_training, is_large, local_engine, sharded
+from manylabel.tasks.models import Overrides, stored_facts
+
+SPLITS = ("train", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledShards:
+    """Documents on disk whose ids and label sets are in memory."""
+
+    corpus: ShardedCorpus
+    ids: list[str] = field(default_factory=list)
+    label_sets: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def texts(self) -> DocumentStream:
+        """The texts, read anew each time."""
+
+        def batches() -> Iterator[Sequence[Text]]:
+            for shard in self.corpus.shards:
+                for batch in self.corpus.batches(shard):
+                    yield batch.texts
+
+        return DocumentStream(batches)
+
+
+def read_splits(source: Source, like: ReadingOptions | None = None) -> dict[str, LabelledShards]:
+    """The documents of each split by its name, and those of all under ``all``.
+
+    Splits are files (``train.jsonl`` and ``test.jsonl`` in a folder) or a column.
+    """
+    by_file = {split: shard_files(source.data, split) for split in SPLITS}
+    if by_file["train"] == by_file["test"] or not all(by_file.values()):
+        return _read(sharded(source, split="all", like=like))
+    found: dict[str, LabelledShards] = {}
+    for split, files in by_file.items():
+        found[split] = _read(sharded(source, files, split="all", like=like))["all"]
+        like = like or found[split].corpus.reading
+    train, test = found.values()
+    corpus = replace(train.corpus, shards=train.corpus.shards + test.corpus.shards)
+    return {**found, "all": LabelledShards(corpus, train.ids + test.ids, train.label_sets + test.label_sets)}
+
+
+def _read(corpus: ShardedCorpus) -> dict[str, LabelledShards]:
+    found = {"all": LabelledShards(corpus)}
+    with stage("Reading labels", len(corpus.shards)) as advance:
+        for shard in corpus.shards:
+            for batch in corpus.batches(shard):
+                _add(found, corpus, batch.ids, batch.label_sets, batch.split_names)
+            advance(1)
+    return found
+
+
+def _add(
+    found: dict[str, LabelledShards],
+    corpus: ShardedCorpus,
+    ids: Sequence[str],
+    label_sets: Sequence[Sequence[str]],
+    split_names: Sequence[str] | None,
+) -> None:
+    """Note the ids and label sets of a batch under ``all`` and under the splits of its documents."""
+    for row, (identifier, names) in enumerate(zip(ids, label_sets, strict=True)):
+        labels = tuple(map(sys.intern, names))
+        for split in ("all",) if split_names is None else ("all", split_names[row]):
+            if split not in found:
+                found[split] = LabelledShards(replace(corpus, split=split))
+            found[split].ids.append(identifier)
+            found[split].label_sets.append(labels)
+
+
+def evaluate_model(
+    source: Source,
+    model: Path,
+    *,
+    split: str | None = None,
+    analyse: bool = False,
+    memory: str | int | None = None,
+) -> Evaluated:
+    """Measure a saved model as `evaluate.evaluate_model` does; documents come as a stream where they are many."""
+    if not is_large(source, memory):
+        return evaluate.evaluate_model(source, model, split=split, analyse=analyse, memory=memory)
+    _refuse(source, {"--report and --tables": analyse})
+    classifier = TextClassifier.load(model).set_params(memory=memory)
+    splits = read_splits(source, classifier.reading)
+    wanted = split or ("test" if "test" in splits else "all")
+    measured = of_split(splits, wanted, source)
+    check_known(measured.label_sets, classifier, model, source.data)
+    skipped = list(measured.corpus.skipped)
+    facts = stored_facts(open_model(model))
+    result = _measured(classifier, measured, source.data, wanted, facts.get("train_sha256"))
+    chosen = "all documents" if wanted == "all" else f"the {wanted} split"
+    hashes = facts.get("training_hashes")
+    seen = None if hashes is None else _seen(measured, hashes)
+    return Evaluated([result], chosen, skipped, seen=seen, expected=classifier.expected_)
+
+
+def _seen(documents: LabelledShards, hashes: Hashes) -> SeenDocuments:
+    found = [count_seen(texts, hashes) for texts in documents.texts.batches()]
+    return SeenDocuments(*(sum(counts) for counts in zip(*map(astuple, found), strict=True)))
+
+
+def evaluate_methods(
+    source: Source,
+    methods: Sequence[str],
+    *,
+    overrides: Overrides | None = None,
+    test_share: float = 0.25,
+    drop_duplicates: bool = False,
+    analyse: bool = False,
+    single_label: bool | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    memory: str | int | None = None,
+) -> Evaluated:
+    """The results of methods as of `evaluate.evaluate_methods`; from disk where documents are many.
+
+    From disk, the splits are those that the data name.
+    """
+    if not is_large(source, memory):
+        settings: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": n_jobs}
+        settings |= {"drop_duplicates": drop_duplicates, "analyse": analyse, "single_label": single_label}
+        return evaluate.evaluate_methods(source, methods, memory=memory, **settings)
+    _refuse(source, {"--report and --tables": analyse, "--drop-duplicates": drop_duplicates})
+    recipes = [Recipe.of(method, overrides) for method in methods]
+    splits = read_splits(source)
+    train, test = (of_split(splits, split, source) for split in SPLITS)
+    remark(f"{source.data} is trained and measured from disk; near-duplicates are not looked for.")
+    skipped, trained_on = list(test.corpus.skipped), fingerprint(train.ids, train.label_sets)
+    results = []
+    for recipe in recipes:
+        check_training(train.corpus, recipe, memory)
+        began = time.perf_counter()
+        classifier = _trained(train.corpus, recipe, single_label, seed, n_jobs, memory)
+        seconds = time.perf_counter() - began
+        results.append(_measured(classifier, test, source.data, "test", trained_on, train, seconds))
+    return Evaluated(results, "the split of the data", skipped)
+
+
+def _trained(
+    corpus: ShardedCorpus,
+    recipe: Recipe,
+    single_label: bool | None,
+    seed: int,
+    n_jobs: int | None,
+    memory: str | int | None,
+) -> TextClassifier:
+    engine = local_engine(n_jobs, memory)
+    try:
+        with TemporaryDirectory(prefix="manylabel-") as folder:
+            work = Path(folder) / "work"
+            return ShardedTraining(corpus, recipe, work, engine, single_label, seed, n_jobs, memory).run()
+    finally:
+        if isinstance(engine, LocalEngine):
+            engine.close()
+
+
+def _measured(
+    classifier: TextClassifier,
+    documents: LabelledShards,
+    data: str,
+    split: str,
+    train_sha256: str | None,
+    train: LabelledShards | None = None,
+    seconds: float | None = None,
+) -> Result:
+    return measure(
+        classifier,
+        documents.texts,
+        documents.label_sets,
+        ids=documents.ids,
+        data=data,
+        split=split,
+        train=None if train is None else SplitCounts.of(train.label_sets),
+        train_sha256=train_sha256,
+        fit_seconds=seconds,
+        hierarchy=classifier.hierarchy,
+    )
+
+
+def _refuse(source: Source, options: Mapping[str, bool]) -> None:
+    """Raise an error for options that need all documents in memory."""
+    for name, is_set in options.items():
+        if is_set:
+            raise UnsupportedError(
+                f"{name}: all documents must be in memory, and {source.data} is read from disk. Leave it out, or raise "
+                "--memory."
+            )
+
+
+def of_split(splits: Mapping[str, LabelledShards], wanted: str, source: Source) -> LabelledShards:
+    """The documents of a split; an error that names the splits there are where it is none of them."""
+    if wanted not in splits:
+        named = ", ".join(sorted(splits.keys() - {"all"})) or "none"
+        raise DataError(
+            f"There are no documents of the split {wanted!r}. Splits that the data name: {named}.",
+            path=source.data,
+            remedy="A corpus that is read from disk names its splits in a column (split) or by its files "
+            "(train.jsonl, test.jsonl). Add them, or raise --memory.",
+        )
+    return splits[wanted]
