@@ -22,7 +22,7 @@ from manylabel.models.linear_svm import MANY_WEIGHTS
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.recipe import Recipe
 from manylabel.scale.extents import Extent
-from manylabel.scale.svm_blocks import MOST_LABELS, MOST_POSITIVES
+from manylabel.scale.svm_blocks import LEAST_WORK, MOST_POSITIVES, OTHERS, WORK_A_DOCUMENT
 from manylabel.scale.synthesize import Size, blocks
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -93,10 +93,11 @@ def estimate(extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0
         read = DISK_A_CELL * extent.cells + 2 * TABLE_ON_DISK * filled
     else:
         block = cells_a_document * min(extent.documents, BLOCK_DOCUMENTS)
-        passes = PASSES * max(labels / MOST_LABELS, extent.documents / MOST_POSITIVES, 1)
+        labels_a_block = min(labels, max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents) // OTHERS)
+        passes = PASSES * max(labels / labels_a_block, extent.documents / MOST_POSITIVES)
         work = labels * (SOLVE * block + STREAM * extent.cells) + WEIGH * passes * extent.cells
         read = DISK_A_CELL * passes * extent.cells
-        own += SOLVED_A_CELL * block + WEIGHTS_A_CELL * min(float(extent.terms) * min(labels, MOST_LABELS), 15 * block)
+        own += SOLVED_A_CELL * block + WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
         own += 16 * min(MOST_SCORES, extent.documents * labels) * decided.learns_out_of_fold
         kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
         disk, weights = 0.0, 8 * kept * filled

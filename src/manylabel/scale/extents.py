@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from manylabel.data.corpus import Corpus
 from manylabel.data.parquet import load_pyarrow
 from manylabel.data.textfile import is_packed
 from manylabel.features.vectorize import Vectorizer
@@ -53,8 +53,8 @@ class Extent:
     def of_corpus(cls, corpus: ShardedCorpus) -> Self:
         """The extent of a corpus, by the sizes of its files and documents of some of its shards.
 
-        The number of terms and of labels is that of the sample, continued as it grew from a quarter to a half and
-        from a half to the whole of it (`continued`).
+        The number of terms is that of the sample, continued as it grew from a quarter to a half and from a half to the
+        whole of it (`continued`); labels are a closed set (`all_labels`).
         """
         step = -(-len(corpus.shards) // SAMPLED_SHARDS)
         sampled = [next(corpus.batches(shard, SAMPLED_BYTES), None) for shard in corpus.shards[::step]]
@@ -69,7 +69,8 @@ class Extent:
         size = sum(Path(path).stat().st_size for path in files) if is_plain else int(read * factor)
         quarters = [len(texts) * quarter // 4 for quarter in (1, 2, 4)]
         terms = continued([len(np.unique(X.indices[: X.indptr[stop]])) for stop in quarters], factor)
-        return cls(documents, _labels(batches, factor), size, int(X.nnz * factor), terms)
+        labels = all_labels(names for batch in batches for names in batch.label_sets)
+        return cls(documents, labels, size, int(X.nnz * factor), terms)
 
 
 def continued(found: Sequence[int], factor: float) -> int:
@@ -80,7 +81,7 @@ def continued(found: Sequence[int], factor: float) -> int:
     that is nearly complete stays so.
 
     >>> continued([100, 200, 400], 4), continued([100, 100, 100], 4), continued([100, 180, 240], 1e6)
-    (1600, 100, 351)
+    (1600, 100, 316)
     """
     quarter, half, whole = (max(one, 1) for one in found)
     before, last = log2(half / quarter), log2(whole / half)
@@ -91,15 +92,16 @@ def continued(found: Sequence[int], factor: float) -> int:
     return round(whole * 2**grown)
 
 
-def _labels(batches: Sequence[Corpus], factor: float) -> int:
-    sets = _interleaved([[tuple(names) for names in batch.label_sets] for batch in batches])
-    seen: set[str] = set()
-    found = []
-    for start, stop in ((0, 1), (1, 2), (2, 4)):
-        for names in sets[len(sets) * start // 4 : len(sets) * stop // 4]:
-            seen.update(names)
-        found.append(len(seen))
-    return continued(found, factor)
+def all_labels(label_sets: Iterable[Sequence[str]]) -> int:
+    """How many labels a corpus has, by those of a sample: those that occur, and those missing by how many occur once.
+
+    Source: Chao 1987, with the correction for bias.
+
+    >>> all_labels([["a"], ["a", "b"], ["a"]]), all_labels([["a"], ["b"], ["c"], ["c"]])
+    (2, 3)
+    """
+    times = Counter(Counter(name for names in label_sets for name in names).values())
+    return sum(times.values()) + times[1] * (times[1] - 1) // (2 * (times[2] + 1))
 
 
 def _interleaved(lists: Sequence[Sequence[T]]) -> list[T]:

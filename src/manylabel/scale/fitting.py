@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -100,6 +100,8 @@ class ShardedOutOfFold(OutOfFold):
     again after an interruption."""
     weighting: Weighting | None = None
     """The weighting of the method, not fitted."""
+    frequency: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The number of documents with each term."""
 
     @property
     def matrix(self) -> Matrix:
@@ -180,9 +182,10 @@ class ShardedOutOfFold(OutOfFold):
         """The weighting, fitted to the wanted documents."""
         if weighting is None:
             return None
-        frequency = np.zeros(self.matrix.n_terms, dtype=np.int64)
-        for _, X in self.matrix.blocks(wanted):
-            frequency += np.bincount(X.indices, minlength=self.matrix.n_terms)
+        frequency = self.frequency.copy()
+        if wanted is not None:  # few documents are held out: those are read
+            for _, X in self.matrix.blocks(~wanted):
+                frequency -= np.bincount(X.indices, minlength=self.matrix.n_terms)
         documents = self.matrix.shape[0] if wanted is None else int(wanted.sum())
         state = {"document_frequency_": frequency, "n_documents_": documents, "weighed_before_": False}
         return unfitted_copy(weighting).restore(state)

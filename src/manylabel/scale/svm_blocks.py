@@ -28,27 +28,33 @@ from manylabel.scale.tables import save_arrays
 
 MOST_POSITIVES = 1 << 17
 """Documents of the labels of a block, beyond which it has no further label."""
-MOST_LABELS = 512
+LEAST_WORK, WORK_A_DOCUMENT = 1 << 20, 8
+"""Labels × documents in memory of a block, beyond which it has no further label: so many, or so many for each document
+of the corpus where that is more. Blocks are the tasks that workers share, and all documents are read for each."""
 OTHERS = 1 << 13
 """Random documents that a block begins with beside those of its labels."""
 LEAST_ADDED = 1 << 10
 """How many documents a label may add after a pass over all documents; or as many as it has support vectors."""
 
 
-def label_blocks(counts: Ints) -> list[list[int]]:
-    """Labels in blocks, the most frequent first; a block has at most 512 labels and, beyond its first, 2¹⁷ documents.
+def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
+    """Labels in blocks of about the same work, the most frequent first, by the number of documents of each.
 
-    >>> label_blocks(np.array([1, 100_000, 50_000, 0, 3]))
+    A frequent label is solved on many documents, so it shares its block with few others.
+
+    >>> label_blocks(np.array([1, 100_000, 50_000, 0, 3]), 200_000)
     [[1], [2, 4, 0, 3]]
     """
+    most_work = max(LEAST_WORK, WORK_A_DOCUMENT * n_documents)
     blocks: list[list[int]] = []
     size = 0
     for label in np.argsort(-counts, kind="stable").tolist():
-        if not blocks or len(blocks[-1]) == MOST_LABELS or size + counts[label] > MOST_POSITIVES:
+        more = size + int(counts[label])
+        if not blocks or more > MOST_POSITIVES or (more + OTHERS) * (len(blocks[-1]) + 1) > most_work:
             blocks.append([])
-            size = 0
+            more = int(counts[label])
         blocks[-1].append(label)
-        size += int(counts[label])
+        size = more
     return blocks
 
 
@@ -63,7 +69,7 @@ def fit_blocks(
         )
     trained = Y if wanted is None else Y[wanted]
     counts = np.bincount(trained.indices, minlength=Y.shape[1]).astype(np.int64)
-    blocks = label_blocks(counts)
+    blocks = label_blocks(counts, trained.shape[0])
     place.mkdir(parents=True, exist_ok=True)
     path = place / "model"
     if not path.exists():

@@ -80,6 +80,7 @@ class ShardedTraining:
             engine=self.engine,
             folder=self.folder / "fits",
             weighting=weighting,
+            frequency=vectorizer.document_frequency_,
         )
         documents.folder.mkdir(exist_ok=True)
         unseen: list[tuple[Csr, Csr]] = []

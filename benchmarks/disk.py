@@ -1,0 +1,167 @@
+"""Training from disk: what it takes beside what `manylabel plan` says, and its model beside that of one in memory.
+
+    python -m benchmarks.disk --documents 20000 100000 --methods nb svm auto
+    python -m benchmarks.disk --documents 100000 --methods svm --compare --keep FOLDER
+
+Corpora are those of `manylabel synthesize` with 1,000 labels. Every training is a command of its own with worker
+processes (`--workers`, 1 by default); measured are the CPU seconds of all processes, and the peak of their resident
+memory together, looked at twenty times a second. A worker takes the memory of a program beside what `plan` says. With
+`--compare` the corpus is trained in memory too: the largest relative difference of the objective of an SVM over all
+labels, and the share of 3,000 other documents with the same labels. `--keep` names a folder in which corpora and models
+stay. Linux alone: memory is read from /proc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.growth import fit_exponent
+from manylabel import TextClassifier, load_corpus
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.scale.costs import FIXED_MEMORY
+from manylabel.scale.synthesize import Size, blocks, synthesize
+from manylabel.strategies.weighted_member import WeightedMember
+from manylabel.tasks.large import plan
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+GOAL = 0.25
+"""By how much a figure of `plan` may differ from what is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a command took."""
+
+    seconds: float
+    memory: float
+
+
+def run(command: list[str]) -> Taken:
+    """Run manylabel and wait for it."""
+    process = subprocess.Popen([sys.executable, "-m", "manylabel", *command], stdout=subprocess.DEVNULL)
+    peak = 0.0
+    while True:
+        done, status, used = os.wait4(process.pid, os.WNOHANG)
+        if done:
+            break
+        peak = max(peak, resident(process.pid))
+        time.sleep(0.05)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}.")
+    return Taken(used.ru_utime + used.ru_stime, max(peak, 1024.0 * used.ru_maxrss))
+
+
+def resident(first: int) -> float:
+    """The resident memory of a process and of those that it started."""
+    parents: dict[int, int] = {}
+    sizes: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                sizes[int(entry.name)] = int((entry / "statm").read_text().split()[1])
+            except OSError:
+                continue  # it has ended
+    found = {first}
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    return float(PAGE * sum(sizes.get(one, 0) for one in found))
+
+
+def linear(classifier: TextClassifier) -> LinearSVM | None:
+    """The linear SVM in a classifier, if that is what it is."""
+    model: Any = classifier.decided_.model_
+    model = model.model_ if isinstance(model, WeightedMember) else model
+    return model if isinstance(model, LinearSVM) else None
+
+
+def objectives(classifier: TextClassifier, data: Path) -> np.ndarray | None:
+    """The objective of the SVM of each label on a corpus; None for another model."""
+    model = linear(classifier)
+    if model is None:
+        return None
+    corpus = load_corpus(data).corpus
+    weights = model.coef_ if isinstance(model.coef_, np.ndarray) else model.coef_.toarray()
+    total = ((weights.astype(np.float64) ** 2).sum(axis=1) + model.intercept_**2) / 2
+    Y = corpus.label_matrix(classifier.labels_)
+    for start in range(0, len(corpus), 2000):
+        X = classifier.features_.transform(corpus.joined_texts[start : start + 2000])
+        signs = np.where(Y[start : start + 2000].toarray() > 0, 1, -1)
+        margins = np.maximum(0, 1 - signs * model.decision_function(X))
+        total += model.C * (margins**2).sum(axis=0)
+    return total
+
+
+def compare(data: Path, from_disk: Path, in_memory: Path) -> str:
+    """How far the models of two trainings are apart."""
+    models = [TextClassifier.load(path) for path in (from_disk, in_memory)]
+    _, texts, _ = next(blocks(Size(3000, 1000), seed=1))
+    same = np.mean([one == other for one, other in zip(*(model.predict(texts) for model in models), strict=True)])
+    found = [objectives(model, data) for model in models]
+    words = f"equal labels: {100 * same:.2f} % of documents"
+    if found[0] is not None and found[1] is not None:
+        words += f"; objective: {np.abs(found[0] / found[1] - 1).max():.1e} apart at most"
+    return words
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, nargs="+", default=[20_000])
+    parser.add_argument("--labels", type=int, default=1000)
+    parser.add_argument("--methods", nargs="+", default=["nb", "svm"])
+    parser.add_argument("--set", nargs="+", default=[], help="settings of all methods, as of `manylabel train`")
+    parser.add_argument("--memory", default="2GB")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--keep", type=Path)
+    given = parser.parse_args()
+    missed = 0
+    from_disk = ["--workers", str(given.workers)]
+    settings = [word for one in given.set for word in ("--set", one)]
+    with TemporaryDirectory() as temporary:
+        folder = given.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        print(f"{'':8}{'documents':>11}{'CPU s':>9}{'planned':>9}{'':7}{'MB':>7}{'planned':>9}", flush=True)
+        for method in given.methods:
+            times = []
+            for documents in given.documents:
+                data = folder / f"{documents}.jsonl"
+                if not data.exists():
+                    synthesize(data, Size(documents, given.labels))
+                [planned] = plan(str(data), None, None, [method], given.workers)["methods"]
+                model = folder / f"{documents}-{method}.manylabel"
+                common = ["train", str(data), "--method", method, *settings, "-j", "1"]
+                took = run([*common, "--model", str(model), "--memory", given.memory, *from_disk])
+                times.append(took.seconds)
+                seconds, memory = planned["seconds"] * given.workers, planned["memory"]
+                memory += FIXED_MEMORY * (given.workers == 1)
+                off = [seconds / took.seconds - 1, memory / took.memory - 1]
+                missed += any(abs(one) > GOAL for one in off)
+                print(
+                    f"{method:8}{documents:11,}{took.seconds:9.1f}{seconds:9.1f}{off[0]:+7.0%}"
+                    f"{took.memory / 1e6:7,.0f}{memory / 1e6:9,.0f}{off[1]:+7.0%}",
+                    flush=True,
+                )
+                if given.compare:
+                    other = folder / f"{documents}-{method}-memory.manylabel"
+                    took = run([*common, "--model", str(other), "--memory", "64GB"])
+                    words = compare(data, model, other)
+                    print(f"{'':8}in memory: {took.seconds:.1f} s, {took.memory / 1e6:,.0f} MB; {words}", flush=True)
+            if len(times) > 1:
+                print(f"{'':8}time grows with the power {fit_exponent(given.documents, times):.2f} of documents")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
