@@ -30,9 +30,10 @@ from manylabel.features.scripts import guess_tokens, has_markup, without_markup
 from manylabel.recipe import Recipe
 from manylabel.reports.page import render_text
 from manylabel.reports.saved_results_page import ranks_page, saved_results_page
+from manylabel.scale.predictions import Asked
 from manylabel.setting_values import parse_settings, toml_value
 from manylabel.tasks.evaluate import saved_results
-from manylabel.tasks.models import Asked, predict_batches
+from manylabel.tasks.models import predict_batches
 
 TEXTS = ["The bus was late", "a late bin", "the bus and the bin"]
 SETTINGS, QUERIES = dictionary("toml"), dictionary("queries")

@@ -93,6 +93,16 @@ def test_the_default_chooses_as_in_memory(corpus: ShardedCorpus, tmp_path: Path)
     assert sharded.features_.vectorizer_.stemmer_ == in_memory.features_.vectorizer_.stemmer_ == "english"
 
 
+@pytest.mark.parametrize("method", ["nb-binary", "nb"])
+def test_a_guarantee_is_learned_from_the_same_held_out_documents(
+    corpus: ShardedCorpus, tmp_path: Path, method: str
+) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method, {"decision": {"rule": "guarantee", "level": 0.7}})
+    assert sharded.guarantee == in_memory.guarantee
+    assert sharded.features_.vectorizer_.terms_ == in_memory.features_.vectorizer_.terms_
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+
+
 class Interrupted(Engine):
     """Ends after some tasks."""
 

@@ -128,13 +128,19 @@ class DecidedModel(ModelWithRule):
             self._learn_sets(documents, targets.Y, held_out, report)
         return self
 
-    def fit_documents(self, documents: OutOfFold, Y: Csr, report: Report | None = None) -> Self:
+    def fit_documents(
+        self,
+        documents: OutOfFold,
+        Y: Csr,
+        report: Report | None = None,
+        held_out: tuple[Csr, Csr] | None = None,
+    ) -> Self:
         """Learn from label sets as `fit` does; a subclass of `OutOfFold` may keep the documents on disk."""
         self.check_parameters()
         self.forget()
         self.note_shape(documents.X.shape[1], Y.shape[1])
         self.rule_ = self.calibration_ = self.figures_ = self.choice_ = None
-        self._learn_sets(documents, Y, None, report)
+        self._learn_sets(documents, Y, held_out, report)
         return self
 
     def _learn_sets(

@@ -85,7 +85,7 @@ def estimate(extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0
     fits = n_fits(decided, extent.documents, labels)
     filled = filled_cells(extent, labels)
     cells_a_document = extent.cells / extent.documents
-    own = MEMORY_A_DOCUMENT * extent.documents
+    own = float(MEMORY_A_DOCUMENT * extent.documents)
     if model.is_additive:
         work = TABLE * extent.cells
         own += MEMORY_A_CELL * filled

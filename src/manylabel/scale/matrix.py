@@ -61,8 +61,25 @@ class Part:
 
     @property
     def tables(self) -> Tables:
-        """How often the terms and labels of the part occur."""
+        """How often the terms and labels of the part occur, those of all its documents."""
         return Tables.load(self.folder / "tables")
+
+    def keep(self, rows: Ints | None) -> None:
+        """Leave all documents but some out of X and Y from now on; None for all."""
+        if rows is not None:
+            np.save(self.folder / "kept.npy", rows)
+        else:
+            (self.folder / "kept.npy").unlink(missing_ok=True)
+
+    @property
+    def _kept(self) -> Ints | None:
+        return np.asarray(self._read("kept")) if (self.folder / "kept.npy").exists() else None
+
+    @property
+    def n_documents(self) -> int:
+        """The number of rows of X and Y."""
+        kept = self._kept
+        return len(self._read("X-indptr")) - 1 if kept is None else len(kept)
 
     def number(self, terms: Mapping[str, int], labels: Mapping[str, int]) -> None:
         """Write the columns that the terms and labels of the part have in the whole; −1 leaves a term out."""
@@ -73,6 +90,8 @@ class Part:
     def X(self, n_terms: int, rows: Ints | None = None) -> Csr:
         """The counts of the terms of the whole corpus, documents × terms; those of some documents for `rows`."""
         data, (indices, indptr), columns = self._read("X-data"), self._table("X"), self._read("columns")
+        if (kept := self._kept) is not None:
+            rows = kept if rows is None else kept[rows]
         if rows is not None:
             picked = Csr((data, indices, indptr), shape=(len(indptr) - 1, len(columns)))[rows]
             data, indices, indptr = picked.data, picked.indices, picked.indptr
@@ -81,7 +100,9 @@ class Part:
     def Y(self, n_labels: int) -> Csr:
         """The labels of the documents, documents × labels of the whole corpus."""
         indices, indptr = self._table("Y")
-        return _renumbered(np.ones(len(indices), dtype=np.int8), indices, indptr, self._read("labels"), n_labels)
+        ones = np.ones(len(indices), dtype=np.int8)
+        found = _renumbered(ones, indices, indptr, self._read("labels"), n_labels)
+        return found if (kept := self._kept) is None else Csr(found[kept])
 
     def _table(self, name: str) -> tuple[Any, Any]:
         return self._read(f"{name}-indices"), self._read(f"{name}-indptr")
@@ -113,7 +134,7 @@ class Matrix:
     @cached_property
     def starts(self) -> Ints:
         """The number of the first document of each part, and the number of documents."""
-        sizes = [len(np.load(part.folder / "X-indptr.npy", mmap_mode="r")) - 1 for part in self.parts]
+        sizes = [part.n_documents for part in self.parts]
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
     @property
@@ -126,6 +147,12 @@ class Matrix:
         columns = [dict(zip(names, range(len(names)), strict=True)) for names in (terms, labels)]
         for part in self.parts:
             part.number(*columns)
+
+    def keep(self, numbers: Ints) -> None:
+        """Leave all documents but some, whose numbers ascend, out of the parts; see `Part.keep`."""
+        ends = np.searchsorted(numbers, self.starts)
+        for place, part in enumerate(self.parts):
+            part.keep(numbers[ends[place] : ends[place + 1]] - self.starts[place])
 
     def Y(self) -> Csr:
         """The labels of all documents; they fit in memory where documents have few labels each."""

@@ -104,4 +104,5 @@ def read_predictions(path: Path, addresses: Mapping[str, str]) -> Iterator[Label
     """The predictions that `predict_shard` wrote; `addresses` are those of labels that a vocabulary named."""
     with path.open(encoding="utf-8") as stream:
         for line in stream:
-            yield LabelledDocument(*json.loads(line), addresses)
+            identifier, labels, scores, thresholds = json.loads(line)
+            yield LabelledDocument(identifier, labels, scores, thresholds, addresses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -61,6 +61,20 @@ class Tables:
             int(np.count_nonzero(sizes == 0)),
             int(np.count_nonzero(sizes == 1)),
             int(X.nnz),
+        )
+
+    def without(self, counts: Csr) -> Tables:
+        """The tables without the terms of some documents, which have these counts; labels are those of all."""
+        frequency = np.bincount(counts.indices, weights=counts.data, minlength=len(self.terms)).astype(np.int64)
+        document_frequency = self.document_frequency - np.bincount(counts.indices, minlength=len(self.terms))
+        left = np.flatnonzero(document_frequency)
+        return replace(
+            self,
+            terms=[self.terms[term] for term in left.tolist()],
+            document_frequency=document_frequency[left],
+            frequency=(self.frequency - frequency)[left],
+            documents=self.documents - counts.shape[0],
+            cells=self.cells - counts.nnz,
         )
 
     def save(self, path: Path) -> None:

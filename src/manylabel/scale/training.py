@@ -33,13 +33,28 @@ from manylabel.scale.engine import Engine, Task, begin_work
 from manylabel.scale.fitting import ShardedOutOfFold
 from manylabel.scale.matrix import Matrix, Part
 from manylabel.scale.shards import ShardedCorpus
-from manylabel.scale.tables import Tables
+from manylabel.scale.tables import Tables, places
 from manylabel.wording import counted
 
 SAMPLED_SHARDS = 64
 SAMPLED_BYTES = 1 << 18
 """The language and script of the texts are chosen by so many bytes of so many shards: engines wait for it."""
 FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Documents that a rule with a guarantee learns from, and the model does not."""
+
+    terms: list[str]
+    counts: Csr
+    Y: Csr
+
+    def read(self, vectorizer: Vectorizer, weighting: Weighting | None) -> tuple[Csr, Csr]:
+        """X as the model reads it, and Y."""
+        columns = places({term: column for column, term in enumerate(self.terms)}, vectorizer.terms_)
+        counts = Csr(self.counts[:, columns])
+        return (counts.astype(np.float64) if weighting is None else weighting.transform(counts)), self.Y
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,12 +78,13 @@ class ShardedTraining:
         settings = self.recipe.vectorizer_settings
         reading = self._chosen(settings)
         whole, parts = self._count({**settings, **reading})
-        vectorizer = self._vocabulary(settings, reading, whole)
+        recipe = self._for_one_label(whole)
+        learned, held_out = self._hold_out(recipe, whole, parts)
+        vectorizer = self._vocabulary(settings, reading, learned)
         matrix = Matrix(tuple(parts), len(vectorizer.terms_), len(whole.labels))
         with stage("Numbering terms"):
             matrix.number(vectorizer.terms_, whole.labels)
             Y = matrix.Y()
-        recipe = self._for_one_label(whole)
         weighting = Weighting(**recipe.weighting) if recipe.weighting else None
         documents = ShardedOutOfFold(
             matrix,  # type: ignore[arg-type]
@@ -84,13 +100,34 @@ class ShardedTraining:
         )
         documents.folder.mkdir(exist_ok=True)
         unseen: list[tuple[Csr, Csr]] = []
-        decided = self._model(recipe, weighting, whole, vectorizer)
-        decided.fit_documents(documents, Y, lambda *both: unseen.append(both))
-        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
+        decided = self._model(recipe, weighting, learned, vectorizer)
         fitted_weighting = None if weighting is None else documents.learn_weighting(weighting, None)
+        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
         state = {"vectorizer_": vectorizer, "weighting_": fitted_weighting, "selector_": None, "keywords_": None}
         features.restore({**state, "n_columns_": None, "kept_": None})
+        others = None if held_out is None else held_out.read(vectorizer, fitted_weighting)
+        decided.fit_documents(documents, Y, lambda *both: unseen.append(both), others)
         return self._classifier(recipe, features, decided, whole, unseen)
+
+    def _hold_out(self, recipe: Recipe, whole: Tables, parts: list[Part]) -> tuple[Tables, HeldOut | None]:
+        """The tables to learn from, and the documents that the rule of a guarantee holds out.
+
+        Those are left out of the parts, and terms that no other document has out of the tables.
+        """
+        for part in parts:
+            part.keep(None)
+        matrix = Matrix(tuple(parts), len(whole.terms), len(whole.labels))
+        rule = recipe.build_rule()
+        if rule is None or not rule.held_out_share:
+            return whole, None
+        matrix.number(whole.terms, whole.labels)
+        Y = matrix.Y()
+        divided = rule.divide(Y, self.seed)
+        assert divided is not None
+        kept, others = (np.sort(rows) for rows in divided)
+        held_out = HeldOut(whole.terms, matrix.rows(others), Csr(Y[others]))
+        matrix.keep(kept)
+        return whole.without(held_out.counts), held_out
 
     def unlabelled(self) -> int:
         """How many documents have no label; after `run`."""
@@ -124,11 +161,6 @@ class ShardedTraining:
                 raise UnsupportedError(
                     f"Training with {what} needs all documents in memory. Leave it out, or raise --memory."
                 )
-        rule = recipe.build_rule()
-        if rule is not None and rule.held_out_share:
-            raise UnsupportedError(
-                "A guarantee is learned on documents in memory. Leave it out (--guarantee), or raise --memory."
-            )
 
     def _model(
         self, recipe: Recipe, weighting: Weighting | None, whole: Tables, vectorizer: Vectorizer

@@ -203,7 +203,7 @@ def _record(
         seconds=seconds,
         recipe=classifier.recipe.as_dict(),
         chosen=classifier.decided_.choice_,
-        guarantee=None,
+        guarantee=None if classifier.guarantee is None else classifier.guarantee.as_dict(),
         expected=classifier.expected_,
         has_test_split=training.corpus.split == "train",
         skipped=training.skipped(),
