@@ -40,6 +40,10 @@ WEIGH, PASSES = 3e-8, 4
 """Seconds to read and weigh a value of X, and how often all documents are read for a block."""
 BLOCK_DOCUMENTS = 2 * MOST_POSITIVES
 """Documents of a block of labels at most: those with the labels, and about as many others."""
+LABELS_A_DOCUMENT = 30
+"""Bytes of each document in a worker that solves a block: its labels, and whether it is in memory."""
+COUNTED_AT_A_TIME = 4e6
+"""Values of the table of labels × terms that a worker counts at a time."""
 SOLVED_A_CELL, WEIGHTS_A_CELL = 28, 10
 """Bytes for each value of the documents of a block, and for each of its labels × terms."""
 FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 200e6, 120, 62
@@ -85,10 +89,11 @@ def estimate(extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0
     fits = n_fits(decided, extent.documents, labels)
     filled = filled_cells(extent, labels)
     cells_a_document = extent.cells / extent.documents
-    own = float(MEMORY_A_DOCUMENT * extent.documents)
+    directing = float(MEMORY_A_DOCUMENT * extent.documents)
     if model.is_additive:
         work = TABLE * extent.cells
-        own += MEMORY_A_CELL * filled
+        directing += MEMORY_A_CELL * filled
+        ruled, working = 0.0, MEMORY_A_CELL * min(filled, COUNTED_AT_A_TIME)
         disk, weights = TABLE_ON_DISK * filled * fits, 16 * filled
         read = DISK_A_CELL * extent.cells + 2 * TABLE_ON_DISK * filled
     else:
@@ -97,13 +102,17 @@ def estimate(extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0
         passes = PASSES * max(labels / labels_a_block, extent.documents / MOST_POSITIVES)
         work = labels * (SOLVE * block + STREAM * extent.cells) + WEIGH * passes * extent.cells
         read = DISK_A_CELL * passes * extent.cells
-        own += SOLVED_A_CELL * block + WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
-        own += 16 * min(MOST_SCORES, extent.documents * labels) * decided.learns_out_of_fold
+        working = SOLVED_A_CELL * block + WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
+        working += LABELS_A_DOCUMENT * extent.documents
+        ruled = 16.0 * min(MOST_SCORES, extent.documents * labels) * decided.learns_out_of_fold
         kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
         disk, weights = 0.0, 8 * kept * filled
     seconds = START + COUNT * extent.text_bytes + fits * work
+    if workers == 1:  # one process does both, a fit and then its rule
+        memory = FIXED_MEMORY + directing + (ruled if model.is_additive else max(ruled, working))
+    else:
+        memory = FIXED_MEMORY + directing + ruled + workers * (FIXED_MEMORY + working)
     read = extent.text_bytes + fits * read
-    memory = FIXED_MEMORY * (1 + workers * (workers > 1)) + own
     return Estimate(slow * seconds / workers, memory, DISK_A_CELL * extent.cells + disk, weights, read)
 
 

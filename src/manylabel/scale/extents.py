@@ -24,8 +24,8 @@ HEAPS = (30, 0.55)
 MOST_TERMS = 5_000_000
 UNPACKED = 4
 """How many times as large as a compressed file its texts are."""
-SAMPLED_SHARDS, SAMPLED_BYTES = 8, 1 << 19
-"""Documents are read from so many shards, about so many bytes from each."""
+SAMPLED_SHARDS, SAMPLED_BYTES = 8, 1 << 22
+"""Documents are read from up to so many shards, about so many bytes of all together."""
 COUNTED_BYTES = 1 << 20
 """Bytes at the beginning of a file whose lines are counted."""
 
@@ -57,7 +57,8 @@ class Extent:
         whole of it (`continued`); labels are a closed set (`all_labels`).
         """
         step = -(-len(corpus.shards) // SAMPLED_SHARDS)
-        sampled = [next(corpus.batches(shard, SAMPLED_BYTES), None) for shard in corpus.shards[::step]]
+        chosen = corpus.shards[::step]
+        sampled = [next(corpus.batches(shard, SAMPLED_BYTES // len(chosen)), None) for shard in chosen]
         batches = [batch for batch in sampled if batch is not None and len(batch)]
         texts = _interleaved([batch.joined_texts for batch in batches])
         read = sum(len(text.encode()) for text in texts)

@@ -1,0 +1,43 @@
+"""Estimates before a training from disk: how much there is of a corpus, and what grows with it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from manylabel.recipe import Recipe
+from manylabel.scale import extents, shards
+from manylabel.scale.costs import estimate, memory_of_all
+from manylabel.scale.extents import Extent
+from manylabel.scale.shards import ShardedCorpus
+from manylabel.scale.synthesize import Size, synthesize
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
+def test_an_extent_is_near_what_the_corpus_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(shards, "SHARD_BYTES", 60_000)
+    monkeypatch.setattr(extents, "SAMPLED_BYTES", 100_000)
+    size = Size(documents=3000, labels=60, terms=1500, mean_length=20)
+    synthesize(tmp_path / name, size)
+    found = Extent.of_corpus(ShardedCorpus.of(tmp_path / name))
+    assert found.documents == pytest.approx(size.documents, rel=0.05)
+    assert found.labels == pytest.approx(size.labels, rel=0.25)
+    assert found.terms == pytest.approx(size.terms, rel=0.25)
+    assert 10 < found.cells / found.documents < 20
+
+
+@pytest.mark.parametrize("method", ["nb", "svm", "auto"])
+def test_estimates_grow_with_documents_and_labels(method: str) -> None:
+    small = Extent.of_size(200_000, 1000)
+    large = estimate(replace(small, labels=2000), Recipe.of(method))
+    first = estimate(small, Recipe.of(method))
+    assert first.seconds <= large.seconds
+    assert first.memory < large.memory
+    assert estimate(small, Recipe.of(method), workers=4).seconds == pytest.approx(first.seconds / 4)
+    longer = estimate(Extent.of_size(400_000, 1000), Recipe.of(method))
+    assert 1.5 < longer.seconds / first.seconds < 2.1
+    assert longer.read > 1.5 * first.read
+
+
+def test_a_comparison_takes_more_memory_than_a_training() -> None:
+    assert memory_of_all(10**8, kept=2) > 1.5 * memory_of_all(10**8)
