@@ -68,11 +68,12 @@ def measured(corpus: ShardedCorpus, method: str, client: Any, folder: Path) -> t
 
 
 def killed(corpus: ShardedCorpus, method: str, client: Any, folder: Path) -> bytes:
-    """The model file of a training during which a worker is killed."""
+    """The model file of a training during which a worker is killed: while shards are counted, or SVMs are solved."""
     process = min(client.run(os.getpid).values())
+    begun = {"nb": "counts/shard-*", "svm": "fits/fit-*/labels-*"}[method]
 
     def kill() -> None:
-        while not list(folder.glob("counts/shard-*")):
+        while not list(folder.glob(begun)):
             time.sleep(0.01)
         os.kill(process, signal.SIGKILL)
 

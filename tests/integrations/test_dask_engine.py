@@ -121,13 +121,19 @@ def test_a_model_is_that_of_one_process(method: str, cluster: Any, tmp_path: Pat
     assert len(corpus.shards) == 5
 
 
-def test_the_command_trains_on_a_cluster(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_train_and_predict_on_a_cluster(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_corpus(load_corpus("townhall").corpus.split("train").subset(range(60)), tmp_path / "letters.csv")
     monkeypatch.chdir(tmp_path)  # workers are in another folder
     common = ["train", "letters.csv", "--split", "all", "--method", "nb-binary", "--model"]
     assert run([*common, "cluster.manylabel", "--cluster", cluster.scheduler_address]) == 0
     assert run([*common, "disk.manylabel", "--workers", "1"]) == 0
     assert Path("cluster.manylabel").read_bytes() == Path("disk.manylabel").read_bytes()
+    predict = ["predict", "disk.manylabel", "letters.csv", "--output"]
+    assert run([*predict, "cluster.csv", "--cluster", cluster.scheduler_address]) == 0
+    assert run([*predict, "alone.csv"]) == 0
+    assert Path("cluster.csv").read_text() == Path("alone.csv").read_text()
 
 
 def test_errors_of_tasks_are_raised_and_what_is_done_stays(corpus: ShardedCorpus, cluster: Any, tmp_path: Path) -> None:

@@ -32,11 +32,12 @@ def test_estimates_grow_with_documents_and_labels(method: str) -> None:
     large = estimate(replace(small, labels=2000), Recipe.of(method))
     first = estimate(small, Recipe.of(method))
     assert first.seconds <= large.seconds
-    assert first.memory < large.memory
+    assert first.memory <= large.memory
     assert estimate(small, Recipe.of(method), workers=4).seconds == pytest.approx(first.seconds / 4)
     longer = estimate(Extent.of_size(400_000, 1000), Recipe.of(method))
-    assert 1.5 < longer.seconds / first.seconds < 2.1
-    assert longer.read > 1.5 * first.read
+    assert 1.2 < longer.seconds / first.seconds < 2.1
+    assert longer.read > first.read
+    assert longer.memory > first.memory
 
 
 def test_a_comparison_takes_more_memory_than_a_training() -> None:
