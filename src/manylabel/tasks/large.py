@@ -54,7 +54,8 @@ def is_large(source: Source, memory: str | int | None) -> bool:
     files = shard_files(source.data)
     if not files or (source.format or guess_format(files[0])) not in FORMATS:
         return False
-    limit = free_bytes() // 2 if memory is None else bytes_of(memory)
+    # The memory of the program itself is not among what is free.
+    limit = free_bytes() // 2 + FIXED_MEMORY if memory is None else bytes_of(memory)
     return len(files) > 1 or memory_of_all(text_bytes(files)) > limit
 
 
@@ -104,7 +105,7 @@ def check_prediction(model: Path, memory: str | int | None) -> None:
 
 def check_memory(needed: float, memory: str | int | None, what: str, remedy: str) -> None:
     """Raise an error where more is needed than --memory allows, or than is free where it is not given."""
-    limit = free_bytes() if memory is None else bytes_of(memory)
+    limit = free_bytes() + FIXED_MEMORY if memory is None else bytes_of(memory)
     if needed > limit:
         allowed = "is free" if memory is None else "--memory allows"
         raise UnsupportedError(
