@@ -3,9 +3,9 @@
     python -m benchmarks.disk --documents 20000 100000 --methods nb svm auto
     python -m benchmarks.disk --documents 100000 --methods svm --compare --keep FOLDER
 
-Corpora are those of `manylabel synthesize` with 1,000 labels. Every training is a command of its own with worker
-processes (`--workers`, 1 by default); measured are the CPU seconds of all processes, and the peak of their resident
-memory together, looked at twenty times a second. A worker takes the memory of a program beside what `plan` says. With
+Corpora are those of `manylabel synthesize` with 1,000 labels. Every training is a command of its own in one
+process, with --memory 2GB, or a little less than a training in memory would take; measured are its CPU seconds, and the
+peak of its resident memory, looked at twenty times a second. With
 `--compare` the corpus is trained in memory too: the largest relative difference of the objective of an SVM over all
 labels, and the share of 3,000 other documents with the same labels. `--keep` names a folder in which corpora and models
 stay. Linux alone: memory is read from /proc.
@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.growth import fit_exponent
 from manylabel import TextClassifier, load_corpus
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.scale.costs import FIXED_MEMORY
+from manylabel.scale.costs import memory_of_all
 from manylabel.scale.synthesize import Size, blocks, synthesize
 from manylabel.strategies.weighted_member import WeightedMember
 from manylabel.tasks.large import plan
@@ -121,13 +121,10 @@ def main() -> int:
     parser.add_argument("--labels", type=int, default=1000)
     parser.add_argument("--methods", nargs="+", default=["nb", "svm"])
     parser.add_argument("--set", nargs="+", default=[], help="settings of all methods, as of `manylabel train`")
-    parser.add_argument("--memory", default="2GB")
-    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--keep", type=Path)
     given = parser.parse_args()
     missed = 0
-    from_disk = ["--workers", str(given.workers)]
     settings = [word for one in given.set for word in ("--set", one)]
     with TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
@@ -139,18 +136,17 @@ def main() -> int:
                 data = folder / f"{documents}.jsonl"
                 if not data.exists():
                     synthesize(data, Size(documents, given.labels))
-                [planned] = plan(str(data), None, None, [method], given.workers)["methods"]
+                memory = int(min(2 * 2**30, 0.95 * memory_of_all(data.stat().st_size)))
+                [planned] = plan(str(data), None, None, [method], memory=memory)["methods"]
                 model = folder / f"{documents}-{method}.manylabel"
                 common = ["train", str(data), "--method", method, *settings, "-j", "1"]
-                took = run([*common, "--model", str(model), "--memory", given.memory, *from_disk])
+                took = run([*common, "--model", str(model), "--memory", str(memory)])
                 times.append(took.seconds)
-                seconds, memory = planned["seconds"] * given.workers, planned["memory"]
-                memory += FIXED_MEMORY * (given.workers == 1)
-                off = [seconds / took.seconds - 1, memory / took.memory - 1]
+                off = [planned["seconds"] / took.seconds - 1, planned["memory"] / took.memory - 1]
                 missed += any(abs(one) > GOAL for one in off)
                 print(
-                    f"{method:8}{documents:11,}{took.seconds:9.1f}{seconds:9.1f}{off[0]:+7.0%}"
-                    f"{took.memory / 1e6:7,.0f}{memory / 1e6:9,.0f}{off[1]:+7.0%}",
+                    f"{method:8}{documents:11,}{took.seconds:9.1f}{planned['seconds']:9.1f}{off[0]:+7.0%}"
+                    f"{took.memory / 1e6:7,.0f}{planned['memory'] / 1e6:9,.0f}{off[1]:+7.0%}",
                     flush=True,
                 )
                 if given.compare:

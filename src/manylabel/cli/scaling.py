@@ -45,6 +45,7 @@ def plan(
         list[str] | None, typer.Option("--method", help="A method; repeatable. By default nb, svm and auto.")
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="The number of worker processes.")] = 1,
+    memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
     """Estimate what training from disk takes: time, memory, disk, the size of the model and what is read from files.
@@ -58,7 +59,7 @@ def plan(
 
     if (data is None) == (documents is None):
         raise ParameterError("Give the corpus, or --documents and --labels.")
-    found = task(data, documents, labels, method or ["nb", "svm", "auto"], workers)
+    found = task(data, documents, labels, method or ["nb", "svm", "auto"], workers, memory)
     if json:
         show_json(found)
         return

@@ -18,6 +18,7 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.estimator import Csr
 from manylabel.features.vectorize import Vectorizer
 from manylabel.kernels.linear_solvers import fit_linear
+from manylabel.memory import table_bytes
 from manylabel.models.linear_svm import MANY_WEIGHTS
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.recipe import Recipe
@@ -81,12 +82,18 @@ def fold_fits(documents: int, scored: int) -> float:
     return FOLDS - 1.0 if scored * FOLDS > documents else 1 - scored / documents
 
 
-def estimate(extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0) -> Estimate:
-    """What the training of a method from disk takes on a corpus of some extent; `slow` is the `slowness`."""
+def estimate(
+    extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0, memory: str | int | None = None
+) -> Estimate:
+    """What the training of a method from disk takes on a corpus of some extent.
+
+    `slow` is the `slowness`; `memory` the memory it may take, on which depends how many scores rules learn from.
+    """
+    scores = table_bytes(memory, 8 * MOST_SCORES) // 8
     decided = recipe.build()
     model = decided.model.model if isinstance(decided.model, WeightedMember) else decided.model
     labels = min(extent.labels, extent.documents)
-    fits = n_fits(decided, extent.documents, labels)
+    fits = n_fits(decided, extent.documents, labels, scores)
     filled = filled_cells(extent, labels)
     cells_a_document = extent.cells / extent.documents
     directing = float(MEMORY_A_DOCUMENT * extent.documents)
@@ -104,26 +111,26 @@ def estimate(extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0
         read = DISK_A_CELL * passes * extent.cells
         working = SOLVED_A_CELL * block + WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
         working += LABELS_A_DOCUMENT * extent.documents
-        ruled = 16.0 * min(MOST_SCORES, extent.documents * labels) * decided.learns_out_of_fold
+        ruled = 16.0 * min(scores, extent.documents * labels) * decided.learns_out_of_fold
         kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
         disk, weights = 0.0, 8 * kept * filled
     seconds = START + COUNT * extent.text_bytes + fits * work
     if workers == 1:  # one process does both, a fit and then its rule
-        memory = FIXED_MEMORY + directing + (ruled if model.is_additive else max(ruled, working))
+        taken = FIXED_MEMORY + directing + (ruled if model.is_additive else max(ruled, working))
     else:
-        memory = FIXED_MEMORY + directing + ruled + workers * (FIXED_MEMORY + working)
+        taken = FIXED_MEMORY + directing + ruled + workers * (FIXED_MEMORY + working)
     read = extent.text_bytes + fits * read
-    return Estimate(slow * seconds / workers, memory, DISK_A_CELL * extent.cells + disk, weights, read)
+    return Estimate(slow * seconds / workers, taken, DISK_A_CELL * extent.cells + disk, weights, read)
 
 
-def n_fits(decided: DecidedModel, documents: int, labels: int) -> float:
-    """How many fits to all documents a training is worth."""
+def n_fits(decided: DecidedModel, documents: int, labels: int, scores: int = MOST_SCORES) -> float:
+    """How many fits to all documents a training is worth whose rule learns from at most so many scores."""
     fits = 1.0
     if decided.learns_out_of_fold:
-        fits += fold_fits(documents, MOST_SCORES // labels)
+        fits += fold_fits(documents, scores // labels)
     if isinstance(decided, AutoModel) and decided.searches and documents * labels > MANY_SCORES:
         some = min(labels, SEARCHED_LABELS)
-        scored = max(MANY_SCORES, MOST_SCORES * some // labels) // some
+        scored = min(max(MANY_SCORES, scores * some // labels), scores) // some
         fits += TRIED_COSTS * fold_fits(documents, scored) * some / labels
     return fits
 

@@ -70,7 +70,7 @@ def _is_dense(file: Path) -> bool:
 
 def check_training(corpus: ShardedCorpus, recipe: Recipe, memory: str | int | None) -> None:
     """Report what a training from disk takes; raise an error where that is more than the memory it may take."""
-    needed = estimate(Extent.of_corpus(corpus), recipe, slow=slowness())
+    needed = estimate(Extent.of_corpus(corpus), recipe, slow=slowness(), memory=memory)
     remark(
         f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
         f"{needed.disk / 1e6:,.0f} MB of disk."
@@ -319,7 +319,12 @@ def pieces_of_engine(
 
 
 def plan(
-    data: str | None, documents: int | None, labels: int | None, methods: Sequence[str], workers: int = 1
+    data: str | None,
+    documents: int | None,
+    labels: int | None,
+    methods: Sequence[str],
+    workers: int = 1,
+    memory: str | int | None = None,
 ) -> dict[str, Any]:
     """What training from disk takes by each method, for a corpus or for a number of documents and labels."""
     if data is not None:
@@ -328,5 +333,5 @@ def plan(
     else:
         extent = Extent.of_size(documents or 1, labels or 1000)
     slow = slowness()
-    found = [{"method": name, **asdict(estimate(extent, Recipe.of(name), workers, slow))} for name in methods]
+    found = [{"method": name, **asdict(estimate(extent, Recipe.of(name), workers, slow, memory))} for name in methods]
     return {"extent": asdict(extent), "workers": workers, "slowness": slow, "methods": found}
