@@ -107,12 +107,15 @@ def evaluate_model(
     split: str | None = None,
     analyse: bool = False,
     memory: str | int | None = None,
+    encoder: str | None = None,
+    vectors: str | None = None,
 ) -> Evaluated:
     """Measure a saved model as `evaluate.evaluate_model` does; documents come as a stream where they are many."""
     if not is_large(source, memory):
-        return evaluate.evaluate_model(source, model, split=split, analyse=analyse, memory=memory)
-    _refuse(source, {"--report and --tables": analyse})
-    classifier = TextClassifier.load(model).set_params(memory=memory)
+        read: dict[str, Any] = {"encoder": encoder, "vectors": vectors}
+        return evaluate.evaluate_model(source, model, split=split, analyse=analyse, memory=memory, **read)
+    _refuse(source, {"--report and --tables": analyse, "--vectors": vectors is not None})
+    classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory)
     splits = read_splits(source, classifier.reading)
     wanted = split or ("test" if "test" in splits else "all")
     measured = of_split(splits, wanted, source)
@@ -143,6 +146,7 @@ def evaluate_methods(
     seed: int = 0,
     n_jobs: int | None = None,
     memory: str | int | None = None,
+    vectors: str | None = None,
 ) -> Evaluated:
     """The results of methods as of `evaluate.evaluate_methods`; from disk where documents are many.
 
@@ -151,8 +155,10 @@ def evaluate_methods(
     if not is_large(source, memory):
         settings: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": n_jobs}
         settings |= {"drop_duplicates": drop_duplicates, "analyse": analyse, "single_label": single_label}
-        return evaluate.evaluate_methods(source, methods, memory=memory, **settings)
-    _refuse(source, {"--report and --tables": analyse, "--drop-duplicates": drop_duplicates})
+        return evaluate.evaluate_methods(source, methods, memory=memory, vectors=vectors, **settings)
+    encodes = vectors is not None or (overrides or {}).get("features", {}).get("encoder") is not None
+    options = {"--report and --tables": analyse, "--drop-duplicates": drop_duplicates}
+    _refuse(source, {**options, "--encoder and --vectors": encodes})
     recipes = [Recipe.of(method, overrides) for method in methods]
     splits = read_splits(source)
     train, test = (of_split(splits, split, source) for split in SPLITS)
