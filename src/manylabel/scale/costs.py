@@ -27,8 +27,10 @@ from manylabel.scale.svm_blocks import LEAST_WORK, MOST_POSITIVES, OTHERS, WORK_
 from manylabel.scale.synthesize import Size, blocks
 from manylabel.strategies.weighted_member import WeightedMember
 
-START = 1.8
-"""Seconds to start, and to recognise the columns."""
+START = 4.5
+"""Seconds to start, to recognise the columns, to estimate, and to write the model."""
+RULE = 1.5e-7
+"""Seconds for each out-of-fold score to learn rule and calibration from it."""
 COUNT = 3.3e-8
 """Seconds to read, tokenise and count a byte of text."""
 TABLE = 1.4e-7
@@ -47,7 +49,7 @@ COUNTED_AT_A_TIME = 4e6
 """Values of the table of labels × terms that a worker counts at a time."""
 SOLVED_A_CELL, WEIGHTS_A_CELL = 28, 10
 """Bytes for each value of the documents of a block, and for each of its labels × terms."""
-FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 200e6, 120, 62
+FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 220e6, 120, 62
 """Bytes: of the program, of each document (its labels, fold, row), and of each value in a table of labels × terms."""
 DISK_A_CELL, TABLE_ON_DISK = 8, 12
 """Bytes of files for each value of X, and of a table of labels × terms."""
@@ -82,6 +84,20 @@ def fold_fits(documents: int, scored: int) -> float:
     return FOLDS - 1.0 if scored * FOLDS > documents else 1 - scored / documents
 
 
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What one fit takes: seconds, and bytes."""
+
+    seconds: float
+    tables: float
+    """Memory of the process that directs, for tables of labels × terms."""
+    worker: float
+    """Memory of a worker."""
+    disk: float
+    read: float
+    model: float
+
+
 def estimate(
     extent: Extent, recipe: Recipe, workers: int = 1, slow: float = 1.0, memory: str | int | None = None
 ) -> Estimate:
@@ -89,38 +105,52 @@ def estimate(
 
     `slow` is the `slowness`; `memory` the memory it may take, on which depends how many scores rules learn from.
     """
-    scores = table_bytes(memory, 8 * MOST_SCORES) // 8
+    most = table_bytes(memory, 8 * MOST_SCORES) // 8
     decided = recipe.build()
     model = decided.model.model if isinstance(decided.model, WeightedMember) else decided.model
     labels = min(extent.labels, extent.documents)
-    fits = n_fits(decided, extent.documents, labels, scores)
+    fits = n_fits(decided, extent.documents, labels, most)
+    fit = fit_of_counts(extent, labels) if model.is_additive else fit_of_svms(extent, labels)
+    scores = min(most, extent.documents * labels) * decided.learns_out_of_fold
+    seconds = START + COUNT * extent.text_bytes + fits * fit.seconds + RULE * scores
+    rule = 0.0 if model.is_additive else 16.0 * scores
+    taken = FIXED_MEMORY + MEMORY_A_DOCUMENT * extent.documents + fit.tables
+    if workers > 1:
+        taken += rule + workers * (FIXED_MEMORY + fit.worker)
+    elif not model.is_additive:  # one process does both, a fit and then its rule
+        taken += max(rule, fit.worker)
+    disk = DISK_A_CELL * extent.cells + fits * fit.disk
+    return Estimate(slow * seconds / workers, taken, disk, fit.model, extent.text_bytes + fits * fit.read)
+
+
+def fit_of_counts(extent: Extent, labels: int) -> Fit:
+    """A fit of a method of counts."""
     filled = filled_cells(extent, labels)
-    cells_a_document = extent.cells / extent.documents
-    directing = float(MEMORY_A_DOCUMENT * extent.documents)
-    if model.is_additive:
-        work = TABLE * extent.cells
-        directing += MEMORY_A_CELL * filled
-        ruled, working = 0.0, MEMORY_A_CELL * min(filled, COUNTED_AT_A_TIME)
-        disk, weights = TABLE_ON_DISK * filled * fits, 16 * filled
-        read = DISK_A_CELL * extent.cells + 2 * TABLE_ON_DISK * filled
-    else:
-        block = cells_a_document * min(extent.documents, BLOCK_DOCUMENTS)
-        labels_a_block = min(labels, max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents) // OTHERS)
-        passes = PASSES * max(labels / labels_a_block, extent.documents / MOST_POSITIVES)
-        work = labels * (SOLVE * block + STREAM * extent.cells) + WEIGH * passes * extent.cells
-        read = DISK_A_CELL * passes * extent.cells
-        working = SOLVED_A_CELL * block + WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
-        working += LABELS_A_DOCUMENT * extent.documents
-        ruled = 16.0 * min(scores, extent.documents * labels) * decided.learns_out_of_fold
-        kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
-        disk, weights = 0.0, 8 * kept * filled
-    seconds = START + COUNT * extent.text_bytes + fits * work
-    if workers == 1:  # one process does both, a fit and then its rule
-        taken = FIXED_MEMORY + directing + (ruled if model.is_additive else max(ruled, working))
-    else:
-        taken = FIXED_MEMORY + directing + ruled + workers * (FIXED_MEMORY + working)
-    read = extent.text_bytes + fits * read
-    return Estimate(slow * seconds / workers, taken, DISK_A_CELL * extent.cells + disk, weights, read)
+    return Fit(
+        seconds=TABLE * extent.cells,
+        tables=MEMORY_A_CELL * filled,
+        worker=MEMORY_A_CELL * min(filled, COUNTED_AT_A_TIME),
+        disk=TABLE_ON_DISK * filled,
+        read=DISK_A_CELL * extent.cells + 2 * TABLE_ON_DISK * filled,
+        model=16 * filled,
+    )
+
+
+def fit_of_svms(extent: Extent, labels: int) -> Fit:
+    """A fit of linear SVMs."""
+    block = min(extent.documents, BLOCK_DOCUMENTS) * extent.cells / extent.documents
+    labels_a_block = min(labels, max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents) // OTHERS)
+    passes = PASSES * max(labels / labels_a_block, extent.documents / MOST_POSITIVES)
+    weights = WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
+    kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
+    return Fit(
+        seconds=labels * (SOLVE * block + STREAM * extent.cells) + WEIGH * passes * extent.cells,
+        tables=0.0,
+        worker=SOLVED_A_CELL * block + weights + LABELS_A_DOCUMENT * extent.documents,
+        disk=0.0,
+        read=DISK_A_CELL * passes * extent.cells,
+        model=8 * kept * filled_cells(extent, labels),
+    )
 
 
 def n_fits(decided: DecidedModel, documents: int, labels: int, scores: int = MOST_SCORES) -> float:
@@ -150,7 +180,7 @@ def memory_of_all(text_bytes: int, kept: float = 1.0) -> float:
     `kept` is how many trainings keep their documents and tables at a time.
 
     >>> round(memory_of_all(14_600_000) / 1e6), round(memory_of_all(73_000_000) / 1e6)
-    (596, 1180)
+    (616, 1200)
     """
     tables = min(TABLES_A_BYTE * text_bytes, MOST_TABLES)
     return FIXED_MEMORY + kept * (IN_MEMORY * text_bytes + tables)
