@@ -96,8 +96,8 @@ has no NaN and no infinity, so these are written as `null`:
 writes all columns of the data, in their order and as they were read, and adds `labels` and `scores`. Where the data
 have a column of such a name, it is kept, and the predictions are in `predicted_labels` or `predicted_scores`; the
 command prints so. The scores are those of the predicted labels; `--scores` adds the best other labels. Labels are
-joined by `;`, and are lists in Parquet and JSON. CSV keeps the delimiter of the data. The file is written whole or not
-at all.
+joined by `;`, and are lists in Parquet and JSON. CSV keeps the delimiter of the data, and is always UTF-8. The file is
+written whole or not at all.
 
 In a workbook every text is stored as text, also where it begins with `=`, `+`, `-` or `@`. CSV and TSV cannot tell a
 text from a formula, and a spreadsheet may run such a cell when it opens the file: write `.xlsx` for spreadsheets.
