@@ -15,6 +15,7 @@ from manylabel.exceptions import (
     UnknownFormatError,
     UnknownNameError,
 )
+from manylabel.progress import remarks_to
 
 ARFF = """@relation mail
 @attribute one numeric
@@ -130,6 +131,29 @@ def test_a_file_of_utf16_names_its_encoding(tmp_path):
     with pytest.raises(DataError, match=r"line 1: Byte 0xf[ef] .*Use --encoding utf-16"):
         read(path)
     assert read(path, encoding="utf-16").corpus.label_sets == [["a"]]
+
+
+def test_a_note_for_excel_is_no_header(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("sep=;\ntext;labels\nx;a\n")
+    with pytest.raises(DataError, match=r"The first line, 'sep=;', is a note for Excel .*Delete this line"):
+        read(path)
+
+
+def test_labels_with_two_separators_are_reported(tmp_path):
+    path, remarks = tmp_path / "a.csv", []
+    path.write_text("text;labels\nx;vpn|mail\ny;vpn, mail\nz;vpn\n")
+    with remarks_to(remarks.append):
+        read(path)
+    assert [text for text in remarks if "1 label looks like several in one: 'vpn, mail'" in text]
+
+
+def test_marks_in_the_language_of_a_spreadsheet(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,vpn,mail\nx,WAHR,FALSCH\ny,FALSCH,WAHR\n")
+    assert read(path).corpus.label_sets == [["vpn"], ["mail"]]
+    path.write_text("text,vpn,mail\nx,ja,nein\ny,nein,ja\n")
+    assert read(path, label_column=["vpn", "mail"]).corpus.label_sets == [["vpn"], ["mail"]]
 
 
 def test_skipping_a_broken_line_keeps_the_numbers_of_later_lines(tmp_path):

@@ -123,6 +123,12 @@ def dialect_of(
 ) -> Dialect:
     """The dialect of a file, by its first line where it is not given."""
     first = next((line for line in first_lines(path) if line.strip()), "")
+    if first.lower().startswith(("sep=", '"sep=')):
+        raise DataError(
+            f"The first line, {first.strip()!r}, is a note for Excel and no header.",
+            path=path,
+            remedy="Delete this line.",
+        )
     delimiter = delimiter or _delimiter(path, first)
     top = first.split(delimiter if delimiter != " " else None)
     if delimiter not in (" ", "\t"):

@@ -26,10 +26,11 @@ _CHOICES = re.compile(r'\{\s*+"choices"\s*+:\s*+(\[.*\])\s*+\}', re.DOTALL)
 """Several labels of a document as Label Studio exports them to CSV."""
 _LISTS = ("[", '{"choices"')
 """How cells begin that hold a list of labels."""
-YES = frozenset({"1", "1.0", "true", "yes", "y", "x"})
-NO = frozenset({"0", "0.0", "false", "no", "n"})
+YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "ja", "oui", "wahr", "vrai"})
+NO = frozenset({"0", "0.0", "false", "no", "n", "nein", "non", "falsch", "faux"})
 MARKS = YES | NO
-NUMBERS_AND_TRUTH = frozenset({"1", "1.0", "true", "0", "0.0", "false"})
+NUMBERS_AND_TRUTH = frozenset({"1", "1.0", "true", "0", "0.0", "false", "wahr", "falsch", "vrai", "faux"})
+"""Marks that are no words of a label; spreadsheets write true and false in their own language."""
 
 
 class AmbiguousSeparatorError(DataError):
@@ -194,6 +195,19 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
     what = "a blank" if separator == " " else repr(separator)
     other = "" if separator == " " else f" Use --label-separator {NO_SEPARATOR} if it belongs to the names."
     return separator, f"Of {counted(len(texts), 'label cell')} {count:,} hold {what}, which separates labels.{other}"
+
+
+def joined_labels(names: set[str]) -> list[str]:
+    """The labels that are other labels with a sign between them which did not separate them.
+
+    >>> joined_labels({"vpn", "mail", "vpn, mail", "Smith, John"})
+    ['vpn, mail']
+    """
+    return sorted(
+        name
+        for name in names
+        if any(sign in name and {piece.strip() for piece in name.split(sign)} <= names for sign in ",;|")
+    )
 
 
 def cell_kind(table: Table, columns: list[str]) -> str:

@@ -13,6 +13,7 @@ from manylabel.data.label_cells import (
     bad_marks,
     cell_kind,
     is_mark_column,
+    joined_labels,
     mark_text,
     names_of_cell,
     separator_of,
@@ -20,6 +21,8 @@ from manylabel.data.label_cells import (
 from manylabel.data.layout import listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
+from manylabel.progress import remark
+from manylabel.wording import counted
 
 LABELS = (
     "labels",
@@ -90,8 +93,19 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
             else:
                 names.update(names_of_cell(cell, separator))
     found = [sorted(names) for names in sets]
+    if like is None:
+        _report_joined(table, {name for names in sets for name in names})
     kind = cell_kind(table, named)
     return table, LabelColumns(found, tuple(chosen), tuple(marks), separator, kind, reason, why)
+
+
+def _report_joined(table: Table, names: set[str]) -> None:
+    """Report the labels that seem to be several, which another sign separates than in most cells."""
+    if joined := joined_labels(names):
+        look = counted(len(joined), "label looks", "labels look")
+        remark(
+            f"{table.path}: {look} like several in one: {listed(joined, 3)}. Use the same separator in all label cells."
+        )
 
 
 def named_label_columns(table: Table, options: ColumnOptions) -> frozenset[str]:

@@ -58,7 +58,8 @@ class Table:
         found = listed(list(self.columns), most=20) or "none"
         by_name = {name.strip().lower(): name for name in self.columns}
         near = [name for name in by_name if wanted and name.startswith(wanted.strip().lower())]
-        near = near or get_close_matches(wanted.strip().lower(), by_name, n=1)
+        if wanted and not near:
+            near = get_close_matches(wanted.strip().lower(), by_name, n=1)
         offer = f" Did you mean {by_name[near[0]]!r}?" if near else ""
         return DataError(f"{problem}. Found: {found}.{offer}", path=self.path, remedy=f"Use {option}.")
 

@@ -61,7 +61,7 @@ def out_of_fold_scores(
         raise DataError(
             f"The decision rule is learned on {folds} folds, but "
             f"{there_are(n_documents, 'document (1 sample)', 'documents', adverb='only')}.",
-            remedy="Give more documents, or fewer folds.",
+            remedy="Give more documents, or a method with a fixed threshold, such as nb-binary (--method nb-binary).",
         )
     rows = scored_rows(n_documents, Y.shape[1], folds, seed, most_scores)
     place = np.full(n_documents, -1, dtype=np.int64)
