@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import length_of, read_documents
@@ -132,11 +134,16 @@ class DocumentReader:
         vectorizer, dense = self.pipeline.vectorizer_, self.vector_columns
         if column in dense and self.pipeline.vectors_ is not None:
             return f"meaning ({self.pipeline.vectors_.name_})"
-        if vectorizer is not None and vectorizer.n_hashes is None and column < dense.start:
+        if vectorizer is not None and vectorizer.n_hashes is None and column < len(vectorizer.terms_):
             return vectorizer.terms_[column]
         if vectorizer is not None and vectorizer.n_hashes is not None and column in self.places:
             return " / ".join(self.words([column]))
-        return str(self.pipeline.get_feature_names_out()[column])
+        return str(self._names[column])
+
+    @cached_property
+    def _names(self) -> npt.NDArray[np.object_]:
+        """The names of all columns of X."""
+        return self.pipeline.get_feature_names_out()
 
     def words(self, columns: Sequence[int]) -> list[str]:
         """The words of the text, in lower case and each once, at the places of some columns."""

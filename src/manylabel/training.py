@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from manylabel.data.documents import rows_of
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.features.facts import Facts
-from manylabel.features.pipeline import Documents, FeaturePipeline, Learned
+from manylabel.features.facts import Facts, Learned
+from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.memory import table_bytes
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import stage
@@ -100,6 +100,9 @@ class Training:
             )
         if self.pipeline.vectors_ is not None:
             self.pipeline.vectors_.is_used_ = reads_vectors(self.decided.model_)
+        chosen = None if self.decided.choice_ is None else self.decided.choice_["settings"].get("views")
+        if chosen:
+            self.pipeline.views_ = facts["views"].kept(list(chosen))
         return self
 
     def _learn_features(

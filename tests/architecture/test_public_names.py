@@ -97,6 +97,7 @@ NAMES = {
         "FUNCTIONS",
         "FeaturePipeline",
         "FrequencyBins",
+        "FurtherViews",
         "KeywordMatcher",
         "LANGUAGES",
         "TermSelector",
@@ -265,6 +266,7 @@ NAMES = {
         "SiblingModel",
         "TopDown",
         "TwoClassStrategy",
+        "ViewedMember",
         "WeightedMember",
     },
 }

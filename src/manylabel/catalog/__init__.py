@@ -112,6 +112,8 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.strategies.binary_relevance:BinaryRelevance",
         "manylabel.strategies.hierarchical:SiblingModel",
         "manylabel.strategies.weighted_member:WeightedMember",
+        "manylabel.strategies.viewed_member:ViewedMember",
+        "manylabel.features.views:FurtherViews",
         "manylabel.models.label_columns:LabelColumns",
     ]
     return {path.partition(":")[2]: path for path in paths}

@@ -114,17 +114,19 @@ _CHOICE: Search = {"model.members": Choice(_MEMBERS, ("svm", "nb"), ("svm", "knn
 
 COSTS = (1.0, 0.25, 0.0625)
 """Tried in this order for as long as each serves the metric better than the one before."""
+VIEWS = ("characters", "pairs")
+"""The further views that are tried, in this order."""
 
 COMBINED: tuple[Method, ...] = (
     Method(
         "auto",
-        "Linear SVMs on stems, cost and rule chosen for what matters; on small data with value-weighted naive Bayes",
+        "Linear SVMs on stems, beside them characters if these gain; cost and rule chosen; on small data with mnb-vw",
         "manylabel.decisions.auto:AutoModel",
         "manylabel",
         cost=Cost(start=0.3, words=0.8, cells=1.4),
         features={"stemmer": "auto"},
         members=("svm", "mnb-vw"),
-        settings={"costs": COSTS},
+        settings={"costs": COSTS, "views": VIEWS},
         decision="best",
         search=WORDS,
     ),

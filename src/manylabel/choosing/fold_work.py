@@ -23,8 +23,8 @@ from manylabel.data.splits import Split
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import Vectorizer
-from manylabel.features.facts import Facts
-from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline, FoldFeatures
+from manylabel.features.facts import Facts, FoldFeatures
+from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline
 from manylabel.features.weighting import has_negative
 from manylabel.progress import stage
 from manylabel.recipe import Recipe

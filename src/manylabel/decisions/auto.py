@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from manylabel.data.splits import iterative_stratification
 from manylabel.decisions.base import DecisionRule, decidable_scores
@@ -15,11 +16,13 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
+from manylabel.features.views import VIEWS
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
+from manylabel.strategies.viewed_member import ViewedMember
 from manylabel.strategies.weighted_member import WeightedMember
 
 COST = Number(low=0, open_low=True)
@@ -28,6 +31,12 @@ MANY_SCORES = 1 << 22
 documents."""
 SEARCHED_LABELS = 256
 """How many labels the search for the cost looks at where documents × labels are many."""
+LEAST_DOCUMENTS = 1_000
+"""The documents from which on further views are tried: with fewer, chance decides which of them gain."""
+LEAST_GAIN = 0.005
+"""How much a further view must gain, in units of the metric, on out-of-fold scores; half of it in the first fold."""
+MOST_VIEW_WORK = 1e9
+"""Non-zeros of a view × labels up to which it is tried: about half a minute."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +50,8 @@ class Averaged(Scored):
         """The ensemble fitted to all training documents; its members are not scored out of fold again."""
         assert isinstance(self.model, Ensemble)
         assert self.member_scores is not None
-        return self.model.fit_from_scores(documents.X, Y, self.member_scores, self.rows, documents.facts)
+        X = self.seen(documents).X
+        return self.model.fit_from_scores(X, Y, self.member_scores, self.rows, documents.facts)
 
 
 class AutoModel(DecidedModel):
@@ -53,7 +63,10 @@ class AutoModel(DecidedModel):
        fold by copies that start from its solution, with its `trial_settings`.
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with terms and vectors
        side by side; the better of both is kept.
-    2. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
+    2. From 1,000 documents on, further `views` of texts are tried, each beside those chosen before it: runs of
+       characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept. A view
+       that gains less than half of that in the first fold is not tried in the others.
+    3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
        average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
 
@@ -83,6 +96,10 @@ class AutoModel(DecidedModel):
             lambda value: isinstance(value, (list, tuple)) and all(COST.allows(cost) for cost in value),
         ),
         "C": AnyOf(OneOf(None), COST),
+        "views": Satisfies(
+            "a list of views: " + ", ".join(VIEWS),
+            lambda value: isinstance(value, (list, tuple)) and all(name in VIEWS for name in value),
+        ),
         "most_work": Number(low=0),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
@@ -94,6 +111,7 @@ class AutoModel(DecidedModel):
         rule: DecisionRule | None = None,
         costs: Sequence[float] = (),
         C: float | None = None,
+        views: Sequence[str] = (),
         most_work: float = 1e7,
         folds: int = 5,
         seed: int = 0,
@@ -104,13 +122,14 @@ class AutoModel(DecidedModel):
         self.others = others
         self.costs = costs
         self.C = C
+        self.views = views
         self.most_work = most_work
         self.n_jobs = n_jobs
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The facts that any of the models wants, and a deadline."""
-        return super().wants.union(*(model.wants for model in self.others))
+        """The facts that any of the models wants, further views, and a deadline."""
+        return super().wants.union({"views"} if self.views else set(), *(model.wants for model in self.others))
 
     def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
         """The counts of counts for the first of the models that wants them."""
@@ -133,6 +152,9 @@ class AutoModel(DecidedModel):
         found = [self._search(model, rule, Y, documents) for model in self._readings()]
         best = max(found, key=_gain)  # the terms alone where vectors gain nothing
         crossed = tuple(one for scored in found for one in scored.crossed)
+        if Y.shape[0] * Y.shape[1] <= MANY_SCORES:
+            best, with_views = self._try_views(best, rule, Y, documents)
+            crossed += with_views
         X, others = documents.X, self._others_for(documents) if self.others else []
         if others and len(best.rows) == X.shape[0] and self._term_cells(X) * Y.shape[1] <= self.most_work:
             average = self._try_average(best, others, rule, Y, documents)
@@ -232,14 +254,49 @@ class AutoModel(DecidedModel):
         `initial`, if there is one.
         """
         model = _with_cost(model, cost)
-        scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
-        decidable = decidable_scores(scores, empty, model, rule)
-        learned = unfitted_copy(rule)
-        crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
         settings = {} if cost is None or cost == self.C else {"C": float(cost)}
         if any(isinstance(one, WeightedMember) and one.reads_vectors for one in model.walk()):
             settings["vectors"] = True
-        return Scored(model, scores, rows, empty, learned, settings, () if crossed is None else (crossed,))
+        return replace(_scored(model, rule, Y, documents, trial, initial), settings=settings)
+
+    def _try_views(
+        self, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
+    ) -> tuple[Scored, tuple[CrossFitted, ...]]:
+        """The model with those further views that improve the metric, one after the other, or `best` where none does;
+        and what all models decided that were tried in all folds.
+        """
+        offered, crossed = documents.facts.get("views"), tuple[CrossFitted, ...]()
+        if offered is None or len(best.rows) < max(LEAST_DOCUMENTS, documents.X.shape[0]):
+            return best, crossed
+        for name in self.views:
+            counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
+            if counts is None or counts.nnz * Y.shape[1] > MOST_VIEW_WORK:
+                continue
+            model, wider = _with_view(best, counts, documents)
+            if self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:
+                continue
+            tried = _scored(model, rule, Y, wider)
+            crossed += tried.crossed
+            gained = _gain(tried) - _gain(best)
+            if gained >= LEAST_GAIN:
+                worth = {**best.settings.get("views", {}), name: gained}
+                best = replace(tried, settings={**best.settings, "views": worth}, X=wider.X)
+        return best, crossed
+
+    def _gain_in_first_fold(
+        self, model: MultiLabelModel, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
+    ) -> float:
+        """How much better than `best` a model is in the documents of the first fold, each with a rule of its own."""
+        if (deadline := documents.facts.get("deadline")) is not None:
+            deadline.check()
+        train, test = iterative_stratification(Y, self.folds, self.seed)[0]
+        scores = documents.among(train).fit_whole(model, Csr(Y[train])).scores(documents.X[test])
+        empty = np.diff(documents.X[test].indptr) == 0
+        gains = [
+            unfitted_copy(rule).fit(decidable_scores(own, empty, one, rule), Csr(Y[test]), one.score_kind).gain
+            for one, own in ((best.model, best.scores[test]), (model, scores))
+        ]
+        return gains[1] - gains[0]
 
     def _try_average(
         self, first: Scored, others: Sequence[MultiLabelModel], rule: DecisionRule, Y: Csr, documents: OutOfFold
@@ -253,6 +310,8 @@ class AutoModel(DecidedModel):
             model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
             own, _, _ = documents(model, Y)
             scores.append(of_unseen_documents(own, model.score_kind))
+        if first.X is not None:  # the others read the terms alone
+            others = [ViewedMember(other, widths=(documents.X.shape[1],)) for other in others]
         ensemble = Ensemble((first.model, *others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         member_scores = np.stack(scores)
         tests = [test for _, test in iterative_stratification(Y, self.folds, self.seed)]
@@ -263,8 +322,41 @@ class AutoModel(DecidedModel):
         found = learned.fit_crossed(decidable, Y, ensemble.score_kind)
         settings, crossed = {**first.settings, "averaged": True}, () if found is None else (found,)
         return Averaged(
-            ensemble, combined, first.rows, first.empty, learned, settings, crossed, member_scores=member_scores
+            ensemble,
+            combined,
+            first.rows,
+            first.empty,
+            learned,
+            settings,
+            crossed,
+            X=first.X,
+            member_scores=member_scores,
         )
+
+
+def _scored(
+    model: MultiLabelModel,
+    rule: DecisionRule,
+    Y: Csr,
+    documents: OutOfFold,
+    trial: bool = False,
+    initial: Csr | None = None,
+) -> Scored:
+    """A model, its out-of-fold scores, and the rule learned on them; `trial` and `initial` are those of `_try_cost`."""
+    scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
+    decidable = decidable_scores(scores, empty, model, rule)
+    learned = unfitted_copy(rule)
+    crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
+    return Scored(model, scores, rows, empty, learned, {}, () if crossed is None else (crossed,))
+
+
+def _with_view(found: Scored, counts: Csr, documents: OutOfFold) -> tuple[ViewedMember, OutOfFold]:
+    """The model of weighted terms with one more view beside those it reads, and the documents with this view."""
+    assert isinstance(found.model, WeightedMember)
+    seen = found.seen(documents)
+    before = found.model.widths if isinstance(found.model, ViewedMember) else (seen.X.shape[1],)
+    model = ViewedMember(found.model.model, found.model.weighting, widths=(*before, counts.shape[1]))
+    return model, replace(seen, X=Csr(sparse.hstack([seen.X, counts], format="csr")))
 
 
 def _with_cost(model: MultiLabelModel, cost: float | None) -> MultiLabelModel:

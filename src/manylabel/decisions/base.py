@@ -37,7 +37,7 @@ class Choice(TypedDict):
     value: float | None
     """The metric that the chosen rule reached on documents it did not learn from; None where these were too few."""
     settings: dict[str, Any]
-    """Settings of the model that were chosen with it."""
+    """Settings of the model that were chosen with it; under "views", what each further view gained."""
 
 
 CHOICE: Mapping[str, Stored] = {
@@ -45,7 +45,7 @@ CHOICE: Mapping[str, Stored] = {
     "title": Word(),
     "rule": Word(),
     "value": Maybe(Scalar()),
-    "settings": Mapped(Either(Scalar(), Flag())),
+    "settings": Mapped(Either(Mapped(Scalar()), Either(Scalar(), Flag()))),
 }
 """What is stored of a `Choice`."""
 

@@ -12,7 +12,7 @@ from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities, learned_calibration
 from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, unfitted_copy
-from manylabel.features.pipeline import FoldFeatures
+from manylabel.features.facts import FoldFeatures
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import MOST_SCORES, OutOfFold, fit_anew
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
@@ -159,6 +159,7 @@ class DecidedModel(ModelWithRule):
             found = self.score_out_of_fold(rule, Y, documents)
             rule = self.learn_rule(found, rule, Csr(Y[found.rows]), report)
             self.model_ = found.fit(documents, Y)
+            self.n_features_in_ = self.model_.n_features_in_  # further views are chosen in the search
         else:
             self.model_ = documents.fit_whole(self.unfitted_model(), Y)
         if rule is not None and held_out is not None and rule.held_out_share:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from manylabel.decisions.base import DecisionRule, decidable_scores
@@ -32,6 +32,8 @@ class Scored:
     """Where several models were compared: the cross-fitted decisions of each."""
     whole: MultiLabelModel | None = None
     """The model fitted to all training documents, if that was done before it was scored."""
+    X: Csr | None = None
+    """The training documents with the further views that the model reads; None where it reads none."""
 
     def decidable(self, rule: DecisionRule) -> Floats:
         """The scores as the rule should learn from them: every label of a document that gets none is impossible."""
@@ -39,4 +41,8 @@ class Scored:
 
     def fit(self, documents: OutOfFold, Y: Csr) -> MultiLabelModel:
         """The model fitted to all training documents."""
-        return documents.fit_whole(self.model, Y) if self.whole is None else self.whole
+        return self.seen(documents).fit_whole(self.model, Y) if self.whole is None else self.whole
+
+    def seen(self, documents: OutOfFold) -> OutOfFold:
+        """The training documents as the model reads them."""
+        return documents if self.X is None else replace(documents, X=self.X)

@@ -7,6 +7,7 @@ Estimators
     TermSelector     keep the terms that are most informative about the labels
     Weighting        tf-idf and length normalisation
     FrequencyBins    frequencies as bin numbers
+    FurtherViews     count the terms of views beside the words
     KeywordMatcher   documents that match keyword rules
 
 Keyword rules
@@ -49,6 +50,7 @@ __all__ = [
     "Contingency",
     "FeaturePipeline",
     "FrequencyBins",
+    "FurtherViews",
     "KeywordMatcher",
     "TermSelector",
     "VectorView",
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     from manylabel.features.terms import stem
     from manylabel.features.vector_view import VectorView
     from manylabel.features.vectorize import Vectorizer
+    from manylabel.features.views import FurtherViews
     from manylabel.features.weighting import Weighting
 else:
     __getattr__, __dir__ = lazy_names(
@@ -101,6 +104,7 @@ else:
             "terms": "stem",
             "vector_view": "VectorView",
             "vectorize": "Vectorizer",
+            "views": "FurtherViews",
             "weighting": "Weighting",
         },
     )

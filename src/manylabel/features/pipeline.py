@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -17,7 +16,7 @@ from manylabel.data.corpus import Text
 from manylabel.data.documents import read_documents, stored_names, strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError
-from manylabel.features.facts import Facts
+from manylabel.features.facts import Facts, FoldFeatures, Learned
 from manylabel.features.reading import GUESS
 from manylabel.features.scripts import without_markup
 from manylabel.features.select import TermSelector
@@ -25,6 +24,7 @@ from manylabel.features.terms import CountedTerms
 from manylabel.features.transformers import DocumentTransformer, FoldRows, is_transformer, rows_of_counts
 from manylabel.features.vector_view import VectorView
 from manylabel.features.vectorize import Vectorizer
+from manylabel.features.views import FurtherViews, OfferedViews
 from manylabel.features.vocabulary import TermTable, select_columns
 from manylabel.features.weighting import Weighting, has_negative, norm_alone
 from manylabel.progress import stage
@@ -35,26 +35,8 @@ if TYPE_CHECKING:
 
 Documents: TypeAlias = Sequence[Text] | Csr
 """Texts, or a ready-made matrix of counts."""
-FoldFeatures: TypeAlias = Callable[[Ints, Ints], tuple[Csr, Csr, Facts]]
-"""Rows of training and of test documents → X of both, as learned from the training documents, and facts about X."""
-
 PRUNING = ("min_df", "max_df", "max_features")
 """The settings of a `Vectorizer` that remove terms."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Learned:
-    """The result of `FeaturePipeline.fit_transform`: X and further facts about the training documents."""
-
-    X: Csr
-    counts: Csr | None
-    """The counts before terms were removed; None if none were removed, or if X holds weights instead of counts."""
-    facts: Facts
-    """Facts about the keyword rules for the model."""
-    in_folds: FoldFeatures | None
-    """Learns selection and weighting anew from some of the documents; None where neither is learned."""
-    is_counts: bool = True
-    """Whether the documents had no negative values; if they had any, tf and idf were left out."""
 
 
 class FeaturePipeline(Estimator):
@@ -87,6 +69,8 @@ class FeaturePipeline(Estimator):
     vectors_: VectorView | None = None
     kept_: npt.NDArray[np.bool_] | None
     """The kept columns of counts that were computed before, see `fit_counts`."""
+    views_: FurtherViews | None = None
+    """The further views that the model reads, whose columns follow those of the terms; set after a model chose them."""
 
     learned: ClassVar[Mapping[str, Stored]] = {
         "vectorizer_": Maybe(Part(Vectorizer)),
@@ -97,6 +81,7 @@ class FeaturePipeline(Estimator):
         "column_names_": Sometimes(Maybe(Names(None))),
         "kept_": Maybe(flags(None)),
         "vectors_": Sometimes(Maybe(Part(VectorView))),
+        "views_": Sometimes(Maybe(Part(FurtherViews))),
     }
 
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
@@ -118,6 +103,7 @@ class FeaturePipeline(Estimator):
                 raise ValueError("FeaturePipeline.keywords_ is not a KeywordMatcher")
         behind = 0 if (view := state.get("vectors_")) is None else view.dimensions
         behind += 0 if matcher is None else len(matcher.labels_)
+        behind += 0 if (views := state.get("views_")) is None else views.n_columns
         return sizes if width is None else {"terms": width + behind}
 
     def __init__(
@@ -183,6 +169,8 @@ class FeaturePipeline(Estimator):
         if self.transformer_ is not None and not self.transformer_.was_fitted:
             rows = self.transformer_.rows_in_folds(documents_given, Y)
         in_folds = self._in_folds(rows, Y, further, names, selection, weighting)
+        if in_folds is None and further is None and self.vectorizer_ is not None and not isinstance(given, Csr):
+            facts |= OfferedViews.facts(self.vectorizer_, given)
         return Learned(_beside(X, further), None if self.weighting else unpruned, facts, in_folds, is_counts)
 
     def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool) -> Learned:
@@ -286,7 +274,7 @@ class FeaturePipeline(Estimator):
         return facts
 
     def _further_columns(self, documents: Documents, counted: Documents) -> Csr | None:
-        """The columns behind the terms: vectors, then one per keyword rule, 1 where it matches; None without both.
+        """The columns behind the terms: vectors, one per keyword rule, 1 where it matches, and views; None without any.
 
         `counted` is what a transformer of scikit-learn made of the documents, else the documents.
         """
@@ -300,6 +288,8 @@ class FeaturePipeline(Estimator):
                 if self._strips_markup and not isinstance(counted, Csr):
                     counted = [without_markup(text) for text in strings(counted)]
                 found.append(self.keywords_.transform(counted))
+        if self.views_ is not None and not isinstance(documents, Csr):
+            found.append(self.views_.transform(documents))
         return Csr(sparse.hstack(found, format="csr")) if found else None
 
     @property
@@ -340,7 +330,7 @@ class FeaturePipeline(Estimator):
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """The names of the columns of X: terms (x0, x1 … of columns without names), vectors, keyword rules by label."""
+        """The names of the columns of X: terms (x0, x1 … of columns without names), vectors, rules by label, views."""
         self.check_fitted()
         if self.vectorizer_ is not None:
             names = self.vectorizer_.get_feature_names_out()
@@ -351,14 +341,15 @@ class FeaturePipeline(Estimator):
             names = self.selector_.get_feature_names_out(names)
         rules = [] if self.keywords_ is None else [f"rule: {label}" for label in self.keywords_.queries()]
         vectors = [] if self.vectors_ is None else self.vectors_.names
-        return np.concatenate([names, np.array([*vectors, *rules], dtype=object)])
+        views = [] if self.views_ is None else self.views_.get_feature_names_out()
+        return np.concatenate([names, np.array([*vectors, *rules, *views], dtype=object)])
 
     def reads_as(self, other: FeaturePipeline) -> bool:
-        """Whether both give the same X for the same documents: same terms, selection and weights, no keyword rules.
+        """Whether both give the same X for the same documents: same terms, selection and weights, no rules or views.
 
         Transformers of scikit-learn cannot be compared, so pipelines with one never do.
         """
-        if any(one.keywords_ is not None or one.transformer_ is not None for one in (self, other)):
+        if any(one.keywords_ or one.transformer_ or one.views_ for one in (self, other)):
             return False
         terms, kept, weights, vectors = zip(*(one._reading() for one in (self, other)), strict=True)
         return terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights) and vectors[0] == vectors[1]
@@ -379,12 +370,14 @@ class FeaturePipeline(Estimator):
         """A function that returns the columns and values of one text, identical to `transform`, without a matrix.
 
         Building matrices costs about a millisecond whatever the length of the text, ten times the work for one
-        document. None if terms are not single words, or their stems, looked up unchanged.
+        document. None if the vectoriser of the terms, or of a further view, has no such function.
         """
         vectorizer, weighting, vectors = self.vectorizer_, self.weighting_, self.vectors_
         if vectorizer is None or self.selector_ is not None or self.keywords_ is not None:
             return None
         count, strips_markup = vectorizer.text_counter(), vectorizer.strips_markup_
+        if count is not None and self.views_ is not None:
+            count = self.views_.text_counter(count, vectorizer.n_features_out_)
         if count is None:
             return None
 

@@ -224,6 +224,9 @@ def term_places(pipeline: FeaturePipeline, document: Text) -> Places:
         column_of = {old: new for new, old in enumerate(selector.kept_.tolist())}
         places = {column_of[old]: found for old, found in places.items() if old in column_of}
         width = len(column_of)
+    if pipeline.views_ is not None:
+        for first, view in zip(pipeline.views_.starts(width), pipeline.views_.vectorizers_, strict=True):
+            places |= {first + column: found for column, found in vectorizer_places(view, document).items()}
     if pipeline.keywords_ is not None:
         analysis = pipeline.keywords_.analysis_
         _, text, field = _texts(document, None)[0]

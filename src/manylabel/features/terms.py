@@ -145,11 +145,16 @@ class Analysis:
         return own_pattern or characters_beside_words or any(":" in name for name in self.fields or ())
 
     def text_counter(self, learned: LearnedTerms) -> Callable[[str], CountedTerms] | None:
-        """A function that counts the known terms of one text; None unless terms are single words or their stems.
+        """A function that counts the known terms of one text: runs of characters, single words or their stems, or runs
+        of these; None for other terms.
 
         The words are looked up unchanged.
         """
-        if self.analyzer != "word" or self.ngram_range != (1, 1) or self.strip_accents is not None or self.fields:
+        if self.strip_accents is not None or self.fields:
+            return None
+        if self.analyzer != "word" or (self.ngram_range != (1, 1) and self.tokens in ("words", "letters")):
+            return partial(_count_as_batch, self, learned.columns)
+        if self.ngram_range != (1, 1):
             return None
         if self.tokens in ("words", "letters"):
             if self.stemmer is not None:
@@ -352,6 +357,14 @@ def _stem_counter(analysis: Analysis, language: str, vocabulary: Mapping[str, in
         return _counted(np.array(known, dtype=np.int32)[ids])
 
     return count
+
+
+def _count_as_batch(analysis: Analysis, vocabulary: Mapping[str, int], text: str) -> CountedTerms:
+    """The known terms of one text, counted as those of a batch are."""
+    terms = analysis.terms([text])
+    find = vocabulary.get
+    columns = np.array([find(name, -1) for name in terms.names], dtype=np.int32)
+    return _counted(columns[_joined(terms.batches)[0]])
 
 
 def _counted(of_tokens: Int32s) -> CountedTerms:

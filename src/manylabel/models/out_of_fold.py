@@ -11,8 +11,7 @@ import numpy as np
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
-from manylabel.features.facts import Facts
-from manylabel.features.pipeline import FoldFeatures
+from manylabel.features.facts import Facts, FoldFeatures
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import track

@@ -289,7 +289,7 @@ def chosen_text(chosen: Choice) -> str:
 (micro F1 87.5 % there).'
     """
     title = chosen["title"][0].lower() + chosen["title"][1:]
-    settings = [name if value is True else f"{name} = {value:g}" for name, value in chosen["settings"].items()]
+    settings = [_setting_text(name, value) for name, value in chosen["settings"].items()]
     name, _, details = chosen["rule"].partition(", ")
     words = RULES_IN_WORDS.get(name)
     best = ", or else the best label" if "fallback argmax" in details else ""
@@ -297,6 +297,17 @@ def chosen_text(chosen: Choice) -> str:
     choices = [rule, *settings]
     found = "" if chosen["value"] is None else f" ({title} {100 * chosen['value']:.1f} % there)"
     return f"Chosen for {title} on out-of-fold scores: {', '.join(choices)}{found}."
+
+
+def _setting_text(name: str, value: float | bool | Mapping[str, float]) -> str:
+    """A chosen setting in words.
+
+    >>> _setting_text("C", 0.25), _setting_text("averaged", True), _setting_text("views", {"characters": 0.0112})
+    ('C = 0.25', 'averaged', 'beside words characters (+1.1 points)')
+    """
+    if isinstance(value, Mapping):
+        return "beside words " + " and ".join(f"{view} ({100 * gain:+.1f} points)" for view, gain in value.items())
+    return name if value is True else f"{name} = {value:g}"
 
 
 def expected_text(expected: ExpectedQuality | None) -> str:

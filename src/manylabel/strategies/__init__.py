@@ -26,6 +26,7 @@ Rare labels
 Ensembles
     Ensemble        the scores of several methods, combined
     WeightedMember  a member of an ensemble with its own term weighting
+    ViewedMember    the same for several views of the documents, each weighed by itself
 
 Base classes and scikit-learn
     TwoClassStrategy      base class of strategies that train binary classifiers
@@ -65,6 +66,7 @@ __all__ = [
     "SiblingModel",
     "TopDown",
     "TwoClassStrategy",
+    "ViewedMember",
     "WeightedMember",
 ]
 
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
     from manylabel.strategies.scikit_learn_model import ScikitLearnModel
     from manylabel.strategies.svm_hf import SVMHF
     from manylabel.strategies.two_class import TwoClassStrategy
+    from manylabel.strategies.viewed_member import ViewedMember
     from manylabel.strategies.weighted_member import WeightedMember
 else:
     __getattr__, __dir__ = lazy_names(
@@ -106,6 +109,7 @@ else:
             "scikit_learn_model": "ScikitLearnModel",
             "svm_hf": "SVMHF",
             "two_class": "TwoClassStrategy",
+            "viewed_member": "ViewedMember",
             "weighted_member": "WeightedMember",
         },
     )

@@ -155,9 +155,12 @@ class WeightedMember(MultiLabelModel):
         """The model fitted to other documents, which are weighed as before."""
         made = unfitted_copy(self)
         features, targets = made.check_training(X, Y)
-        made.weighting_ = self.weighting_
+        made._take_weighting(self)
         made.model_ = self.model_.refit(made._weighed(features), targets.Y, columns, **self.model_.wanted(facts))
         return made
+
+    def _take_weighting(self, other: WeightedMember) -> None:
+        self.weighting_ = other.weighting_
 
     def _weighs_as(self, other: WeightedMember) -> bool:
         one, two = self.weighting_, other.weighting_
