@@ -1,5 +1,6 @@
 """Points 1 and 2 of the first-hour list: prediction needs no labels, and a model remembers how its data were read."""
 
+import io
 import json
 
 import pytest
@@ -282,3 +283,17 @@ def test_point_2_attributes_of_arff_keep_their_names(tmp_path, capfd):
     data.write_text("".join([head, *reversed(attributes), "@data\n", rows]))
     assert run(["predict", str(model), str(data)]) == 2
     assert "column 1 is 'bus', in training it was 'late'" in capfd.readouterr().err
+
+
+def test_texts_typed_at_a_terminal_are_asked_for(model, monkeypatch, capfd):
+    """No bar runs over the words that are being typed."""
+
+    class Terminal(io.TextIOWrapper):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(io.BytesIO(b"the printer is down\n")))
+    assert run(["predict", str(model)]) == 0
+    labels, err = predicted(capfd)
+    assert labels == [["paper", "printer"]]
+    assert "Type one text per line. Ctrl-D ends the input." in err

@@ -147,10 +147,22 @@ def progress() -> Iterator[None]:
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("passed,"),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars, reporting_to(_Bars(bars)):
+        yield
+
+
+@contextmanager
+def progress_or_prompt(data: str) -> Iterator[None]:
+    """Show progress; where texts are typed at the terminal, print how to type them, since bars would hide the words."""
+    if data == "-" and sys.stdin.isatty():
+        remark("Type one text per line. Ctrl-D ends the input.")
+        yield
+        return
+    with progress():
         yield
 
 

@@ -10,7 +10,7 @@ import typer
 
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, remark, show, show_json, write_report
+from manylabel.cli.display import progress_or_prompt, remark, show, show_json, write_report
 
 if TYPE_CHECKING:
     from manylabel.classifier import TextClassifier
@@ -65,7 +65,7 @@ def explain(
 
     classifier = TextClassifier.load(model, encoder=encoder)
     question = Question(label or None, runners_up, documents or (None if json else 5), id)
-    with progress():
+    with progress_or_prompt(text):
         found = list(_explanations(classifier, text, question, reading))
     if json:
         for identifier, explanation in found:

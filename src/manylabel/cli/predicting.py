@@ -19,7 +19,7 @@ import typer
 
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, remark
+from manylabel.cli.display import progress, progress_or_prompt, remark
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -153,11 +153,11 @@ def predict(
             raise MissingDataError(f"{error} {hint}") from None
         batches = (piece.predicted for piece in pieces)
     if output is not None and (data != "-" or wanted is not Output.JSONL):
-        with progress():
+        with progress_or_prompt(data):
             written = write_file(output, wanted, pieces or (Piece(batch) for batch in batches))
         remark(f"{counted(written, 'prediction')} written to {output}.")
     else:
-        with progress(), _open(output) as stream:
+        with progress_or_prompt(data), _open(output) as stream:
             for text in write_predictions(batches, wanted, scores):
                 stream.write(text)
                 if data == "-":
