@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,10 +44,11 @@ def main() -> None:
     plan, began = (QUICK if asked.quick else FULL), time.perf_counter()
     wanted = asked.only or [*NAMES, GROWTH]
     if many_labels.NAME in wanted:
-        print(many_labels.measure(many_labels.SETS, many_labels.CANDIDATES, threads=1))
+        most = many_labels.FEW if asked.quick else None
+        keep(asked.output, many_labels.NAME, lambda: many_labels.measure(threads=1, most=most))
     if TREES in wanted:
         with TemporaryDirectory(prefix="manylabel-bench-") as folder:
-            print(trees.report(Path(folder), asked.quick))
+            keep(asked.output, TREES, lambda: trees.report(Path(folder), asked.quick))
     if set(wanted) <= {TREES, many_labels.NAME}:
         return
     presence = find_all()
@@ -72,6 +74,18 @@ def main() -> None:
     facts["peers"] = {name: str(found) for name, found in presence.items()}
     print(write(asked.output, rows, growing.fit_growth(points, paths), facts))
     print(f"Kept in {asked.output}: bench.txt, bench.json, bench.png")
+
+
+def keep(folder: Path, name: str, measured: Callable[[], str]) -> None:
+    """Measure, print the tables, and keep them with the facts of the machine in a text file of that name."""
+    facts = machine()
+    facts["peers"] = ", ".join(f"{peer} {found}" for peer, found in find_all().items())
+    tables = measured()
+    facts["load at the end"] = load()
+    folder.mkdir(exist_ok=True)
+    said = "\n".join(f"{key}: {value}" for key, value in facts.items())
+    (folder / f"{name}.txt").write_text(f"{tables}\n\n{said}\n")
+    print(tables)
 
 
 def prepare(folder: Path) -> Inputs:
