@@ -75,7 +75,7 @@ class Training:
         """
         self.decided = self.recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         rule, held_out = self.decided.rule, None
-        divided = None if rule is None else rule.divide(Y, self.seed)
+        divided = None if rule is None else self.decided.divide(rule, Y)
         if divided is not None:
             # Terms and weights are learned without the held-out documents, so that these are as new as later ones.
             train, rest = divided

@@ -1,18 +1,23 @@
 """Label trees: the path's product of probabilities, balanced clusters, candidates, and what pruning loses."""
 
+import copy
 import math
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.candidates import dense_candidates
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.guarantee import Guarantee
 from manylabel.decisions.per_label import PerLabelThreshold
 from manylabel.decisions.proportional import Proportional
+from manylabel.decisions.scored import Scored
 from manylabel.decisions.threshold import GlobalThreshold, Threshold
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
+from manylabel.models.out_of_fold import OutOfFold
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies import LabelTree
 from manylabel.strategies.label_clusters import arranged, bisected, divided, label_vectors, level_sizes
@@ -153,3 +158,42 @@ def test_rules_decide_on_candidates_as_on_all_labels(corpus: tuple[Csr, Csr], ru
     np.testing.assert_array_equal(found.toarray(), expected.toarray())
     assert not (found.toarray().astype(bool) & np.isneginf(scores)).any()
     assert found.nnz
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [GlobalThreshold(), GlobalThreshold("exact-match"), GlobalThreshold("hamming-loss"), Guarantee("recall", 0.6),
+     Guarantee("recall", 0.6, fallback="argmax"), Guarantee("fdr", 0.4)],
+    ids=repr,
+)  # fmt: skip
+def test_rules_learn_on_candidates_what_they_learn_on_all_labels(corpus: tuple[Csr, Csr], rule: DecisionRule) -> None:
+    """Half of the documents for the model; some true labels of the others are no candidates and count as missed."""
+    X, Y = corpus
+    tree = LabelTree(arity=3, leaf_size=5, beam=2, candidates=4).fit(X[:100], Y[:100])
+    candidates, scores, Y_true = tree.score_candidates(Csr(X[100:])), tree.scores(X[100:]), Csr(Y[100:])
+    assert np.isneginf(scores[Y_true.nonzero()]).any()
+    rule.prepare(scores, Y_true, ScoreKind.LOG_ODDS)
+    learned = [
+        one.learned_state()
+        for one in (
+            rule.fit_candidates(candidates, Y_true, ScoreKind.LOG_ODDS),
+            copy.deepcopy(rule).fit(scores, Y_true, ScoreKind.LOG_ODDS),
+        )
+    ]
+    for name in learned[0].keys() - {"calibration_"}:
+        assert learned[0][name] == pytest.approx(learned[1][name], abs=1e-15)
+
+
+def test_a_threshold_is_learned_from_more_documents_than_have_scores_of_all_labels(corpus: tuple[Csr, Csr]) -> None:
+    """600 scores are 20 documents with those of 30 labels, but 150 with those of 4 candidates."""
+    X, Y = corpus
+    tree = LabelTree(arity=3, leaf_size=5, beam=2, candidates=4)
+    documents = OutOfFold(X, {}, None, folds=2, seed=0, most_scores=600)
+    found = Scored.by_candidates(tree, documents, Y)
+    assert found.candidates is not None
+    scores, rows = found.candidates
+    assert (found.scores.shape, scores.shape, len(rows)) == ((20, 30), (150, 30), 150)
+    np.testing.assert_array_equal(dense_candidates(scores, -math.inf)[np.isin(rows, found.rows)], found.scores)
+    model = DecidedModel(tree, GlobalThreshold(), folds=2).fit(X, Y, most_scores=600)
+    expected = GlobalThreshold().fit_candidates(scores, Csr(Y[rows]), ScoreKind.LOG_ODDS)
+    assert model.rule_.learned_state() == expected.learned_state()  # type: ignore[union-attr]

@@ -155,6 +155,7 @@ def test_another_training_does_not_go_on(corpus: ShardedCorpus, tmp_path: Path) 
     ("method", "overrides", "message"),
     [
         ("mnb-vw", {}, "cannot be trained on a corpus that does not fit in memory.*Use naive Bayes"),
+        ("label-tree", {}, "LabelTree cannot be trained on a corpus that does not fit in memory"),
         ("nb-binary", {"selection": {"function": "chi2", "k": 9}}, "selection of terms needs all documents in memory"),
         ("svm", {"model": {"loss": "logistic"}}, "logistic loss every document decides"),
         ("nb-binary", {"features": {"min_df": 2}}, "estimated from rare terms"),

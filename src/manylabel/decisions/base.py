@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
 import numpy as np
 from scipy import sparse
 
+from manylabel.decisions.candidates import best_candidates, dense_candidates, rows_of_cells
 from manylabel.decisions.cross_fitting import FOLDS, CrossFitted, compared_rows
 from manylabel.estimator import Csr, Estimator, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DecisionError
@@ -92,18 +93,28 @@ class DecisionRule(Estimator):
         """
         return 0.0
 
-    def divide(self, Y: Csr, seed: int) -> tuple[Ints, Ints] | None:
+    def divide(self, Y: Csr, seed: int, scores_a_document: int | None = None) -> tuple[Ints, Ints] | None:
         """The rows the model learns from and those held out for the rule, drawn at random; None if nothing is held out.
 
-        No more rows are held out than fit into the working memory as a dense matrix of scores.
+        No more rows are held out than fit into the working memory as a dense matrix of scores, where a document has so
+        many of them; by default as many as there are labels.
         """
         from manylabel.data.splits import holdout
 
         if not self.held_out_share:
             return None
         self.check_parameters()
-        most = max(1, WORKING_MEMORY // (8 * max(Y.shape[1], 1)))
+        most = max(1, WORKING_MEMORY // (8 * max(scores_a_document or Y.shape[1], 1)))
         return holdout(Y.shape[0], min(self.held_out_share, most / max(Y.shape[0], 1)), seed)
+
+    @property
+    def learns_candidates(self) -> bool:
+        """Whether `fit_candidates` is offered."""
+        return False
+
+    def fit_candidates(self, scores: Csr, Y: Csr, kind: ScoreKind) -> Self:
+        """Learn what `fit` learns, from the scores of some labels of each document, all others being impossible."""
+        raise NotImplementedError
 
     def prepare(self, scores: Floats, Y: Csr, kind: ScoreKind) -> Self:
         """Learn from out-of-fold scores, before `fit` learns from held-out documents; by default nothing is learned."""
@@ -275,7 +286,7 @@ class DecisionRule(Estimator):
         """
         form = self.exported(scores.shape[1], kind)
         if form is None or form.get("log_odds") or form["rule"] not in ("thresholds", "top-k"):
-            return self.decide(dense_candidates(scores, kind), kind)
+            return self.decide(dense_candidates(scores, floor(kind)), kind)
         self.check_kind(kind)
         if form["rule"] == "top-k":
             chosen = best_candidates(scores, form["k"])
@@ -283,7 +294,7 @@ class DecisionRule(Estimator):
             limits = form["thresholds"][scores.indices]
             chosen = scores.data > limits if form["strict"] else scores.data >= limits
         chosen &= scores.data > floor(kind)
-        rows = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+        rows = rows_of_cells(scores)
         if self.fallback == "argmax":
             empty = np.bincount(rows[chosen], minlength=scores.shape[0]) == 0
             chosen |= best_candidates(scores, 1) & empty[rows] & (scores.data > floor(kind))
@@ -336,26 +347,6 @@ class LabelThresholdRule(DecisionRule):
 def floor(kind: ScoreKind) -> float:
     """The score of an impossible label."""
     return 0.0 if kind is ScoreKind.POSTERIOR else -math.inf
-
-
-def dense_candidates(scores: Csr, kind: ScoreKind) -> Floats:
-    """Scores of some labels as documents × labels, the others impossible."""
-    table = np.full(scores.shape, floor(kind))
-    table[np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr)), scores.indices] = scores.data
-    return table
-
-
-def best_candidates(scores: Csr, k: int) -> Bools:
-    """Which of the stored scores are among the k best of their document; ties go to the lowest label.
-
-    >>> best_candidates(Csr([[0.5, 0.7, 0.5], [0.0, 0.1, 0.0]]), 2).tolist()
-    [True, True, False, True]
-    """
-    rows = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
-    order = np.lexsort((scores.indices, -scores.data, rows))
-    chosen = np.zeros(len(rows), dtype=np.bool_)
-    chosen[order] = np.arange(len(rows)) - scores.indptr[rows] < k  # sorted rows stay where they were
-    return chosen
 
 
 def possible(scores: Floats, kind: ScoreKind) -> Bools:

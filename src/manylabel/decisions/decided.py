@@ -11,7 +11,7 @@ from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities, learned_calibration
 from manylabel.decisions.threshold_figures import ThresholdFigures
-from manylabel.estimator import Csr, unfitted_copy
+from manylabel.estimator import Csr, Ints, unfitted_copy
 from manylabel.features.facts import FoldFeatures
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import MOST_SCORES, OutOfFold, fit_anew
@@ -151,20 +151,32 @@ class DecidedModel(ModelWithRule):
         if rule is not None:
             rule.check_parameters()
             rule.check_kind(self.model.score_kind)
-        if rule is not None and held_out is None and (divided := rule.divide(Y, self.seed)) is not None:
+        if rule is not None and held_out is None and (divided := self.divide(rule, Y)) is not None:
             kept, others = divided
             held_out = Csr(documents.X[others]), Csr(Y[others])
             documents, Y = documents.among(kept), Csr(Y[kept])
         if self.learns_out_of_fold:
             found = self.score_out_of_fold(rule, Y, documents)
-            rule = self.learn_rule(found, rule, Csr(Y[found.rows]), report)
+            rule = self.learn_rule(found, rule, Y, report)
             self.model_ = found.fit(documents, Y)
             self.n_features_in_ = self.model_.n_features_in_  # further views are chosen in the search
         else:
             self.model_ = documents.fit_whole(self.unfitted_model(), Y)
         if rule is not None and held_out is not None and rule.held_out_share:
-            rule.fit(self.model_.scores(held_out[0]), held_out[1], self.model_.score_kind)
+            self._learn_held_out(rule, self.model_.features(held_out[0]), held_out[1])
         self.rule_ = None if rule is None else rule.settled()
+
+    def divide(self, rule: DecisionRule, Y: Csr) -> tuple[Ints, Ints] | None:
+        """The rows the model learns from and those held out for the rule; None if nothing is held out."""
+        return rule.divide(Y, self.seed, self.model.scores_a_document(Y.shape[1]))
+
+    def _learn_held_out(self, rule: DecisionRule, X: Csr, Y: Csr) -> None:
+        """Learn a rule with a guarantee from documents that the model did not see."""
+        kind = self.model_.score_kind
+        if self.model_.scores_candidates and rule.learns_candidates:
+            rule.fit_candidates(self.model_.score_candidates(X), Y, kind)
+        else:
+            rule.fit(self.model_.scores(X), Y, kind)
 
     def unfitted_model(self) -> MultiLabelModel:
         """An unfitted copy of the model."""
@@ -173,13 +185,18 @@ class DecidedModel(ModelWithRule):
     def score_out_of_fold(self, rule: DecisionRule | None, Y: Csr, documents: OutOfFold) -> Scored:
         """The model and its out-of-fold scores, from which `rule` will learn."""
         model = self.unfitted_model()
+        learns_candidates = rule is not None and rule.learns_candidates and not rule.held_out_share
+        if model.scores_candidates and learns_candidates:
+            return Scored.by_candidates(model, documents, Y)
         return Scored(model, *documents(model, Y))
 
     def learn_rule(
-        self, found: Scored, rule: DecisionRule | None, Y_true: Csr, report: Report | None
+        self, found: Scored, rule: DecisionRule | None, Y: Csr, report: Report | None
     ) -> DecisionRule | None:
-        """Learn calibration and rule from out-of-fold scores; return the learned rule."""
-        kind = found.model.score_kind
+        """Learn calibration and rule from out-of-fold scores, Y being the true labels of all training documents; return
+        the learned rule.
+        """
+        kind, Y_true = found.model.score_kind, Csr(Y[found.rows])
         learned, crossed = found.rule or rule, found.crossed
         if found.rule is None and rule is not None:
             scores = found.decidable(rule)
@@ -189,6 +206,9 @@ class DecidedModel(ModelWithRule):
                 rule.fit(scores, Y_true, kind)
             elif (decisions := rule.fit_crossed(scores, Y_true, kind)) is not None:
                 crossed = (decisions,)
+            if found.candidates is not None:
+                scored, rows = found.candidates
+                rule.fit_candidates(scored, Csr(Y[rows]), kind)
         if report is not None and crossed:
             report(*unseen_decisions(crossed, Y_true))
         settled = None if learned is None or learned.held_out_share else learned.settled()

@@ -27,10 +27,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from manylabel.decisions.base import FALLBACK, DecisionRule, possible
+from manylabel.decisions.base import FALLBACK, DecisionRule, floor, possible
 from manylabel.decisions.calibration import Calibration, open_scores
+from manylabel.decisions.candidates import dense_candidates, pooled_candidates, rows_of_cells
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError, ParameterError
+from manylabel.models.base import WORKING_MEMORY, row_batches
 from manylabel.models.label_thresholds import clear_threshold
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import Constraint, Number, OneOf
@@ -166,11 +168,35 @@ class Guarantee(DecisionRule):
         """Find the threshold on held-out documents."""
         if not self.is_fitted:
             raise DecisionError("Guarantee: call prepare with out-of-fold scores before fit with held-out ones.")
+        self._learn_threshold(self.keys(scores, kind), Y)
+
+    @property
+    def learns_candidates(self) -> bool:
+        """True: once keys are computed, the threshold does not depend on which label a key belongs to."""
+        return True
+
+    def fit_candidates(self, scores: Csr, Y: Csr, kind: ScoreKind) -> Self:
+        """Find the threshold on the candidates of held-out documents; keys are computed in batches of documents."""
+        self.check_parameters()
+        self.check_kind(kind)
+        keys = Csr((np.empty(scores.nnz), scores.indices, scores.indptr), shape=scores.shape)
+        for rows in row_batches(*scores.shape, WORKING_MEMORY):
+            batch = Csr(scores[rows])
+            cells = slice(scores.indptr[rows.start], scores.indptr[rows.stop])
+            keys.data[cells] = self.keys(dense_candidates(batch, floor(kind)), kind)[
+                rows_of_cells(batch), batch.indices
+            ]
+        self._learn_threshold(*pooled_candidates(keys, Y, -math.inf))
+        return self
+
+    def _learn_threshold(self, keys: Floats, Y: Csr) -> None:
+        """Find the threshold on the keys of held-out documents, documents × labels or × candidates."""
         Y_true = Y.toarray().astype(np.bool_)
-        rows = Y_true.any(axis=1) if self.metric == "recall" else np.ones(len(Y_true), dtype=np.bool_)
-        keys = self.keys(scores[rows], kind)
+        if self.metric == "recall":
+            rows = Y_true.any(axis=1)
+            keys, Y_true = keys[rows], Y_true[rows]
         alpha = 1 - self.level if self.metric == "recall" else self.level
-        found = (recall_threshold if self.metric == "recall" else false_discovery_threshold)(keys, Y_true[rows], alpha)
+        found = (recall_threshold if self.metric == "recall" else false_discovery_threshold)(keys, Y_true, alpha)
         if not len(keys) or found.bound - 1e-12 > alpha or (self.metric == "fdr" and math.isinf(found.threshold)):
             raise DecisionError(self._refusal(found, len(keys)))
         self.n_documents_ = len(keys)

@@ -80,6 +80,10 @@ class ModelWithRule(MultiLabelModel):
         """Whether the model scores some labels of a document only, all others being impossible."""
         return self.model.scores_candidates
 
+    def scores_a_document(self, n_labels: int) -> int:
+        """How many labels of a document have scores at most."""
+        return self.model.scores_a_document(n_labels)
+
     def score_candidates(self, X: Csr) -> Csr:
         """The model's scores of the possible labels."""
         return self.model_.score_candidates(X)

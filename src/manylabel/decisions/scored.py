@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
-from manylabel.decisions.base import DecisionRule, decidable_scores
+from manylabel.decisions.base import DecisionRule, decidable_scores, floor
+from manylabel.decisions.candidates import dense_candidates, rows_of_cells
 from manylabel.decisions.cross_fitting import CrossFitted
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.out_of_fold import OutOfFold
+from manylabel.models.out_of_fold import OutOfFold, scored_rows
 from manylabel.models.score_kinds import Bools
 
 
@@ -34,6 +35,20 @@ class Scored:
     """The model fitted to all training documents, if that was done before it was scored."""
     X: Csr | None = None
     """The training documents with the further views that the model reads; None where it reads none."""
+    candidates: tuple[Csr, Ints] | None = None
+    """Of a model that scores some labels of a document only: these scores, of more documents than are in `scores`, and
+    the indices of these documents."""
+
+    @classmethod
+    def by_candidates(cls, model: MultiLabelModel, documents: OutOfFold, Y: Csr) -> Self:
+        """Out-of-fold scores of a model that scores some labels of a document only; `scores` are those of a sample."""
+        found, rows, empty = documents.candidates(model, Y)
+        sample = scored_rows(len(rows), Y.shape[1], documents.folds, documents.seed, documents.most_scores)
+        impossible = floor(model.score_kind)
+        dense = dense_candidates(Csr(found[sample]), impossible)
+        if not model.reads_absence:  # as `decidable` has them
+            found.data[empty[rows_of_cells(found)]] = impossible
+        return cls(model, dense, rows[sample], empty[sample], candidates=(found, rows))
 
     def decidable(self, rule: DecisionRule) -> Floats:
         """The scores as the rule should learn from them: every label of a document that gets none is impossible."""

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from manylabel.decisions.base import FALLBACK, DecisionRule
+from manylabel.decisions.base import FALLBACK, DecisionRule, floor
+from manylabel.decisions.candidates import pooled_candidates
 from manylabel.decisions.threshold_search import NATURAL, SearchedMetric, ThresholdSearch, common_threshold, score_units
 from manylabel.estimator import Csr, Floats
 from manylabel.exceptions import DecisionError
@@ -102,6 +103,15 @@ class GlobalThreshold(DecisionRule):
     def learn(self, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
         """Search the threshold, in the units of the scores; without any true label keep the natural one."""
         self.threshold_ = common_threshold(scores, Y, kind, self.metric)
+
+    @property
+    def learns_candidates(self) -> bool:
+        """True: the threshold does not depend on which label a score belongs to."""
+        return True
+
+    def fit_candidates(self, scores: Csr, Y: Csr, kind: ScoreKind) -> Self:
+        """Search the threshold in a table of candidates, which is as wide as a document has of them."""
+        return self.fit(*pooled_candidates(scores, Y, floor(kind)), kind)
 
     def learn_from(self, search: ThresholdSearch) -> Self:
         """Take the threshold from a search that rules share."""

@@ -64,7 +64,7 @@ def relearned(decided: DecidedModel, given: Documents, columns: Ints, report: Re
         made.rule_ = _unlearned(decided)
         return Updated(made)
     found = given.out_of_fold(decided, fit, given.Y)
-    made.rule_ = _settled(made.learn_rule(found, _unlearned(decided), Csr(given.Y[found.rows]), report))
+    made.rule_ = _settled(made.learn_rule(found, _unlearned(decided), given.Y, report))
     made.choice_ = None if decided.choice_ is None else {**decided.choice_, "value": None}
     return Updated(made, found.scores, found.rows)
 
@@ -133,7 +133,7 @@ def _decide_new(decided: DecidedModel, made: DecidedModel, found: Scored | None,
     if found is None or Y is None:
         made.rule_ = _unlearned(decided)
         return
-    made.rule_ = _settled(made.learn_rule(found, _unlearned(decided), Csr(Y[found.rows]), None))
+    made.rule_ = _settled(made.learn_rule(found, _unlearned(decided), Y, None))
 
 
 def _unlearned(decided: DecidedModel) -> DecisionRule | None:

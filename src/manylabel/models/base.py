@@ -120,6 +120,10 @@ class MultiLabelModel(ChangingModel):
         """Scores, documents × labels, of checked documents."""
         raise NotImplementedError
 
+    def scores_a_document(self, n_labels: int) -> int:
+        """How many labels of a document have scores at most: all, unless `scores_candidates`."""
+        return n_labels
+
     def score_candidates(self, X: Csr) -> Csr:
         """The scores of the possible labels of checked documents, of others none. Only if `scores_candidates`."""
         raise NotImplementedError

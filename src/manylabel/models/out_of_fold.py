@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from manylabel.deadline import Deadline
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
-from manylabel.features.facts import Facts, FoldFeatures
+from manylabel.features.facts import FoldFeatures
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import track
@@ -23,6 +24,9 @@ Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiL
 MOST_SCORES = 1 << 24
 """Out-of-fold scores from which rules and calibrations learn at most: 128 MB. It does not depend on the memory at hand,
 since what is learned does depend on it."""
+MANY_DOCUMENTS = 1 << 12
+"""Documents of a fold from which candidates are scored by one model instead of one for each fold: enough for a
+threshold that is common to all labels."""
 
 
 def fit_anew(model: MultiLabelModel, X: Csr, Y: object, options: Mapping[str, Any]) -> MultiLabelModel:
@@ -55,29 +59,11 @@ def out_of_fold_scores(
     of terms anew in each fold; without it the folds are rows of X. `initial` is the solution on all documents
     (`MultiLabelModel.fit_keeping`): each fold starts from the rows of its training documents.
     """
-    n_documents = X.shape[0]
-    if n_documents < folds:
-        raise DataError(
-            f"The decision rule is learned on {folds} folds, but "
-            f"{there_are(n_documents, 'document (1 sample)', 'documents', adverb='only')}.",
-            remedy="Give more documents, or a method with a fixed threshold, such as nb-binary (--method nb-binary).",
-        )
-    rows = scored_rows(n_documents, Y.shape[1], folds, seed, most_scores)
-    place = np.full(n_documents, -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
+    documents = OutOfFold(X, {"deadline": deadline}, features, folds, seed, fit, most_scores)
+    rows = scored_rows(X.shape[0], Y.shape[1], folds, seed, most_scores)
     scores = np.empty((len(rows), Y.shape[1]))
-    for train, test in track("Scoring documents out of fold", scored_folds(Y, rows, folds, seed)):
-        if deadline is not None:
-            deadline.check()
-        wanted = test[place[test] >= 0]
-        X_train, X_test, facts = (X[train], X[wanted], {}) if features is None else features(train, wanted)
-        of_fold = {**(options or {}), **model.wanted(facts)}
-        if "sample_weight" in of_fold:
-            of_fold["sample_weight"] = of_fold["sample_weight"][train]
-        if initial is not None:
-            of_fold["initial"] = Csr(initial[train])
-        fitted = fit(model, Csr(X_train), Csr(Y[train]), of_fold)
-        scores[place[wanted]] = fitted.scores(X_test)
+    for fitted, tested, places in documents.fold_models(model, Y, rows, options or {}, initial):
+        scores[places] = fitted.scores(tested)
     return scores, rows
 
 
@@ -148,25 +134,56 @@ class OutOfFold:
         `Y` holds the true labels, all or some of them; `initial` is the solution on all documents, from which the
         folds start.
         """
-        empty: Bools = np.diff(self.X.indptr) == 0
+        rows = scored_rows(*Y.shape, self.folds, self.seed, self.most_scores)
+        scores, empty = np.empty((len(rows), Y.shape[1])), np.zeros(len(rows), dtype=np.bool_)
+        for fitted, tested, places in self.fold_models(model, Y, rows, model.wanted(self.facts), initial):
+            scores[places], empty[places] = fitted.scores(tested), np.diff(tested.indptr) == 0
+        return scores, rows, empty
 
-        def noted(train: Ints, test: Ints) -> tuple[Csr, Csr, Facts]:
-            assert self.features is not None
-            learned = self.features(train, test)
-            empty[test] = np.diff(learned[1].indptr) == 0
-            return learned
+    def candidates(self, model: MultiLabelModel, Y: Csr) -> tuple[Csr, Ints, Bools]:
+        """The same with the scores of possible labels only, of a model that `scores_candidates`.
 
-        scores, rows = out_of_fold_scores(
-            model,
-            self.X,
-            Y,
-            self.folds,
-            self.seed,
-            self.most_scores,
-            options=model.wanted(self.facts),
-            fit=self.fit,
-            deadline=self.facts.get("deadline"),
-            features=None if self.features is None else noted,
-            initial=initial,
-        )
-        return scores, rows, empty[rows]
+        A document then has few scores, so that more documents are scored: all, or a fold of a large corpus.
+        """
+        n_documents, width = Y.shape[0], model.scores_a_document(Y.shape[1])
+        is_large = n_documents >= self.folds * MANY_DOCUMENTS
+        most = min(self.most_scores, n_documents // self.folds * width) if is_large else self.most_scores
+        rows = scored_rows(n_documents, width, self.folds, self.seed, most)
+        empty, order, found = np.zeros(len(rows), dtype=np.bool_), [], []
+        for fitted, tested, places in self.fold_models(model, Y, rows, model.wanted(self.facts), None):
+            empty[places] = np.diff(tested.indptr) == 0
+            order.append(places)
+            found.append(fitted.score_candidates(fitted.features(tested)))
+        stacked = sparse.vstack(found, format="csr")
+        return Csr(stacked[np.argsort(np.concatenate(order))]), rows, empty
+
+    def fold_models(
+        self, model: MultiLabelModel, Y: Csr, rows: Ints, options: Mapping[str, Any], initial: Csr | None
+    ) -> Iterator[tuple[MultiLabelModel, Csr, Ints]]:
+        """For each fold, a model fitted to the others, the documents of the fold among `rows`, and their places there.
+
+        `options` go to the model's `fit`; `initial` is that of `__call__`.
+        """
+        n_documents, deadline = self.X.shape[0], self.facts.get("deadline")
+        if n_documents < self.folds:
+            raise DataError(
+                f"The decision rule is learned on {self.folds} folds, but "
+                f"{there_are(n_documents, 'document (1 sample)', 'documents', adverb='only')}.",
+                remedy="Give more documents, or a method with a fixed threshold, such as nb-binary "
+                "(--method nb-binary).",
+            )
+        place = np.full(n_documents, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        for train, test in track("Scoring documents out of fold", scored_folds(Y, rows, self.folds, self.seed)):
+            if deadline is not None:
+                deadline.check()
+            wanted = test[place[test] >= 0]
+            X_train, X_test, facts = (
+                (self.X[train], self.X[wanted], {}) if self.features is None else self.features(train, wanted)
+            )
+            of_fold = {**options, **model.wanted(facts)}
+            if "sample_weight" in of_fold:
+                of_fold["sample_weight"] = of_fold["sample_weight"][train]
+            if initial is not None:
+                of_fold["initial"] = Csr(initial[train])
+            yield self.fit(model, Csr(X_train), Csr(Y[train]), of_fold), Csr(X_test), place[wanted]

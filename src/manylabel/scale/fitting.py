@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -133,6 +133,10 @@ class ShardedOutOfFold(OutOfFold):
             scores[places], empty[places] = fitted.scores(X), np.diff(X.indptr) == 0
         return scores, rows, empty
 
+    def candidates(self, model: MultiLabelModel, Y: Csr) -> NoReturn:
+        """Raise an error: no model that scores candidates learns from documents on disk."""
+        raise _refusal(model)
+
     def _fit(
         self, model: MultiLabelModel, Y: Csr, wanted: Bools | None, weighting: Weighting | None
     ) -> MultiLabelModel:
@@ -154,10 +158,7 @@ class ShardedOutOfFold(OutOfFold):
             svm, place = cast(LinearSVM, unfitted), self._place(unfitted, selected)
             return fit_blocks(svm, selected, Y, wanted, self.engine, place)
         if not model.is_additive:
-            raise UnsupportedError(
-                f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
-                "Rocchio or a linear SVM (nb, rocchio, svm or the default), or raise --memory."
-            )
+            raise _refusal(model)
         facts = {} if wanted is not None else {k: v for k, v in model.wanted(self.facts).items() if k != "deadline"}
         return self._from_tables(unfitted, selected, facts)
 
@@ -230,3 +231,11 @@ def _kept(path: Path, arrays: Mapping[str, Any]) -> Path:
         save_arrays(part, arrays)
         part.replace(path)
     return path
+
+
+def _refusal(model: MultiLabelModel) -> UnsupportedError:
+    """Why a model cannot learn from documents on disk."""
+    return UnsupportedError(
+        f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
+        "Rocchio or a linear SVM (nb, rocchio, svm or the default), or raise --memory."
+    )

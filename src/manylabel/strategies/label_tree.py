@@ -203,6 +203,10 @@ class LabelTree(MultiLabelModel):
     def _search(self) -> Search:
         return Search(self.beam, self.combine, self.path, self.n_jobs)
 
+    def scores_a_document(self, n_labels: int) -> int:
+        """The `candidates`, or all labels."""
+        return min(self.candidates, n_labels)
+
     def score_candidates(self, X: Csr) -> Csr:
         """The scores of the labels that the beam search reached, the `candidates` best of each document."""
         labels, scores, counts = self.index.found(X, self.candidates, self._search)
