@@ -115,6 +115,7 @@ def test_addresses_that_a_vocabulary_lacks_or_names_twice(tmp_path: Path, capsys
     shared = "2 labels share their names with other concepts and keep their addresses; 1 label is not in it."
     assert f"names 1 label; {shared}" in out
     assert "4 of 4 labels have a single training document, and can hardly be learned." in out
+    assert TextClassifier.load(model).vocabulary.source == "words.tsv"  # without its folder
     unnamed = [uri.format(key) for key in (2, 3, 4)]
     assert TextClassifier.load(model).label_addresses == {"bridges": uri.format(1), **dict(zip(unnamed, unnamed))}
 

@@ -113,7 +113,7 @@ class LabelVocabulary:
             f"The vocabulary has no names in the language {language!r}. "
             f"Found: {', '.join(self.languages) or 'names without a language'}.",
             path=self.source or None,
-            remedy="Choose one of them (--label-language).",
+            remedy="Choose one of them (--label-language; in a request: language).",
         )
 
     def joined(self, other: LabelVocabulary | None) -> LabelVocabulary:
@@ -134,9 +134,12 @@ class LabelVocabulary:
         return replace(self, names={language: found for language, found in names.items() if found})
 
     def as_dict(self) -> dict[str, Any]:
-        """The vocabulary as plain data, for a model file: per language, a list of addresses and one of names."""
+        """The vocabulary as plain data, for a model file: per language, a list of addresses and one of names.
+
+        Of its file only the name: the folder is nothing that whoever gets a model should know.
+        """
         pairs = {language: [list(names), list(names.values())] for language, names in self.names.items()}
-        return {"language": self.language, "source": self.source, "names": pairs}
+        return {"language": self.language, "source": Path(self.source).name, "names": pairs}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> LabelVocabulary:
