@@ -193,6 +193,23 @@ def test_a_changed_folder_is_refused_and_a_moved_one_is_found(folder, tmp_path):
         TextClassifier.load(tmp_path / "m.manylabel", encoder=other)
 
 
+@pytest.mark.parametrize("method", ["svm", "auto"])
+def test_a_comparison_reads_the_same_vectors_as_a_classifier(folder, method):
+    from manylabel.choosing.fold_work import FoldWork
+    from manylabel.choosing.trial import run_trial
+    from manylabel.estimator import Csr
+    from manylabel.recipe import Recipe
+
+    train, test = np.arange(12), np.arange(12, 18)
+    Y = Csr([[int(name in names) for name in ("buses", "roads")] for names in LABELS])
+    recipe = Recipe.of(method, {"features": {"encoder": str(folder)}})
+    work = FoldWork(TEXTS, Y, ["buses", "roads"], [(train, test)])
+    found = run_trial(work, recipe, {"own": recipe.decision}, 0, inner_folds=3)["own"]
+    model = TextClassifier.from_recipe(recipe, folds=3).fit(TEXTS[:12], LABELS[:12])
+    predicted = [[int(name in names) for name in ("buses", "roads")] for names in model.predict(TEXTS[12:])]
+    assert found.Y_pred.toarray().tolist() == predicted
+
+
 def test_weights_that_can_run_code_are_not_read(folder, tmp_path):
     (tmp_path / "tokenizer.json").write_bytes((folder / "tokenizer.json").read_bytes())
     (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")

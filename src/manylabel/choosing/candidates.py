@@ -52,6 +52,8 @@ class Traits:
     """Whether the language of the texts was detected, so that words can be reduced to stems."""
     has_negative: bool = False
     """Whether the documents are numbers of which some are negative, so that methods of counts do not apply."""
+    encoder: str | None = None
+    """The name or folder of an encoder, whose vectors methods for any numbers read beside the terms."""
 
     @classmethod
     def of(cls, work: FoldWork, fields: Iterable[str] = ()) -> Traits:
@@ -175,9 +177,12 @@ def _entrant(names: Sequence[str], traits: Traits, metric: TargetMetric) -> Entr
 def _base(name: str, traits: Traits) -> Recipe:
     """The method's recipe, with stems if the language is known, so that no method wins by its terms alone."""
     recipe = Recipe.of(name)
-    if not traits.has_stems or {"stemmer", "tokens"} & recipe.features.keys():
-        return recipe
-    return Recipe.of(name, {"features": VARIANTS[STEMS][0]})
+    features: dict[str, Any] = {}
+    if traits.has_stems and not {"stemmer", "tokens"} & recipe.features.keys():
+        features |= VARIANTS[STEMS][0]
+    if traits.encoder is not None and name in methods_for_any_numbers():
+        features["encoder"] = traits.encoder
+    return Recipe.of(name, {"features": features}) if features else recipe
 
 
 def _for_metric(recipe: Recipe, metric: TargetMetric) -> Recipe:

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from manylabel.data.corpus import Corpus
-from manylabel.data.documents import as_matrix
+from manylabel.data.documents import as_matrix, strings
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.splits import Split
 from manylabel.estimator import Csr, Ints
@@ -25,6 +25,7 @@ from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import Vectorizer
 from manylabel.features.facts import Facts, FoldFeatures
 from manylabel.features.pipeline import PRUNING, Documents, FeaturePipeline
+from manylabel.features.vector_view import VectorView
 from manylabel.features.weighting import has_negative
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -53,6 +54,8 @@ class FoldData:
     """Further facts about the training documents."""
     in_folds: FoldFeatures | None
     """Learns selection and weighting anew from some of the training documents; None where neither is learned."""
+    vectors: int = 0
+    """The number of the last columns of X that hold vectors of an encoder."""
 
 
 class FoldWork:
@@ -89,6 +92,7 @@ class FoldWork:
         self.memory = memory
         self._counts: OrderedDict[object, tuple[Csr, bool]] = OrderedDict()
         self._folds: OrderedDict[object, FoldData] = OrderedDict()
+        self._vectors: dict[str, Csr] = {}
 
     @classmethod
     def of(
@@ -121,7 +125,7 @@ class FoldWork:
             n_jobs=self.n_jobs,
             memory=self.memory,
         )
-        other._counts = self._counts
+        other._counts, other._vectors = self._counts, self._vectors
         return other
 
     @property
@@ -167,15 +171,29 @@ class FoldWork:
         labels = np.flatnonzero(np.bincount(self.Y[train].indices, minlength=self.Y.shape[1])).astype(np.int64)
         Y = Csr(self.Y[train][:, labels])
         pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, self.n_jobs)
-        learned = pipeline.fit_counts(everything[train], Y, has_vocabulary=is_vocabulary)
-        X_test = pipeline.transform_counts(everything[test])
+        vectors = self._encoded(recipe)
+        further = None if vectors is None else Csr(vectors[train])
+        learned = pipeline.fit_counts(everything[train], Y, has_vocabulary=is_vocabulary, further=further)
+        X_test = pipeline.transform_counts(everything[test], None if vectors is None else Csr(vectors[test]))
         facts = self._facts(recipe, labels)
         if self.has_texts and learned.counts is not None:
             of_counts = recipe.build().counts_of_counts(learned.counts, Y)
             if of_counts is not None:
                 facts["counts_of_counts"] = of_counts
         rows_test = np.asarray(test, dtype=np.int64)
-        return FoldData(learned.X, Y, X_test, Csr(self.Y[test]), rows_test, labels, facts, learned.in_folds)
+        width = 0 if vectors is None else vectors.shape[1]
+        return FoldData(learned.X, Y, X_test, Csr(self.Y[test]), rows_test, labels, facts, learned.in_folds, width)
+
+    def _encoded(self, recipe: Recipe) -> Csr | None:
+        """The vectors of all documents by the encoder of a recipe; None without one."""
+        name = recipe.features.get("encoder")
+        if name is None:
+            return None
+        if as_matrix(self.documents) is not None:
+            raise DataError("An encoder reads texts, but the documents are a matrix.", remedy="Give texts.")
+        if name not in self._vectors:
+            self._vectors[name] = VectorView(name).fit().transform(strings(self.documents, None))  # type: ignore[arg-type]
+        return self._vectors[name]
 
     def _facts(self, recipe: Recipe, labels: Ints) -> Facts:
         if self.hierarchy is None:

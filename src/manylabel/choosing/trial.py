@@ -114,6 +114,8 @@ def run_trial(
         whole = Recipe.of(recipe.method, {"decision": decision}).decision
         whole = one_label_decision(whole, preset) or whole if one_each else whole
         built[name] = build(replace(recipe, decision=whole), **training).set_params(probabilities=None)
+        if fold.vectors:
+            recipe.read_vectors(built[name], fold.vectors)
     most = table_bytes(work.memory, 8 * MOST_SCORES) // 8
     apart = {
         name: decided

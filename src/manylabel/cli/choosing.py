@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page, write_report
 from manylabel.cli.settings import make_overrides
@@ -61,6 +62,7 @@ def compare(
         typer.Option("--diagram", help="Write the critical-difference diagram to this SVG file.", show_default=False),
     ] = None,
     model: o.NewModel = None,
+    encoder: e.Encoder = None,
     *,
     reading: o.DataOptions,
     seed: o.Seed = 0,
@@ -107,6 +109,7 @@ def compare(
                 seed=seed,
                 n_jobs=jobs,
                 memory=memory,
+                encoder=encoder,
             ).record
         found.append(one)
         if not json:

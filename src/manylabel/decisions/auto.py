@@ -29,6 +29,8 @@ COST = Number(low=0, open_low=True)
 MANY_SCORES = 1 << 22
 """Documents × labels beyond which the cost is searched with some labels, and folds start from the solution on all
 documents."""
+NEAR = 0.005
+"""How much worse than one model an average may seem, in units of the metric, and still be chosen, with vectors."""
 SEARCHED_LABELS = 256
 """How many labels the search for the cost looks at where documents × labels are many."""
 LEAST_DOCUMENTS = 1_000
@@ -62,7 +64,7 @@ class AutoModel(DecidedModel):
        256, evenly spaced by frequency). The chosen model is then fitted to all documents and labels, and scored out of
        fold by copies that start from its solution, with its `trial_settings`.
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with terms and vectors
-       side by side; the better of both is kept.
+       side by side; the better of both is kept. On small data also with the vectors alone, for step 3.
     2. From 1,000 documents on, further `views` of texts are tried, each beside those chosen before it: runs of
        characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept. A view
        that gains less than half of that in the first fold is not tried in the others.
@@ -149,30 +151,37 @@ class AutoModel(DecidedModel):
         """The best of all models tried: one per cost and reading, and the average with the `others`."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
-        found = [self._search(model, rule, Y, documents) for model in self._readings()]
+        found = [self._search(model, rule, Y, documents) for model in self._readings("terms", "both")]
         best = max(found, key=_gain)  # the terms alone where vectors gain nothing
-        crossed = tuple(one for scored in found for one in scored.crossed)
+        tried = [one for scored in found for one in scored.crossed]
         if Y.shape[0] * Y.shape[1] <= MANY_SCORES:
             best, with_views = self._try_views(best, rule, Y, documents)
-            crossed += with_views
+            tried += with_views
         X, others = documents.X, self._others_for(documents) if self.others else []
         if others and len(best.rows) == X.shape[0] and self._term_cells(X) * Y.shape[1] <= self.most_work:
-            average = self._try_average(best, others, rule, Y, documents)
-            crossed += average.crossed
-            if _gain(average) > _gain(best):
-                return replace(average, crossed=crossed)
-        return replace(best, crossed=crossed)
+            scored = self._score_others(others, Y, documents, best.X is not None)
+            averages = [self._try_average([best], scored, rule, Y)]
+            if self._vectors:
+                (alone,) = (self._search(model, rule, Y, documents) for model in self._readings("vectors"))
+                averages.append(self._try_average([found[0], alone], scored, rule, Y))
+                tried += alone.crossed
+            tried += [one for average in averages for one in average.crossed]
+            average = max(averages, key=_gain)
+            # With vectors several averages are compared, and by chance one of few documents seems the worse.
+            if _gain(average) > _gain(best) - (NEAR if self._vectors else 0):
+                best = average
+        return replace(best, crossed=tuple(tried))
 
     @property
     def _vectors(self) -> int:
         """The number of columns of X that hold vectors."""
         return max((one.vectors for one in self.model.walk() if isinstance(one, WeightedMember)), default=0)
 
-    def _readings(self) -> list[MultiLabelModel]:
-        """The model, or where X has vectors the model without and with them."""
+    def _readings(self, *readings: str) -> list[MultiLabelModel]:
+        """The model, or where X has vectors one that reads each of these."""
         if not self._vectors:
             return [self.model]
-        return [unfitted_copy(self.model).set_everywhere("reads", reads) for reads in ("terms", "both")]
+        return [unfitted_copy(self.model).set_everywhere("reads", reads) for reads in readings]
 
     def _term_cells(self, X: Csr) -> int:
         """The number of terms in all documents."""
@@ -298,29 +307,30 @@ class AutoModel(DecidedModel):
         ]
         return gains[1] - gains[0]
 
-    def _try_average(
-        self, first: Scored, others: Sequence[MultiLabelModel], rule: DecisionRule, Y: Csr, documents: OutOfFold
-    ) -> Averaged:
-        """The average of all models, and the rule learned on its out-of-fold scores.
+    def _score_others(
+        self, others: Sequence[MultiLabelModel], Y: Csr, documents: OutOfFold, beside_views: bool
+    ) -> list[Scored]:
+        """The other models and their out-of-fold scores; beside further views they read the terms alone."""
+        models = [unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs) for other in others]
+        found = [Scored(model, *documents(model, Y)) for model in models]
+        if not beside_views:
+            return found
+        return [replace(one, model=ViewedMember(one.model, widths=(documents.X.shape[1],))) for one in found]
 
-        `first` holds the out-of-fold scores of the first model.
-        """
-        scores = [of_unseen_documents(first.scores, first.model.score_kind)]
-        for other in others:
-            model = unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs)
-            own, _, _ = documents(model, Y)
-            scores.append(of_unseen_documents(own, model.score_kind))
-        if first.X is not None:  # the others read the terms alone
-            others = [ViewedMember(other, widths=(documents.X.shape[1],)) for other in others]
-        ensemble = Ensemble((first.model, *others), folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
-        member_scores = np.stack(scores)
+    def _try_average(self, firsts: Sequence[Scored], others: Sequence[Scored], rule: DecisionRule, Y: Csr) -> Averaged:
+        """The average of all models, and the rule learned on its out-of-fold scores."""
+        first, members = firsts[0], (*firsts, *others)
+        models = tuple(one.model for one in members)
+        ensemble = Ensemble(models, folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        member_scores = np.stack([of_unseen_documents(one.scores, one.model.score_kind) for one in members])
         tests = [test for _, test in iterative_stratification(Y, self.folds, self.seed)]
         combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)
         combined = with_constants(combined, constant_labels(Y))
         decidable = decidable_scores(combined, first.empty, ensemble, rule)
         learned = unfitted_copy(rule)
         found = learned.fit_crossed(decidable, Y, ensemble.score_kind)
-        settings, crossed = {**first.settings, "averaged": True}, () if found is None else (found,)
+        settings = {**firsts[-1].settings, **first.settings, "averaged": True}
+        crossed = () if found is None else (found,)
         return Averaged(
             ensemble,
             combined,

@@ -173,11 +173,11 @@ class FeaturePipeline(Estimator):
             facts |= OfferedViews.facts(self.vectorizer_, given)
         return Learned(_beside(X, further), None if self.weighting else unpruned, facts, in_folds, is_counts)
 
-    def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool) -> Learned:
+    def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool, further: Csr | None = None) -> Learned:
         """Learn terms and weights from rows of a larger corpus whose terms were all counted before.
 
         With a vocabulary the columns are terms, and those that no training document has are dropped; without one
-        (hashed terms, ready-made counts) every column is kept until selection. See `transform_counts`.
+        (hashed terms, ready-made counts) every column is kept until selection. `further` are columns behind the terms.
         """
         self.vectorizer_, self.keywords_, self.n_columns_ = None, None, None
         self.kept_ = None
@@ -192,10 +192,10 @@ class FeaturePipeline(Estimator):
                 mask = table.kept(bounds.get("min_df", 1), bounds.get("max_df", 1.0), bounds.get("max_features"))
                 X = select_columns(X, mask)
                 self.kept_[self.kept_] = mask
-        in_folds = self._in_folds(rows_of_counts(X), Y, None, None, self.selection, self.weighting)
+        in_folds = self._in_folds(rows_of_counts(X), Y, further, None, self.selection, self.weighting)
         X = self._select(X, Y, self.selection)
         unpruned = None if self.weighting or X.shape[1] == seen.shape[1] else seen
-        return Learned(self._weigh(X, self.weighting), unpruned, {}, in_folds)
+        return Learned(_beside(self._weigh(X, self.weighting), further), unpruned, {}, in_folds)
 
     def _in_folds(
         self,
@@ -320,10 +320,11 @@ class FeaturePipeline(Estimator):
             X = given
         return _beside(self._selected_and_weighed(X), self._further_columns(documents_given, given))
 
-    def transform_counts(self, counts: Csr) -> Csr:
-        """X of further rows of the counts whose terms `fit_counts` learned from."""
+    def transform_counts(self, counts: Csr, further: Csr | None = None) -> Csr:
+        """X of more rows of the counts whose terms `fit_counts` learned from, with their columns behind the terms."""
         self.check_fitted()
-        return self._selected_and_weighed(counts if self.kept_ is None else select_columns(counts, self.kept_))
+        kept = counts if self.kept_ is None else select_columns(counts, self.kept_)
+        return _beside(self._selected_and_weighed(kept), further)
 
     def _selected_and_weighed(self, X: Csr) -> Csr:
         X = X if self.selector_ is None else self.selector_.transform(X)

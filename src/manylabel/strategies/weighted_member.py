@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
+from manylabel.features.vector_view import LENGTH
 from manylabel.features.weighting import Weighting
 from manylabel.models import label_axis
 from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
@@ -28,7 +29,8 @@ class WeightedMember(MultiLabelModel):
     learns from, and so anew in every fold.
 
     The last `vectors` columns of X are no terms but a dense vector (`VectorView`), which is not weighted. `reads` says
-    what the model learns from: "terms", "vectors" or "both", side by side. A model of counts reads the terms.
+    what the model learns from: "terms", "vectors" (then of length 1), or "both" side by side. A model of counts reads
+    the terms.
 
     >>> from manylabel.models.linear_svm import LinearSVM
     >>> X, Y = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]), Csr([[1, 0], [0, 1], [1, 1], [0, 0]])
@@ -172,7 +174,7 @@ class WeightedMember(MultiLabelModel):
             return self._weighted_terms(X)
         n_terms = X.shape[1] - self.vectors
         if self.reads_vectors and self.reads == "vectors":
-            return Csr(X[:, n_terms:])
+            return Csr(X[:, n_terms:] / LENGTH)
         terms = self._weighted_terms(Csr(X[:, :n_terms]))
         return Csr(sparse.hstack([terms, X[:, n_terms:]], format="csr")) if self.reads_vectors else terms
 
@@ -209,6 +211,7 @@ class WeightedMember(MultiLabelModel):
             if self.vectors:
                 first, last = np.searchsorted(terms, (columns.start, columns.stop)).tolist()
                 terms, values = terms[first:last] - np.int32(columns.start), values[first:last]
+                values = values / LENGTH if columns.start else values
             return score(terms, values)
 
         return scored if weighting is not None or self.vectors else score

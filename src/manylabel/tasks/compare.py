@@ -181,6 +181,7 @@ def compare(
     seed: int = 0,
     n_jobs: int | None = None,
     memory: str | int | None = None,
+    encoder: str | None = None,
 ) -> Comparison:
     """Compare on the training split of the data, and on the test split (or the documents of `test`) where there is one;
     see `compare_splits`.
@@ -193,7 +194,7 @@ def compare(
     name = loaded.corpus.name or source.data
     found = compare_splits(
         train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, repeats=repeats, budget=budget,
-        seed=seed, n_jobs=n_jobs, memory=memory, began=began,
+        seed=seed, n_jobs=n_jobs, memory=memory, began=began, encoder=encoder,
     )  # fmt: skip
     return replace(found, skipped=list(loaded.skipped))
 
@@ -213,10 +214,11 @@ def compare_splits(
     n_jobs: int | None = None,
     memory: str | int | None = None,
     began: float | None = None,
+    encoder: str | None = None,
 ) -> Comparison:
     """Cross-validate methods on `train`, train the best on all of it, save it as `model`, and measure it once on
     `held_out`. `repeats` cross-validations are made, each with other folds. `budget` is in seconds, and runs from
-    `began` (by `time.perf_counter`; default: from now).
+    `began` (by `time.perf_counter`; default: from now). Methods for any numbers read the vectors of `encoder` too.
     """
     start = time.perf_counter() if began is None else began
     wanted = _checked(metric, folds, repeats, methods)
@@ -224,7 +226,7 @@ def compare_splits(
         # A method warns in every inner fold; training the winner repeats its warnings once.
         warnings.simplefilter("ignore", ManylabelWarning)
         work, traits, whole, how, differ = _divide(train, held_out, folds, repeats, budget, seed, n_jobs)
-        work.memory = memory
+        work.memory, traits = memory, replace(traits, encoder=encoder)
         field, left_out = entrants(methods, traits, wanted)
         share = FOR_RACE if budget is None else share_for_race(whole, budget)
         deadline = Deadline(None if budget is None else share * budget - (time.perf_counter() - start))
