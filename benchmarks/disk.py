@@ -4,21 +4,16 @@
     python -m benchmarks.disk --documents 100000 --methods svm --compare --keep FOLDER
 
 Corpora are those of `manylabel synthesize` with 1,000 labels. Every training is a command of its own in one
-process, with --memory 2GB, or a little less than a training in memory would take; measured are its CPU seconds, and the
-peak of its resident memory, looked at twenty times a second. With
-`--compare` the corpus is trained in memory too: the largest relative difference of the objective of an SVM over all
-labels, and the share of 3,000 other documents with the same labels. `--keep` names a folder in which corpora and models
-stay. Linux alone: memory is read from /proc.
+process, with --memory 2GB, or a little less than a training in memory would take; measured are its CPU seconds and the
+peak of its resident memory. With `--compare` the corpus is trained in memory too: the largest relative difference of
+the objective of an SVM over all labels, and the share of 3,000 other documents with the same labels. `--keep` names a
+folder in which corpora and models stay.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.growth import fit_exponent
+from benchmarks.memory import MEGABYTE, Measured, run
 from manylabel import TextClassifier, load_corpus
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.scale.costs import memory_of_all
@@ -33,50 +29,16 @@ from manylabel.scale.synthesize import Size, blocks, synthesize
 from manylabel.strategies.weighted_member import WeightedMember
 from manylabel.tasks.large import plan
 
-PAGE = os.sysconf("SC_PAGE_SIZE")
 GOAL = 0.25
 """By how much a figure of `plan` may differ from what is measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What a command took."""
-
-    seconds: float
-    memory: float
-
-
-def run(command: list[str]) -> Taken:
-    """Run manylabel and wait for it."""
-    process = subprocess.Popen([sys.executable, "-m", "manylabel", *command], stdout=subprocess.DEVNULL)
-    peak = 0.0
-    while True:
-        done, status, used = os.wait4(process.pid, os.WNOHANG)
-        if done:
-            break
-        peak = max(peak, resident(process.pid))
-        time.sleep(0.05)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}.")
-    return Taken(used.ru_utime + used.ru_stime, max(peak, 1024.0 * used.ru_maxrss))
-
-
-def resident(first: int) -> float:
-    """The resident memory of a process and of those that it started."""
-    parents: dict[int, int] = {}
-    sizes: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                sizes[int(entry.name)] = int((entry / "statm").read_text().split()[1])
-            except OSError:
-                continue  # it has ended
-    found = {first}
-    while more := {one for one, parent in parents.items() if parent in found} - found:
-        found |= more
-    return float(PAGE * sum(sizes.get(one, 0) for one in found))
+def train(command: list[str], folder: Path) -> Measured:
+    """Run a training in a process of its own."""
+    found = run(command, folder)
+    if found.status:
+        raise SystemExit(f"{' '.join(command)} ended with {found.status}.")
+    return found
 
 
 def linear(classifier: TextClassifier) -> LinearSVM | None:
@@ -140,20 +102,20 @@ def main() -> int:
                 [planned] = plan(str(data), None, None, [method], memory=memory)["methods"]
                 model = folder / f"{documents}-{method}.manylabel"
                 common = ["train", str(data), "--method", method, *settings, "-j", "1"]
-                took = run([*common, "--model", str(model), "--memory", str(memory)])
-                times.append(took.seconds)
-                off = [planned["seconds"] / took.seconds - 1, planned["memory"] / took.memory - 1]
+                took = train([*common, "--model", str(model), "--memory", str(memory)], folder)
+                times.append(took.cpu)
+                off = [planned["seconds"] / took.cpu - 1, planned["memory"] / MEGABYTE / took.megabytes - 1]
                 missed += any(abs(one) > GOAL for one in off)
                 print(
-                    f"{method:8}{documents:11,}{took.seconds:9.1f}{planned['seconds']:9.1f}{off[0]:+7.0%}"
-                    f"{took.memory / 1e6:7,.0f}{planned['memory'] / 1e6:9,.0f}{off[1]:+7.0%}",
+                    f"{method:8}{documents:11,}{took.cpu:9.1f}{planned['seconds']:9.1f}{off[0]:+7.0%}"
+                    f"{took.megabytes:7,.0f}{planned['memory'] / MEGABYTE:9,.0f}{off[1]:+7.0%}",
                     flush=True,
                 )
                 if given.compare:
                     other = folder / f"{documents}-{method}-memory.manylabel"
-                    took = run([*common, "--model", str(other), "--memory", "64GB"])
+                    took = train([*common, "--model", str(other), "--memory", "64GB"], folder)
                     words = compare(data, model, other)
-                    print(f"{'':8}in memory: {took.seconds:.1f} s, {took.memory / 1e6:,.0f} MB; {words}", flush=True)
+                    print(f"{'':8}in memory: {took.cpu:.1f} s, {took.megabytes:,.0f} MB; {words}", flush=True)
             if len(times) > 1:
                 print(f"{'':8}time grows with the power {fit_exponent(given.documents, times):.2f} of documents")
     return missed
