@@ -35,9 +35,9 @@ COUNT = 3.3e-8
 """Seconds to read, tokenise and count a byte of text."""
 TABLE = 1.4e-7
 """Seconds to read a value of X from disk, weigh it and add it to the table of its labels, in each fit."""
-SOLVE = 6e-9
+SOLVE = 4e-9
 """Seconds for each value of the documents of a block and each label in which an SVM is solved, in each fit."""
-STREAM = 1.2e-9
+STREAM = 2.5e-9
 """Seconds for each value of X and each label to find the documents that a block lacks, all passes of a fit."""
 WEIGH, PASSES = 3e-8, 4
 """Seconds to read and weigh a value of X, and how often all documents are read for a block."""
@@ -139,7 +139,8 @@ def fit_of_counts(extent: Extent, labels: int) -> Fit:
 def fit_of_svms(extent: Extent, labels: int) -> Fit:
     """A fit of linear SVMs."""
     block = min(extent.documents, BLOCK_DOCUMENTS) * extent.cells / extent.documents
-    labels_a_block = min(labels, max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents) // OTHERS)
+    work = max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents)
+    labels_a_block = min(labels, work // (OTHERS + extent.documents // 8))
     passes = PASSES * max(labels / labels_a_block, extent.documents / MOST_POSITIVES)
     weights = WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
     kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0

@@ -28,7 +28,7 @@ from manylabel.scale.tables import save_arrays
 
 MOST_POSITIVES = 1 << 17
 """Documents of the labels of a block, beyond which it has no further label."""
-LEAST_WORK, WORK_A_DOCUMENT = 1 << 20, 8
+LEAST_WORK, WORK_A_DOCUMENT = 1 << 20, 64
 """Labels × documents in memory of a block, beyond which it has no further label: so many, or so many for each document
 of the corpus where that is more. Blocks are the tasks that workers share, and all documents are read for each."""
 OTHERS = 1 << 13
