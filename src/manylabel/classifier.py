@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD, find_method
-from manylabel.data.documents import column_names, read_documents
+from manylabel.data.documents import column_names
 from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
-from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, check_same_length, read_labels
+from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, read_labelled, read_labels
 from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
@@ -68,10 +68,10 @@ class TextClassifier(TextUpdater):
     seed : the seed of all random choices; the same seed gives the same model.
     n_jobs : the number of threads; None uses all cores. The result does not depend on it.
     memory : a limit on the tables of scores, such as ``"2GB"``; None is half of what is free, see docs/memory.md.
-
-    `encoder` adds a dense vector to the terms of each text: the name or folder of an encoder on disk, an object with
-    ``encode(texts)``, or a function of a list of texts. The default method uses it where it improves the metric out
-    of fold. A model file keeps the name and checksum of the encoder, not its weights; see docs/guides/encoders.md.
+    encoder : what adds a dense vector to the terms of each text: the name or folder of an encoder on disk, an object
+        with ``encode(texts)``, or a function of a list of texts. The default method uses it where it improves the
+        metric out of fold. A model file keeps the name and checksum of the encoder, not its weights; see
+        docs/guides/encoders.md.
 
     >>> texts = ["the bus was late again", "a deep hole in the road", "no bus, and holes in the road", "late bus"]
     >>> labels = [["buses"], ["roads"], ["buses", "roads"], ["buses"]]
@@ -236,9 +236,8 @@ class TextClassifier(TextUpdater):
         """
         recipe = self._resolved()
         terms = column_names(documents) if terms is None else terms
-        documents, given = read_documents(documents), read_labels(y, label_names)
+        documents, given = read_labelled(documents, y, label_names)
         names, Y = given.names, given.Y
-        check_same_length(documents, Y)
         if (rules := recipe.read_rules()) is not None and given.form not in MATRIX_FORMS:
             from manylabel.features.keyword_rules import with_rule_labels
 
@@ -321,11 +320,10 @@ class TextClassifier(TextUpdater):
             # The documents of one batch do not tell whether all have one label.
             first = unfitted_copy(self).set_params(single_label=bool(self.single_label))
             return self.restore(first.fit(documents, y, label_names=names).learned_state())
-        documents, batch = read_documents(documents), read_labels(y, None)
+        documents, batch = read_labelled(documents, y)
         if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
             raise UnknownNameError("label in a later batch", new[0], self.labels_)
         Y = read_labels(y, self.labels_).Y
-        check_same_length(documents, Y)
         X = self.transform(documents)
         self.decided_ = copy(self.decided_)  # the former one stays as it is, should this be interrupted
         self.decided_.model_ = copy(self.decided_.model_)
@@ -334,14 +332,6 @@ class TextClassifier(TextUpdater):
         self.label_counts_ = self.label_counts_ + np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self.forget_short_way()
         return self
-
-    def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
-        """Set the thresholds of some labels (a mapping) or of all (a number); see `TextPredictor`.
-
-        The expected quality was measured with the former thresholds, so it is dropped.
-        """
-        super().correct_thresholds(values, reason)
-        self.expected_ = None
 
     # ---- saving and loading ------------------------------------------------------------------------------------------
 

@@ -165,11 +165,13 @@ class TextPredictor(TextModel):
     def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
         """Set the thresholds of some labels (a mapping) or of all (a number), in the units of `predict_scores`.
 
-        `reason` is kept in the record of the change, which the model file holds and ``inspect`` prints.
+        `reason` is kept in the record of the change, which the model file holds and ``inspect`` prints. The expected
+        quality was measured with the former thresholds, so it is dropped.
         """
         self.check_fitted()
         columns, shown = checked_thresholds(values, self.labels_, self.scores_are_probabilities)
         self.decided_.rule_ = corrected(self.decided_, self.labels_, columns, shown, reason)
+        self.expected_ = None
         self.forget_short_way()
 
     def decide(self, scores: Floats, *, raw: bool = False) -> list[list[str]]:

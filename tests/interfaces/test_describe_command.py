@@ -59,3 +59,13 @@ def test_documents_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[
     path.write_text("text\nlate bus\na hole in the road\n")
     assert "carry no labels" in printed(capsys, "describe", str(path))
     assert json.loads(printed(capsys, "describe", str(path), "--json"))["labels"] is None
+
+
+def test_measurements_have_no_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{number % 2},{number / 7:.3f},{-number / 3:.3f}\n" for number in range(12)]
+    head = "@relation 'm: -C 1'\n@attribute a {0,1}\n@attribute f numeric\n@attribute g numeric\n@data\n"
+    (tmp_path / "m.arff").write_text(head + "".join(rows))
+    assert run(["describe", str(tmp_path / "m.arff")]) == 0
+    printed = capsys.readouterr().out
+    assert "2 columns of numbers, which are not counts of words." in printed
+    assert "Near-duplicates" not in printed

@@ -321,3 +321,13 @@ def test_an_explanation_is_printed_for_people(fitted: TextClassifier) -> None:
     assert lines[0].startswith("buses: predicted (probability")
     assert any(line.endswith("  bus") for line in lines)
     assert lines[-1].startswith("Contributions are exact")
+
+
+def test_point_5_labels_among_the_documents_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"text": TEXTS, "labels": [";".join(names) or "none" for names in LABELS]})
+    with pytest.raises(DataError, match="'labels' holds labels, and is a column of the documents too"):
+        TextClassifier("nb-binary").fit(table, table["labels"])
+    numbers = pandas.DataFrame({"length": [1.0, 2.0] * 12, "buses": [0, 1] * 12, "roads": [1, 0] * 12})
+    with pytest.raises(DataError, match=r"documents.drop\(columns=\['buses', 'roads'\]\)"):
+        TextClassifier("svm").fit(numbers, numbers[["buses", "roads"]])

@@ -44,6 +44,14 @@ def test_documents_without_words_are_no_duplicates() -> None:
     assert straddling([""], [""]).test.size == 0
 
 
+def test_measurements_are_compared_by_value() -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 12))
+    copy = np.where(np.arange(12) == 3, 7.5, rows[5])  # another value in one of twelve columns
+    found = near_duplicates(Csr(np.vstack([rows, rows[5], copy])), least=0.8)
+    assert found.n_documents == 3
+    assert len(set(found.groups()[[5, 30, 31]].tolist())) == 1
+
+
 def test_fields_are_read_as_one_text() -> None:
     fields = {"title": "late bus", "body": "the bus was late again this morning"}
     assert near_duplicates([fields, "Late bus: the bus was late again this morning."]).n_pairs == 1

@@ -19,6 +19,8 @@ from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe, methods_for_any_numbers
 
 WORDS, STEMS, FIELDS = "words", "stems", "title again"
+GIVEN = "as given"
+"""The features of documents that are no texts."""
 VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
     WORDS: ({"stemmer": None}, 1.0),
     STEMS: ({"stemmer": "auto"}, 1.0),
@@ -168,6 +170,7 @@ def _entrant(names: Sequence[str], traits: Traits, metric: TargetMetric) -> Entr
         recipe = _with_rule(_base(names[0], traits), decision)
         options.setdefault(_rule_name(recipe.decision), recipe)
     features = STEMS if traits.has_stems and recipes[0].features.get("stemmer") else WORDS
+    features = features if traits.has_texts else GIVEN
     made = tuple(Option(recipe.method, features, rule, recipe) for rule, recipe in options.items())
     size = traits.documents, traits.nonzeros, traits.labels
     costs = [OVERHEAD + find_method(name).cost.seconds(*size) for name in names]

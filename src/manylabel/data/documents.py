@@ -255,6 +255,8 @@ def _not_a_text(value: object, position: int, field: str | None = None) -> DataE
     remedy = "A document is a string, or a mapping from field names to strings."
     if is_missing(value):
         remedy = "Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
+    elif isinstance(value, (list, tuple, Set)):
+        remedy += " If it holds labels, pass it as labels and leave it out of the documents."
     elif isinstance(value, bytes):
         remedy = "Decode it first, for example document.decode('utf-8')."
     return DataError(f"{what} is {type(value).__name__} {value!r:.40}, not a text {COUNTED}.", remedy=remedy)
@@ -266,6 +268,16 @@ def is_missing(value: object) -> bool:
     if pandas is not None and (value is pandas.NA or value is pandas.NaT):
         return True
     return value is None or (isinstance(value, float) and np.isnan(value))
+
+
+def is_measured(matrix: Csr) -> bool:
+    """Whether a matrix holds measurements rather than counts: a negative value, or fractions in most cells.
+
+    >>> is_measured(Csr([[2, 0, 0], [0, 0, 1]])), is_measured(Csr([[0.5, 1.2], [0.4, 1.1]]))
+    (False, True)
+    """
+    is_dense = 2 * matrix.nnz > matrix.shape[0] * matrix.shape[1]
+    return bool(matrix.data.min(initial=0) < 0) or (is_dense and bool((matrix.data % 1).any()))
 
 
 def as_matrix(documents: Any) -> Csr | None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.data.documents import as_matrix, length_of
+from manylabel.data.documents import as_matrix, is_measured, length_of
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.kernels import text as kernels
 
@@ -77,8 +77,8 @@ class Straddling:
 def near_duplicates(documents: Any, *, words: int = WORDS, least: float | None = None) -> NearDuplicates:
     """All pairs of documents whose sets of runs of `words` words have a similarity of `least` or more.
 
-    The similarity is Jaccard's, |A ∩ B| / |A ∪ B|. Of ready-made counts, the sets of terms are compared. Documents
-    without words are near-duplicates of none.
+    The similarity is Jaccard's, |A ∩ B| / |A ∪ B|. Of ready-made counts, the sets of terms are compared; of
+    measurements (`is_measured`), the single values. Documents without words are near-duplicates of none.
 
     Nothing is sampled or missed: two sets that similar share one of the |A| − ⌈least · |A|⌉ + 1 rarest members of each,
     so only documents that do are compared. Most runs of words occur once, which makes the cost nearly linear.
@@ -154,11 +154,15 @@ class Sets:
 
 
 def term_sets(matrix: Csr) -> Sets:
-    """The terms of each document of a count matrix.
+    """The terms of each document of a count matrix; of measurements, which have all columns, the single values.
 
     >>> term_sets(Csr(np.array([[2, 0, 1], [0, 0, 0]]))).sizes.tolist()
     [2, 0]
     """
+    if is_measured(matrix):
+        values = np.unique(matrix.data, return_inverse=True)[1].astype(np.int64)
+        cells, members = np.unique(values * matrix.shape[1] + matrix.indices, return_inverse=True)
+        matrix = Csr((np.ones(matrix.nnz), members, matrix.indptr), shape=(matrix.shape[0], len(cells)))
     clean = Csr((matrix.data != 0, matrix.indices, matrix.indptr), shape=matrix.shape).astype(np.int32)
     clean.sum_duplicates()
     clean.eliminate_zeros()

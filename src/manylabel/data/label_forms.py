@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
-from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, length_of
+from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, length_of, read_documents
 from manylabel.data.labels import LabelSets, label_matrix
 from manylabel.estimator import Csr, check_sparse
 from manylabel.exceptions import DataError, ParameterError
@@ -289,6 +289,31 @@ def class_values(names: Sequence[str], kind: str) -> npt.NDArray[Any]:
 
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def read_labelled(
+    documents: Any, labels: Any, known: Sequence[str] | None = None
+) -> tuple[Sequence[Text] | Csr, Labels]:
+    """Documents and their labels, checked: as many of one as of the other, and no column in both.
+
+    `known` is as in `read_labels`.
+    """
+    _check_labels_apart(documents, labels)
+    read, found = read_documents(documents), read_labels(labels, known)
+    check_same_length(read, found.Y)
+    return read, found
+
+
+def _check_labels_apart(documents: Any, labels: Any) -> None:
+    """Raise an error where a column of labels is a column of the documents too: a model would learn to read it."""
+    if not is_frame(documents) or not (is_frame(labels) or isinstance(labels, _series())):
+        return
+    own = list(labels.columns) if is_frame(labels) else [labels.name]
+    if both := [str(name) for name in own if name in list(documents.columns)]:
+        raise DataError(
+            f"The column {both[0]!r} holds labels, and is a column of the documents too.",
+            remedy=f"Leave it out of the documents: documents.drop(columns={both!r:.60}).",
+        )
 
 
 def check_same_length(documents: Sequence[Text] | Csr, Y: Csr) -> None:

@@ -20,6 +20,7 @@ COSTS = "What it costs"
 def compare_page(facts: ComparisonRecord) -> list[Block]:
     """The page: leaderboard, tests, costs, the value to expect on new documents, and the recipe."""
     title = facts.metric.title
+    seed = "" if "seed" in facts.folds else f"; seed {facts.seed}"
     sampled = "" if facts.compared == facts.documents else f"; {facts.compared:,} of them compared"
     return [
         Heading(f"Comparing methods on {facts.data} for {title}"),
@@ -30,7 +31,7 @@ def compare_page(facts: ComparisonRecord) -> list[Block]:
         ),
         Note(
             f"{counted(facts.documents, 'document')} ({facts.unlabelled:,} without a label), "
-            f"{counted(facts.labels, 'label')}{sampled}; {facts.folds}; seed {facts.seed}."
+            f"{counted(facts.labels, 'label')}{sampled}; {facts.folds}{seed}."
         ),
         *_clock(facts),
         leaderboard_table(facts),

@@ -103,6 +103,8 @@ def sizes_page(sizes: CorpusSizes, format: str) -> list[Block]:
 
 def _word_sentence(words: WordFacts) -> str:
     spread = words.per_document
+    if spread is None and words.different:
+        return f"{counted(words.different, 'column')} of numbers, which are not counts of words."
     if spread is None:
         return "There are no words."
     text = (

@@ -20,6 +20,7 @@ from manylabel.data.description import (
     Spread,
     WordFacts,
 )
+from manylabel.data.documents import is_measured
 from manylabel.data.known import fetch as download
 from manylabel.data.problems import Problem
 from manylabel.data.reading import Reading
@@ -71,7 +72,12 @@ def facts_of(reading: Reading, data: str, split: str | None = None) -> DataFacts
 
 
 def word_facts(corpus: Corpus) -> WordFacts:
-    """Words per document and different words, as a model would read them; of ready-made counts, their sums."""
+    """Words per document and different words, as a model would read them; of ready-made counts, their sums.
+
+    Of measurements it is the number of columns alone.
+    """
+    if corpus.counts is not None and is_measured(corpus.counts):
+        return WordFacts(different=corpus.counts.shape[1], per_document=None, empty_documents=0)
     counts = corpus.counts if corpus.counts is not None else Vectorizer(**CHOSEN_BY_TEXTS).count(corpus.texts)
     lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
     return WordFacts(
