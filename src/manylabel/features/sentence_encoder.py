@@ -29,8 +29,11 @@ class SentenceEncoder(Encoder):
         os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
         try:
             from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
         except ImportError:
             raise MissingExtraError("A sentence encoder", "encoders") from None
+        logging.set_verbosity_error()  # which tensors of the file the model does not use
+        logging.disable_progress_bar()
         self.folder, self.name = str(folder), folder.name
         self.sha256 = checksum(folder, _files(folder))
         try:

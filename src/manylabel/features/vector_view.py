@@ -72,11 +72,11 @@ class VectorView(Estimator):
         """The number of columns."""
         return len(self.probe_)
 
-    def attach(self, given: Any) -> None:
+    def attach(self, encoder: Any) -> None:
         """Use this encoder; an error unless it is the one that the view was fitted with."""
-        encoder = as_encoder(given)
-        self._check(encoder)
-        self._loaded, self.folder_ = encoder, encoder.folder
+        found = as_encoder(encoder)
+        self._check(found)
+        self._loaded, self.folder_ = found, found.folder
 
     def _check(self, encoder: Encoder) -> None:
         probe = _probe(encoder)
