@@ -405,7 +405,7 @@ def test_point_10_stored_choices_are_checked() -> None:
 
 def test_point_10_letters_warn_of_the_letters_they_drop() -> None:
     """Point 10: the tokens of Vilar's paper are a to z; texts in another alphabet are not split silently."""
-    with pytest.warns(ManylabelWarning, match="only the letters a to z, and 99% of the letters"):
+    with pytest.warns(ManylabelWarning, match="only the letters a to z, and 99 % of the letters"):
         Vectorizer(tokens="letters").fit([*WITH_STEMMER["russian"], "a"])
     Vectorizer(tokens="letters").fit([*WITH_STEMMER["english"], "a naïve café"])
 

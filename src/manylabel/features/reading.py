@@ -86,8 +86,8 @@ def _warn_of_other_letters(texts: Sequence[str]) -> None:
     lost = sum(not letter.isascii() for letter in letters)
     if lost > MAX_LOST * len(letters):
         warnings.warn(
-            f"tokens = 'letters' reads only the letters a to z, and {lost / len(letters):.0%} of the letters here are "
-            "others. Use --set features.tokens=auto (features={'tokens': 'auto'} in Python).",
+            f"tokens = 'letters' reads only the letters a to z, and {100 * lost / len(letters):.0f} % of the letters "
+            "here are others. Use --set features.tokens=auto (features={'tokens': 'auto'} in Python).",
             ManylabelWarning,
             stacklevel=2,
         )

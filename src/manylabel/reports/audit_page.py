@@ -24,6 +24,8 @@ def audit_page(found: AuditRecord, limit: int | None) -> list[Block]:
         *_doubted("Probably wrong labels", [one for one in found.doubted if one.action == "remove"], limit),
         *_others(found, limit),
     ]
+    if not found.doubted:
+        return blocks
     return [
         *blocks,
         Note(

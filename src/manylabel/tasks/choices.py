@@ -150,6 +150,6 @@ def _texts(corpus: Corpus) -> list[ReadingChoice]:
         chosen = "most documents contain HTML: tags are removed in training."
         choices.append(ReadingChoice("HTML", chosen, "--set features.markup=keep (train)"))
     elif (share := markup_share(texts)) >= SOME_MARKUP:
-        chosen = f"{share:.0%} of the documents contain HTML: tags are kept, and counted as words.".replace("%", " %")
+        chosen = f"{100 * share:.0f} % of the documents contain HTML: tags are kept, and counted as words."
         choices.append(ReadingChoice("HTML", chosen, "--set features.markup=strip (train)"))
     return choices
