@@ -152,15 +152,21 @@ class Analysis:
         """
         if self.strip_accents is not None or self.fields:
             return None
-        if self.analyzer != "word" or (self.ngram_range != (1, 1) and self.tokens in ("words", "letters")):
-            return partial(_count_as_batch, self, learned.columns)
+        if self.analyzer != "word":
+            return partial(self._count_characters, learned.columns)
         if self.ngram_range != (1, 1):
-            return None
+            return partial(_count_as_batch, self, learned.columns) if self.tokens in ("words", "letters") else None
         if self.tokens in ("words", "letters"):
             if self.stemmer is not None:
                 return _stem_counter(self, self.stemmer, learned.columns)
             return kernels.WordCounter(learned.names, self.tokens, self.lowercase).count
         return None if self.stemmer is not None else _pattern_counter(self, learned.columns)
+
+    def _count_characters(self, vocabulary: Mapping[str, int], text: str) -> CountedTerms:
+        """The known runs of characters of one text."""
+        ids, _, runs = self._split([text])
+        find = vocabulary.get
+        return _counted(np.array([find(run, -1) for run in kernels.spelled(runs)], dtype=np.int32)[ids])
 
     def _split(self, texts: list[str]) -> Tokens:
         lowercase = self.lowercase
