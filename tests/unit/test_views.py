@@ -109,7 +109,14 @@ def test_views_are_not_tried(settings: dict[str, Any], monkeypatch: pytest.Monke
     assert "views" not in plain.decided_.choice_["settings"]
 
 
-def test_few_documents_are_read_as_words(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"LEAST_DOCUMENTS": 1, "MOST_CHARACTERS": 100}, {"LEAST_DOCUMENTS": 1, "MOST_VIEW_WORK": 1000}],
+    ids=["few documents", "many characters", "much work"],
+)
+def test_views_are_not_counted(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, limit in limits.items():
+        monkeypatch.setattr(auto, name, limit)
     monkeypatch.setattr(OfferedViews, "counts", lambda *_: pytest.fail("a view was counted"))
     assert TextClassifier(folds=2, n_jobs=1).fit(*towns(30)).features_.views_ is None
 

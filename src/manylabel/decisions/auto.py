@@ -37,8 +37,10 @@ LEAST_DOCUMENTS = 1_000
 """The documents from which on further views are tried: with fewer, chance decides which of them gain."""
 LEAST_GAIN = 0.005
 """How much a further view must gain, in units of the metric, on out-of-fold scores; half of it in the first fold."""
+MOST_CHARACTERS = 1 << 25
+"""The characters of all documents up to which further views are tried: their counts then take less than 500 MB."""
 MOST_VIEW_WORK = 1e9
-"""Non-zeros of a view × labels up to which it is tried: about half a minute."""
+"""Characters × labels up to which further views are tried: scores of all folds then take about half a minute."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,9 +279,11 @@ class AutoModel(DecidedModel):
         offered, crossed = documents.facts.get("views"), tuple[CrossFitted, ...]()
         if offered is None or len(best.rows) < max(LEAST_DOCUMENTS, documents.X.shape[0]):
             return best, crossed
+        if offered.n_characters > min(MOST_CHARACTERS, MOST_VIEW_WORK / Y.shape[1]):
+            return best, crossed
         for name in self.views:
             counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
-            if counts is None or counts.nnz * Y.shape[1] > MOST_VIEW_WORK:
+            if counts is None:
                 continue
             model, wider = _with_view(best, counts, documents)
             if self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:

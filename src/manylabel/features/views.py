@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from manylabel.data.corpus import Text
+from manylabel.data.documents import strings
 from manylabel.estimator import Csr, Estimator
 from manylabel.features.facts import Facts
 from manylabel.features.terms import CountedTerms
@@ -108,6 +109,11 @@ class OfferedViews:
         chosen = {"tokens": vectorizer.tokens_, "stemmer": vectorizer.stemmer_}
         markup = "strip" if vectorizer.strips_markup_ else "keep"
         return {"views": cls(documents, {**settings, **chosen, "markup": markup}, vectorizer.n_jobs)}
+
+    @property
+    def n_characters(self) -> int:
+        """The characters of all documents: a view of runs of one length has no more non-zeros than that."""
+        return sum(len(text) for text in strings(self.documents))
 
     def counts(self, name: str) -> Csr | None:
         """Documents × terms of a view; None where no term of it occurs in two documents."""
