@@ -43,7 +43,7 @@ def sample(corpus: Corpus, size: int, seed: int) -> Corpus:
     return corpus.subset(np.sort(np.random.default_rng(seed).permutation(len(corpus))[:size]).tolist())
 
 
-def measured(train: Corpus, test: Corpus, names: list[str], encoder: str | None) -> Measured:
+def measured(train: Corpus, test: Corpus, names: Sequence[str], encoder: str | None) -> Measured:
     """The default method, trained and measured."""
     began = time.process_time()
     model = TextClassifier(encoder=encoder, n_jobs=1).fit(train.texts, train.label_sets)

@@ -141,7 +141,8 @@ def test_a_note_for_excel_is_no_header(tmp_path):
 
 
 def test_labels_with_two_separators_are_reported(tmp_path):
-    path, remarks = tmp_path / "a.csv", []
+    path = tmp_path / "a.csv"
+    remarks: list[str] = []
     path.write_text("text;labels\nx;vpn|mail\ny;vpn, mail\nz;vpn\n")
     with remarks_to(remarks.append):
         read(path)
