@@ -13,6 +13,7 @@ from manylabel.reports.rank_diagram import diagram_of, ranking_over_data_sets
 from manylabel.wording import counted
 
 MOST_STOPPED = 15
+MOST_ABSENT = 8
 LEVEL_SIGN = "≈"
 COSTS = "What it costs"
 
@@ -75,13 +76,20 @@ def group_text(facts: ComparisonRecord) -> str:
     rows = facts.leaderboard
     same = [f"{row.method} ({row.features})" for row in rows[1:] if row.no_difference_shown]
     open_ = [f"{row.method} ({row.features})" for row in facts.stopped if _reaches(row.difference, facts)]
-    outcome = (
-        f"no difference shown from {', '.join(same)}" if same else "it is ahead of all others that ran in all folds"
-    )
+    outcome = f"no difference shown from {_some(same)}" if same else "it is ahead of all others that ran in all folds"
     if len(rows) == 1:
         outcome = "no other method ran in all folds"
-    more = f" Stopped early, but not shown to be worse on the folds they ran: {', '.join(open_)}." if open_ else ""
+    more = f" Stopped early, but not shown to be worse on the folds they ran: {_some(open_)}." if open_ else ""
     return f"The winner is {rows[0].method} ({rows[0].features}, {rows[0].rule}); {outcome}.{more}"
+
+
+def _some(names: list[str], most: int = 4) -> str:
+    """The first names of a list, and how many more there are.
+
+    >>> _some(["a", "b", "c"], 2), _some(["a"])
+    ('a, b and 1 more', 'a')
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _reaches(difference: Difference | None, facts: ComparisonRecord) -> bool:
@@ -199,7 +207,8 @@ def _stopped(facts: ComparisonRecord) -> list[Block]:
             blocks.append(Note(f"{len(rows) - MOST_STOPPED} more were stopped early; --json lists them.", "quiet"))
     absent = [f"{name} ({reason})" for name, reason in facts.left_out.items()]
     if absent:
-        blocks.append(Note(f"Not run: {'; '.join(absent)}.", "quiet"))
+        rest = f"; {len(absent) - MOST_ABSENT} more, which --json lists" if len(absent) > MOST_ABSENT else ""
+        blocks.append(Note(f"Not run: {'; '.join(absent[:MOST_ABSENT])}{rest}.", "quiet"))
     return blocks
 
 
