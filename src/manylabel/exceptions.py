@@ -103,7 +103,10 @@ class MissingExtraError(ManylabelError, ImportError):
     """An optional package is needed but not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional package. Install it with: pip install 'manylabel[{extra}]'")
+        super().__init__(
+            f"{what} needs an optional package. Install it with: pip install 'manylabel[{extra}]', or in the folder of "
+            f"the source: pip install '.[{extra}]'"
+        )
 
 
 class ManylabelWarning(UserWarning):
