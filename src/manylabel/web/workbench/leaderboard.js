@@ -5,7 +5,7 @@ import { relation } from "./filters.js";
 import { spoken } from "./job.js";
 import { address } from "./route.js";
 import { validName } from "./upload.js";
-import { View, count, counted, percent } from "./view.js";
+import { View, count, counted, percent, points } from "./view.js";
 import "../chart.js";
 
 const MOST_DRAWN = 15;
@@ -14,7 +14,6 @@ const PAUSE = 250;
 const SHORTEST_P = 0.001;
 const title = ({ method, features, rule }) => `${method} · ${features} · ${rule}`;
 const between = ({ low, high }) => `${percent(low).replace(" %", "")} to ${percent(high)}`;
-const points = (value) => `${value > 0 ? "+" : "−"}${Math.abs(100 * value).toFixed(1)}`;
 const probability = (p) => (p < SHORTEST_P ? `p < ${SHORTEST_P}` : `p = ${p.toFixed(3)}`);
 const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 

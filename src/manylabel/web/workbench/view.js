@@ -82,6 +82,8 @@ export class View extends LitElement {
 }
 
 export const percent = (value, digits = 1) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
+/** A difference of shares in points, with its sign unless it is 0.0. */
+export const points = (value) => `${value > 0.0005 ? "+" : value < -0.0005 ? "−" : ""}${Math.abs(100 * value).toFixed(1)}`;
 export const count = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en"));
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const score = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toString());

@@ -1,11 +1,10 @@
 // <ml-review-jobs>: train again on what was reviewed and see the gain; look for suggestions; choose what to label next.
 import { LitElement, html, nothing } from "lit";
 import { Problem, get, runJob } from "../../api.js";
-import { count, counted, percent, when } from "../../view.js";
+import { count, counted, percent, points, when } from "../../view.js";
 import { share } from "../../job.js";
 
 const LOOKS = 30, PAUSE = 300;
-const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`;
 const AFTER = {
   retrain: () => "Retrained.",
   audit: ({ suggestions }) => `The audit has ${counted(suggestions ?? 0, "suggestion")}.`,
