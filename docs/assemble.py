@@ -49,8 +49,9 @@ NAV: list[Any] = [
             {
                 "By question": ordered(
                     "guides",
-                    "which-method scores choosing-a-metric rare-labels small-data many-labels languages encoders "
-                    "own-features reading-and-writing deploying data-engines monitoring updating privacy",
+                    "which-method scores choosing-a-metric rare-labels small-data label-descriptions language-models "
+                    "many-labels languages encoders own-features reading-and-writing deploying data-engines "
+                    "monitoring updating privacy",
                 )
             },
             {

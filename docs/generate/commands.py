@@ -52,6 +52,7 @@ EXAMPLES = {
     "audit": ["manylabel audit townhall --split train"],
     "suggest": ["manylabel suggest townhall --documents 5"],
     "convert": ["manylabel convert townhall letters.jsonl --split train"],
+    "distil": ["manylabel distil letters.jsonl --to distilled.manylabel --method nb-binary"],
     "fetch": ["manylabel fetch reuters21578"],
     "corpora": [
         "manylabel corpora import work letters townhall",

@@ -9,6 +9,7 @@ from fuzz.targets.base import Target, file
 from fuzz.targets.readers import CSV, JSON, on_error
 from manylabel.data.dates import read_dates
 from manylabel.data.hierarchy import find_hierarchy, read_parents
+from manylabel.data.label_descriptions import read_label_descriptions
 from manylabel.data.label_vocabulary import read_label_vocabulary
 from manylabel.data.problems import Problems
 from manylabel.data.reading import read
@@ -34,6 +35,11 @@ def run_parents(data: bytes) -> None:
     path = file("parents", "tree.tsv", data)
     read_parents(path, Problems(on_error(data)))
     find_hierarchy(str(path), ["a", "b"], Problems(on_error(data)))
+
+
+def run_label_descriptions(data: bytes) -> None:
+    """A table that describes labels."""
+    read_label_descriptions(file("label-descriptions", "labels.csv", data), Problems(on_error(data)))
 
 
 def run_vocabulary(data: bytes) -> None:
@@ -64,6 +70,7 @@ LABELS: tuple[Target, ...] = (
     Target("turtle", thesaurus("turtle", "tree.ttl"), tokens=dictionary("turtle")),
     Target("rdf-xml", thesaurus("rdf-xml", "tree.rdf"), tokens=dictionary("rdf")),
     Target("triples", thesaurus("triples", "tree.nt"), tokens=dictionary("turtle")),
+    Target("label-descriptions", run_label_descriptions, tokens=(*CSV, b"label,name,description\n")),
     Target("vocabulary", run_vocabulary, tokens=(*CSV, b"uri\tlabel_en\n", b"<http://x.org/c>\tc\n")),
     Target("label-names", run_label_names),
     Target("label-groups", run_label_groups, tokens=JSON),

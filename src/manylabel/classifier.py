@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast, get_args
 
@@ -13,15 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel import modelfile
-from manylabel.catalog import DEFAULT_METHOD, find_method
+from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.documents import column_names
 from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, read_labelled, read_labels
 from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
-from manylabel.decisions.single_label import has_one_label_each, one_label_decision
-from manylabel.estimator import Csr, unfitted_copy
+from manylabel.estimator import unfitted_copy
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.features.transformers import is_transformer
@@ -31,6 +29,7 @@ from manylabel.recipe import SECTIONS, Recipe, with_metric
 from manylabel.stored import (
     Each,
     Forest,
+    Mapped,
     Maybe,
     Names,
     Part,
@@ -43,7 +42,7 @@ from manylabel.stored import (
     total,
     wholes,
 )
-from manylabel.training import EXPECTED, Training
+from manylabel.training import EXPECTED, Training, for_one_label, with_described_labels
 from manylabel.updating import UPDATE, TextUpdater, check_additive
 
 
@@ -89,6 +88,7 @@ class TextClassifier(TextUpdater):
         "nodes_": Maybe(Names("nodes")),
         "parents_": Maybe(Forest("nodes")),
         "vocabulary_": Maybe(STORED_VOCABULARY),
+        "descriptions_": Sometimes(Maybe(Mapped(Word(empty=True)))),
         "reading_": Maybe(Plain()),
         "expected_": Maybe(EXPECTED),
         "n_documents_": total(),
@@ -200,11 +200,13 @@ class TextClassifier(TextUpdater):
         y: Any,
         *,
         label_names: Sequence[str] | None = None,
+        descriptions: Mapping[str, str | Sequence[str]] | None = None,
         terms: Sequence[str] | None = None,
         hierarchy: Hierarchy | Mapping[str, str] | None = None,
         vocabulary: LabelVocabulary | None = None,
         reading: ReadingOptions | None = None,
         sample_weight: npt.ArrayLike | None = None,
+        dates: Sequence[Any] | npt.NDArray[Any] | None = None,
         deadline: Deadline | None = None,
     ) -> Self:
         """Learn from documents and their labels.
@@ -220,6 +222,9 @@ class TextClassifier(TextUpdater):
             numbers or booleans. `predict` returns labels in the same form.
         label_names
             The names of the columns of a matrix, or all labels in the order of the columns of scores.
+        descriptions
+            Texts that describe labels (names, definitions, alternative names): weak evidence that counts for less the
+            more documents there are. A described label needs no document; `documents` and `y` may be empty lists.
         terms
             The names of the columns of a matrix, for explanations and keyword rules; those of a DataFrame are known.
         hierarchy
@@ -231,18 +236,21 @@ class TextClassifier(TextUpdater):
         sample_weight
             Weights of the documents that the model learns from, where the method can (`auto`, `svm`, naive Bayes).
             Terms, their weights and the decision rule count every document once.
+        dates
+            One per document: the rule and the quality to expect are learned in time-ordered folds. Choose this where
+            new documents are later ones. `manylabel.data.dates` lists the forms.
         deadline
             Where it passes, learning ends with `OutOfTime` and the classifier is as before.
         """
         recipe = self._resolved()
         terms = column_names(documents) if terms is None else terms
-        documents, given = read_labelled(documents, y, label_names)
-        names, Y = given.names, given.Y
+        documents, given = read_labelled(documents, y, label_names, at_least=descriptions is None)
+        described, names, Y = with_described_labels(descriptions, given)
         if (rules := recipe.read_rules()) is not None and given.form not in MATRIX_FORMS:
             from manylabel.features.keyword_rules import with_rule_labels
 
             names, Y = with_rule_labels(rules, names, Y)
-        recipe = self._for_one_label(recipe, Y)
+        recipe = for_one_label(recipe, Y, self.single_label)
         nodes, parents = hierarchy_columns(hierarchy, names)
         weights = None if sample_weight is None else check_weights(sample_weight, Y.shape[0], "TextClassifier")
         features = self.features if is_transformer(self.features) else recipe.vectorizer_settings
@@ -255,31 +263,28 @@ class TextClassifier(TextUpdater):
             self.memory,
             predicts_unseen=given.form not in SINGLE_FORMS,
             encoder=recipe.features.get("encoder") if self.encoder is None else self.encoder,
-        ).run(documents, Y, names, terms=terms, parents=parents, sample_weight=weights, deadline=deadline)
+        ).run(
+            documents,
+            Y,
+            names,
+            terms=terms,
+            parents=parents,
+            sample_weight=weights,
+            deadline=deadline,
+            dates=dates,
+            descriptions=None if described is None else [described.get(name, "") for name in names],
+        )
         self.recipe_, self.features_, self.decided_ = trained.recipe.as_dict(), trained.pipeline, trained.decided
         self.labels_, self.label_form_, self.label_kind_ = names, given.form, given.kind
         self.nodes_, self.parents_ = nodes, parents
         self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
+        self.descriptions_ = described and {name: described[name] for name in names if name in described}
         self.reading_ = None if reading is None else reading.as_dict()
         self.expected_ = trained.expected()
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
         self.forget_short_way()
         return self
-
-    def _for_one_label(self, recipe: Recipe, Y: Csr) -> Recipe:
-        """The recipe, changed to predict exactly one label where `single_label` or the documents ask for it."""
-        if not (has_one_label_each(Y) if self.single_label is None else self.single_label):
-            return recipe
-        decision = one_label_decision(recipe.decision, find_method(recipe.method).decision)
-        if decision is not None:
-            return replace(recipe, decision=decision)
-        if self.single_label:
-            raise ParameterError(
-                f"single_label=True predicts the label with the highest score, but the decision is {recipe.decision}. "
-                "Give one of them."
-            )
-        return recipe
 
     def fit_transform(self, documents: Documents, y: Any, **options: Any) -> Any:
         """Learn from documents and labels, then return X, the matrix of documents × terms; `options` go to `fit`."""

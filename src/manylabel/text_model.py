@@ -46,6 +46,8 @@ class TextModel(Transformer):
     """The index of each node's parent in `nodes_`, −1 for a root."""
     vocabulary_: dict[str, Any] | None = None
     """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
+    descriptions_: dict[str, str] | None = None
+    """The text that describes each label; None where none were given."""
     reading_: dict[str, Any] | None = None
     """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
 
@@ -73,6 +75,12 @@ class TextModel(Transformer):
             return None
         pairs = zip(self.nodes_, self.parents_.tolist(), strict=True)
         return Hierarchy({name: self.nodes_[parent] for name, parent in pairs if parent >= 0})
+
+    @property
+    def described_only(self) -> list[str]:
+        """The labels that no training document has, and that are known from their descriptions only."""
+        known = self.descriptions_ or {}
+        return [label for label, n in zip(self.labels_, self.label_counts_, strict=True) if not n and label in known]
 
     # ---- scores and decisions ----------------------------------------------------------------------------------------
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy.typing as npt
+
+from manylabel.catalog import find_method
+from manylabel.data.dates import read_dates
 from manylabel.data.documents import rows_of
+from manylabel.data.label_forms import MATRIX_FORMS, Labels, with_further_labels
 from manylabel.deadline import Deadline
+from manylabel.decisions.single_label import has_one_label_each, one_label_decision
 from manylabel.estimator import Csr, Floats, Ints
+from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.features.facts import Facts, Learned
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.memory import table_bytes
@@ -20,6 +27,7 @@ from manylabel.strategies.weighted_member import reads_vectors
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
+    from manylabel.decisions.described import DescribedModel
     from manylabel.evaluation.expected import ExpectedQuality
 
 
@@ -54,6 +62,8 @@ class Training:
 
     pipeline: FeaturePipeline = field(init=False)
     decided: DecidedModel = field(init=False)
+    is_time_ordered: bool = field(init=False, default=False)
+    """Whether folds are time-ordered."""
     unseen: tuple[Csr, Csr] | None = field(init=False, default=None)
     """True and predicted labels of training documents, predicted by models that did not see them."""
 
@@ -67,13 +77,24 @@ class Training:
         parents: Ints | None = None,
         sample_weight: Floats | None = None,
         deadline: Deadline | None = None,
+        descriptions: Sequence[str] | None = None,
+        dates: Sequence[Any] | npt.NDArray[Any] | None = None,
     ) -> Self:
         """Learn the features, then the model with its rule.
 
         `labels` names the columns of Y, `terms` those of ready-made counts; `parents` are the parents of the nodes of
-        the label hierarchy. The `deadline` is checked while the model learns.
+        the label hierarchy. The `deadline` is checked while the model learns. `descriptions` are texts that describe
+        the labels, in their order. With `dates`, one per document, folds are time-ordered.
         """
         self.decided = self.recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        if descriptions is not None:
+            from manylabel.decisions.described import DescribedModel
+
+            described = self.decided = DescribedModel.of(self.decided)
+            if not described.is_documented(Y):
+                return self._run_undocumented(documents, Y, labels, described, descriptions)
+        moments = None if dates is None else read_dates(list(dates))
+        self.is_time_ordered = moments is not None
         rule, held_out = self.decided.rule, None
         divided = None if rule is None else self.decided.divide(rule, Y)
         if divided is not None:
@@ -82,7 +103,8 @@ class Training:
             held_out = rows_of(documents, rest), Csr(Y[rest])
             documents, Y = rows_of(documents, train), Csr(Y[train])
             sample_weight = None if sample_weight is None else sample_weight[train]
-        learned = self._learn_features(documents, Y, labels, terms)
+            moments = None if moments is None else moments[train]
+        learned = self._learn_features(documents, Y, labels, terms, descriptions)
         facts = self._facts(learned, Y, parents)
         if deadline is not None:
             facts["deadline"] = deadline
@@ -95,6 +117,7 @@ class Training:
                 fold_features=learned.in_folds,
                 report=self._keep_unseen if self.predicts_unseen else None,
                 most_scores=table_bytes(self.memory, 8 * MOST_SCORES) // 8,
+                splits=None if moments is None else _time_ordered(moments, self.folds),
                 **self.decided.wanted(facts),
                 **({} if sample_weight is None else {"sample_weight": sample_weight}),
             )
@@ -105,8 +128,41 @@ class Training:
             self.pipeline.views_ = facts["views"].kept(list(chosen))
         return self
 
+    def _run_undocumented(
+        self,
+        documents: Documents,
+        Y: Csr,
+        labels: Sequence[str],
+        described: DescribedModel,
+        descriptions: Sequence[str],
+    ) -> Self:
+        """Learn from descriptions; documents, of which there may be none, tell how frequent words are."""
+        self.pipeline = FeaturePipeline(self.features, n_jobs=self.n_jobs, encoder=self.encoder)
+        rules = self.recipe.read_rules()
+        learned = self.pipeline.fit_transform(documents, Y, rules=rules, labels=labels, further_texts=descriptions)
+        described.fit_descriptions(learned.X, self._described(descriptions))
+        return self
+
+    def _described(self, descriptions: Sequence[str]) -> Csr:
+        """Labels × terms, read as documents are."""
+        pipeline = self.pipeline
+        what = None if pipeline.vectorizer_ is not None else "a matrix or a transformer of scikit-learn"
+        what = what if pipeline.keywords_ is None else "keyword rules"
+        what = what if pipeline.vectors_ is None else "an encoder"
+        if what is not None:
+            raise UnsupportedError(
+                f"Label descriptions are compared with texts, which cannot be combined with {what}. Leave one of them "
+                "out."
+            )
+        return pipeline.transform(list(descriptions))
+
     def _learn_features(
-        self, documents: Documents, Y: Csr, labels: Sequence[str], terms: Sequence[str] | None
+        self,
+        documents: Documents,
+        Y: Csr,
+        labels: Sequence[str],
+        terms: Sequence[str] | None,
+        descriptions: Sequence[str] | None,
     ) -> Learned:
         """X and what was learned with it; for documents with negative values, recipe and model are changed."""
         recipe = self.recipe
@@ -118,7 +174,10 @@ class Training:
             labels=labels,
             terms=terms,
             must_select=recipe.must_select,
+            further_texts=descriptions or (),
         )
+        if descriptions is not None:
+            learned.facts["descriptions"] = self._described(descriptions)
         if not learned.is_counts:
             self.recipe = recipe.for_any_numbers()
             self.decided = self.recipe.build_for_any_numbers(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
@@ -147,4 +206,40 @@ class Training:
         if self.unseen is None:
             return None
         metrics = [] if self.decided.choice_ is None else [self.decided.choice_["metric"]]
-        return expected_quality(*self.unseen, metrics, self.seed)
+        found = expected_quality(*self.unseen, metrics, self.seed)
+        return {**found, "order": "time"} if self.is_time_ordered else found
+
+
+def with_described_labels(
+    descriptions: Mapping[str, str | Sequence[str]] | None, given: Labels
+) -> tuple[dict[str, str] | None, list[str], Csr]:
+    """The checked descriptions, the names of all labels, and Y, in which labels without documents are empty columns."""
+    if descriptions is None:
+        return None, given.names, given.Y
+    from manylabel.data.label_descriptions import checked_descriptions  # predicting starts faster without it
+
+    described = checked_descriptions(descriptions)
+    if given.form in MATRIX_FORMS:
+        return described, given.names, given.Y
+    return described, *with_further_labels(described, given.names, given.Y)
+
+
+def for_one_label(recipe: Recipe, Y: Csr, single_label: bool | None) -> Recipe:
+    """The recipe, changed to predict exactly one label where `single_label` or, with None, the documents ask for it."""
+    if not (has_one_label_each(Y) if single_label is None else single_label):
+        return recipe
+    decision = one_label_decision(recipe.decision, find_method(recipe.method).decision)
+    if decision is not None:
+        return replace(recipe, decision=decision)
+    if single_label:
+        raise ParameterError(
+            f"single_label=True predicts the label with the highest score, but the decision is {recipe.decision}. "
+            "Give one of them."
+        )
+    return recipe
+
+
+def _time_ordered(dates: npt.NDArray[Any], folds: int) -> list[tuple[Ints, Ints]]:
+    from manylabel.data.splits import time_blocks  # predicting starts faster without the splits
+
+    return time_blocks(dates, folds)

@@ -198,7 +198,9 @@ class TextUpdater(TextPredictor):
                 ) from None
 
     def _rename(self, names: Mapping[str, str]) -> None:
-        """Give nodes of the hierarchy and names of the vocabulary their new names."""
+        """Give nodes of the hierarchy, names of the vocabulary and described labels their new names."""
+        if self.descriptions_ is not None:
+            self.descriptions_ = {names.get(label, label): text for label, text in self.descriptions_.items()}
         if self.nodes_ is not None:
             self.nodes_ = [names.get(node, node) for node in self.nodes_]
         if (vocabulary := self.vocabulary) is not None:

@@ -37,6 +37,12 @@ PRINTED = {
         r"\[\[.*'transport/buses'.*\]\]",
         r"True False\nnew labels learned alone \(115 new documents\)\nnames and columns \(0 new documents\)",
     ],
+    "12_describe_labels": [
+        r"no labelled documents: micro F1 0\.[34]",
+        r"\[\[.*'education/school-places'.*\]\]",
+        r"documents and descriptions: micro F1 0\.[45]",
+        r"descriptions only: \['leisure/allotments'\]",
+    ],
     "09_classical_methods": [r"nb-binary +micro F1 0\.6", r"svm +micro F1 0\.7"],
 }
 

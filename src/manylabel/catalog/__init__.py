@@ -102,6 +102,7 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.features.keywords:KeywordMatcher",
         "manylabel.decisions.decided:DecidedModel",
         "manylabel.decisions.auto:AutoModel",
+        "manylabel.decisions.described:DescribedModel",
         "manylabel.decisions.calibration:Calibration",
         "manylabel.decisions.corrected:CorrectedThresholds",
         "manylabel.decisions.threshold_figures:ThresholdFigures",
@@ -114,6 +115,7 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.strategies.weighted_member:WeightedMember",
         "manylabel.strategies.viewed_member:ViewedMember",
         "manylabel.features.views:FurtherViews",
+        "manylabel.strategies.described:DescribedLabels",
         "manylabel.models.label_columns:LabelColumns",
     ]
     return {path.partition(":")[2]: path for path in paths}

@@ -8,6 +8,7 @@ from manylabel.cli import (
     choosing,
     corpora,
     data_sets,
+    distilling,
     encoders,
     evaluating,
     explaining,
@@ -62,6 +63,7 @@ app.command()(models.inspect)
 app.command()(models.card)
 app.command()(models.thresholds)
 app.command()(updating.update)
+app.command()(distilling.distil)
 app.command()(models.export)
 app.command()(models.methods)
 app.command()(serving.serve)

@@ -82,7 +82,7 @@ def compare(
     from manylabel.reports.compare_page import compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task
     from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory
-    from manylabel.tasks.models import check_own_model
+    from manylabel.tasks.model_facts import check_own_model
 
     named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
     if methods is not None and not named:
@@ -190,7 +190,7 @@ def tune(
     from manylabel.deadline import seconds_of
     from manylabel.reports.tune_page import tune_page
     from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory
-    from manylabel.tasks.models import check_own_model
+    from manylabel.tasks.model_facts import check_own_model
     from manylabel.tasks.tune import tune as task
 
     source = reading.source(data)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_report
+from manylabel.cli.display import progress, show, show_json, write_page, write_report
 
 LISTED = 200
 """Doubted labels that JSON and pages hold at least, with their evidence."""
@@ -140,6 +140,20 @@ def suggest(
         ),
     ] = None,
     documents: Annotated[int, typer.Option("--documents", min=1, help="How many documents to choose.")] = 20,
+    for_llm: Annotated[
+        Path | None,
+        typer.Option(
+            "--for-llm",
+            metavar="FILE",
+            help="Write prompts for a language model to this file, one JSON object per document: text, probable labels "
+            "and their descriptions. `manylabel distil` reads what it returns (--prompts FILE).",
+            show_default=False,
+        ),
+    ] = None,
+    label_descriptions: Annotated[
+        Path | None,
+        typer.Option("--label-descriptions", help="With --for-llm: what describes the labels.", show_default=False),
+    ] = None,
     seed: o.Seed = 0,
     report: o.HtmlReport = None,
     *,
@@ -147,9 +161,17 @@ def suggest(
     json: o.Json = False,
 ) -> None:
     """Choose the documents to label next: uncertain, of rare labels, and different from each other."""
+    from manylabel.data.strict_json import dumps
     from manylabel.reports.audit_page import suggestion_page
+    from manylabel.tasks.suggest import prompts
     from manylabel.tasks.suggest import suggest as task
 
+    if for_llm is not None:
+        others = None if unlabelled is None else reading.source(unlabelled)
+        with progress():
+            asked = prompts(reading.source(data), others, label_descriptions, count=documents, seed=seed)
+        write_page(for_llm, "".join(f"{dumps(one)}\n" for one in asked))
+        return
     with progress():
         others = None if unlabelled is None else reading.source(unlabelled)
         found = task(reading.source(data), others, count=documents, seed=seed)

@@ -16,10 +16,28 @@ from manylabel.cli.display import progress, show, show_json, write_page, write_r
 from manylabel.cli.settings import make_overrides, with_guarantee, with_recipe
 from manylabel.reports.page import Column, Note, Table
 
+LabelDescriptions = Annotated[
+    Path | None,
+    typer.Option(
+        "--label-descriptions",
+        metavar="FILE",
+        help="What describes the labels: a CSV or TSV file or JSON lines with label, name and description, or SKOS. It "
+        "counts for less the more documents there are; labels without documents are learned from it alone.",
+        show_default=False,
+    ),
+]
+
 
 @o.takes_data_options("split_by")
 def train(
-    data: o.Data,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="A file, a folder, or the name of a data set; 'townhall' comes with manylabel. Not needed with "
+            "--label-descriptions.",
+            show_default=False,
+        ),
+    ] = None,
     model: o.NewModel = None,
     method: o.Method = None,
     recipe: o.RecipeFile = None,
@@ -30,6 +48,17 @@ def train(
     rules: o.Rules = None,
     encoder: e.Encoder = None,
     vectors: e.Vectors = None,
+    label_descriptions: LabelDescriptions = None,
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            "--order-by",
+            metavar="COLUMN",
+            help="A column of dates: thresholds and the quality to expect are learned in time-ordered folds. Use it "
+            "where new documents are later ones.",
+            show_default=False,
+        ),
+    ] = None,
     split: o.SplitName = None,
     single_label: o.SingleLabel = None,
     *,
@@ -51,8 +80,8 @@ def train(
     from manylabel.tasks.large import chosen_engine
     from manylabel.tasks.large import train as task
 
-    target = model or o.default_model_path(data)
-    check_target(target, [data, recipe, rules])
+    target = model or o.default_model_path(data or str(label_descriptions or "model"))
+    check_target(target, [data, recipe, rules, label_descriptions])
     method, overrides = with_recipe(
         recipe,
         method,
@@ -60,7 +89,7 @@ def train(
     )
     with progress(), chosen_engine(workers, cluster) as engine:
         trained = task(
-            reading.source(data),
+            None if data is None else reading.source(data),
             target,
             method=method or DEFAULT_METHOD,
             overrides=overrides,
@@ -71,12 +100,14 @@ def train(
             memory=memory,
             engine=engine,
             vectors=vectors,
+            descriptions=label_descriptions,
+            order_by=order_by,
         )
     if json:
         show_json(trained.record.as_dict())
     else:
         settings = setting_arguments(overrides, single_label)
-        show(training_page(trained.record, shlex.join([data]) + reading.arguments(), settings))
+        show(training_page(trained.record, shlex.join([data or "DATA"]) + reading.arguments(), settings))
 
 
 def setting_arguments(overrides: Mapping[str, Mapping[str, Any]], single_label: bool | None) -> str:

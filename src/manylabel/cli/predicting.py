@@ -164,6 +164,10 @@ def predict(
                     stream.flush()  # a program that waits for its answer gets it at once
     for problem in skipped:
         remark(f"manylabel: skipped: {problem}")
+    if only := classifier.described_only:
+        from manylabel.reports.provenance import described_text
+
+        remark(described_text(only, len(classifier.labels_)))
 
 
 def _predict_by_engine(

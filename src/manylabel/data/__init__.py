@@ -23,6 +23,7 @@ Labels and hierarchies
     find_hierarchy   the hierarchy of a file or of label names
     read_parents     a hierarchy from a file of labels and parents
     read_skos        a hierarchy from a SKOS thesaurus
+    read_label_descriptions  the texts that describe labels, from a table, JSON lines or SKOS
 
 Description
     describe         the sizes of a corpus
@@ -80,6 +81,7 @@ __all__ = [
     "merge_spellings",
     "near_duplicates",
     "read",
+    "read_label_descriptions",
     "read_parents",
     "read_skos",
     "repeated_random",
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
     from manylabel.data.formats import FORMATS
     from manylabel.data.hierarchy import Hierarchy, find_hierarchy, read_parents
     from manylabel.data.known import KNOWN, fetch, load
+    from manylabel.data.label_descriptions import read_label_descriptions
     from manylabel.data.labels import label_matrix, label_names, label_sets
     from manylabel.data.problems import Problem
     from manylabel.data.reading import Reading, read, write
@@ -126,6 +129,7 @@ else:
             "hierarchy": "Hierarchy, find_hierarchy, read_parents",
             "known": "KNOWN, fetch, load",
             "spellings": "label_spellings, merge_spellings",
+            "label_descriptions": "read_label_descriptions",
             "labels": "label_matrix, label_names, label_sets",
             "problems": "Problem",
             "reading": "Reading, read, write",

@@ -46,11 +46,16 @@ class Labels:
 
 
 def read_labels(
-    labels: Any, known: Sequence[str] | None = None, *, others: Literal["refuse", "omit"] = "refuse"
+    labels: Any,
+    known: Sequence[str] | None = None,
+    *,
+    others: Literal["refuse", "omit"] = "refuse",
+    at_least: int = 1,
 ) -> Labels:
     """The labels of documents, checked. `known` names all labels, in the order of the columns of Y.
 
-    `others` is what happens to labels that are not among `known`: an error, or they are left out.
+    `others` is what happens to labels that are not among `known`: an error, or they are left out. `at_least` is how
+    many labels there must be in lists of labels.
 
     >>> read_labels([["b"], ["a", "b"], []]).names
     ['a', 'b']
@@ -82,7 +87,10 @@ to scores first, for example (scores >= 0.5).
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         return _labels_of_array(labels, known, others)
     is_array = not isinstance(labels, (list, tuple)) and isinstance(labels, Sequence | np.ndarray | _series())
-    return _labels_of_list(list(labels), known, "classes" if is_array else "names", others)
+    rows = list(labels)
+    if not at_least and known is None and not any(isinstance(row, str) or row for row in rows):
+        return Labels([], Csr((len(rows), 0)), "sets")
+    return _labels_of_list(rows, known, "classes" if is_array else "names", others)
 
 
 def _series() -> type:
@@ -292,15 +300,15 @@ def _number(count: int, noun: str) -> str:
 
 
 def read_labelled(
-    documents: Any, labels: Any, known: Sequence[str] | None = None
+    documents: Any, labels: Any, known: Sequence[str] | None = None, *, at_least: int = 1
 ) -> tuple[Sequence[Text] | Csr, Labels]:
     """Documents and their labels, checked: as many of one as of the other, and no column in both.
 
-    `known` is as in `read_labels`.
+    `known` is as in `read_labels`; `at_least` is how many documents and labels there must be.
     """
     _check_labels_apart(documents, labels)
-    read, found = read_documents(documents), read_labels(labels, known)
-    check_same_length(read, found.Y)
+    read, found = read_documents(documents), read_labels(labels, known, at_least=at_least)
+    check_same_length(read, found.Y, at_least)
     return read, found
 
 
@@ -316,10 +324,20 @@ def _check_labels_apart(documents: Any, labels: Any) -> None:
         )
 
 
-def check_same_length(documents: Sequence[Text] | Csr, Y: Csr) -> None:
+def with_further_labels(wanted: Iterable[str], names: list[str], Y: Csr) -> tuple[list[str], Csr]:
+    """The label names and Y, with the wanted labels that it lacks added as empty last columns.
+
+    >>> with_further_labels(["b", "a"], ["a"], Csr([[1]]))[1].shape
+    (1, 2)
+    """
+    further = [label for label in wanted if label not in set(names)]
+    return [*names, *further], Csr((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], len(names) + len(further)))
+
+
+def check_same_length(documents: Sequence[Text] | Csr, Y: Csr, at_least: int = 1) -> None:
     """Raise an error unless there is one label set per document, and at least one document."""
     count = length_of(documents)
     if count != Y.shape[0]:
         raise ParameterError(f"{there_are(count, 'document').capitalize()} but labels for {Y.shape[0]}.")
-    if count == 0:
+    if count < at_least:
         raise DataError("There are no documents to learn from.")

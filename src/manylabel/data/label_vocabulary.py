@@ -211,7 +211,7 @@ def _read_table(path: Path, problems: Problems) -> dict[str, dict[str, str]]:
         place_of_address, named, body = 0, {1: ""}, chain([first], reader)
     names: dict[str, dict[str, str]] = {language: {} for language in named.values()}
     rows = csv.reader(body, delimiter=comma)
-    for row in _whole_rows(rows, path, problems, lines):
+    for row in whole_rows(rows, path, problems, lines):
         number = lines.number
         if len(row) <= max(place_of_address, *named):
             problems.report(
@@ -228,7 +228,7 @@ def _read_table(path: Path, problems: Problems) -> dict[str, dict[str, str]]:
     return names
 
 
-def _whole_rows(rows: Iterator[list[str]], path: Path, problems: Problems, lines: Lines) -> Iterator[list[str]]:
+def whole_rows(rows: Iterator[list[str]], path: Path, problems: Problems, lines: Lines) -> Iterator[list[str]]:
     """The rows that are not empty; a broken one is reported."""
     while True:
         try:

@@ -3,7 +3,8 @@
 Nothing is fetched: the format is always named, so that rdflib never guesses JSON-LD with a remote context; imports
 are not followed; and XML files that declare entities are refused before rdflib sees them.
 
-Only names and links of concepts are kept; all else is dropped while it is read. Reading takes up to eight times the
+Only names and links of concepts are kept, and what describes them where that is asked for; all else is dropped while it
+is read. Reading takes up to eight times the
 size of the file in memory, and rdflib reads 25,000 to 50,000 statements per second of one core: a thesaurus of 500,000
 statements takes about 15 seconds. A file of parents (child, tab, parent) with the same hierarchy is read at once.
 """
@@ -32,6 +33,8 @@ SKOS = "http://www.w3.org/2004/02/skos/core#"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 NO_BASE = "http://relative.invalid/"
 """What relative addresses are resolved against; it is removed again, so that they stay relative."""
+DESCRIBING = ("prefLabel", "altLabel", "hiddenLabel", "definition", "scopeNote", "note", "example")
+"""The properties of SKOS whose texts describe a concept."""
 ADDRESSES, ENDS = "addresses", "ends of addresses"
 
 
@@ -44,6 +47,8 @@ class Thesaurus:
     """By language (empty where none is given), the first prefLabel of each concept."""
     links: list[tuple[str, str]] = field(default_factory=list)
     """Child and parent, in the order of the file."""
+    texts: dict[str, dict[str, list[str]]] | None = None
+    """By language, all names, definitions and notes of each concept; None where they are not asked for."""
 
 
 def read_skos(
@@ -75,23 +80,46 @@ def read_skos(
     return hierarchy_of_file(parents, path, problems.limits)
 
 
-def read_thesaurus(path: Path, limits: Limits = LIMITS) -> Thesaurus:
-    """The concepts of a Turtle, N-Triples or RDF/XML file; `DataError` with path and line where it is broken."""
+def read_concept_texts(
+    path: Path, limits: Limits = LIMITS, labels: Sequence[str] = (), language: str | None = None
+) -> dict[str, list[str]]:
+    """The names, alternative names, definitions and notes of each concept, under the name that `read_skos` gives it.
+
+    Texts are those in the language of the names, and those without a language.
+    """
+    thesaurus = read_thesaurus(path, limits, texts=True)
+    names = _chosen_names(thesaurus, labels, language, path)
+    described = thesaurus.texts or {}
+    spoken = [
+        one for one, of in thesaurus.names.items() if any(of.get(concept) == name for concept, name in names.items())
+    ]
+    wanted = dict.fromkeys([*(spoken or described), ""])
+    return {
+        name: [text for one in wanted for text in described.get(one, {}).get(concept, [])]
+        for concept, name in names.items()
+    }
+
+
+def read_thesaurus(path: Path, limits: Limits = LIMITS, *, texts: bool = False) -> Thesaurus:
+    """The concepts of a Turtle, N-Triples or RDF/XML file; `DataError` with path and line where it is broken.
+
+    With `texts`, all that describes them is kept too.
+    """
     data = read_bytes(path, limits=limits)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<?xml") or b"<rdf:RDF" in data[:4096]:
         check_xml(data, path, limits)
-        return _parse(data, "xml", path)
+        return _parse(data, "xml", path, texts)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError("The file is not UTF-8.", path=path, line=line, remedy="Save it as UTF-8.") from None
     _check_turtle(text, path, limits)
-    return _parse(text, "turtle", path)  # every N-Triples file is Turtle
+    return _parse(text, "turtle", path, texts)  # every N-Triples file is Turtle
 
 
-def _parse(data: str | bytes, format: str, path: Path) -> Thesaurus:
-    found = Thesaurus()
+def _parse(data: str | bytes, format: str, path: Path, texts: bool) -> Thesaurus:
+    found = Thesaurus(texts={} if texts else None)
     with _silenced():
         try:
             from rdflib import Graph, Literal
@@ -127,6 +155,8 @@ def _collect_name(found: Thesaurus, concept: str, predicate: str, name: str, lan
     if predicate == SKOS + "prefLabel":
         found.concepts.add(concept)
         found.names.setdefault(language.lower(), {}).setdefault(concept, name)
+    if found.texts is not None and predicate.removeprefix(SKOS) in DESCRIBING:
+        found.texts.setdefault(language.lower(), {}).setdefault(concept, []).append(name)
 
 
 def _collect_link(found: Thesaurus, subject: str, predicate: str, value: str) -> None:

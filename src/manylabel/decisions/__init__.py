@@ -23,6 +23,7 @@ Guarantees and choice
 Around a model
     DecidedModel  a model with its decision rule
     AutoModel     the default: cost, rule and average chosen for a metric
+    DescribedModel  a model with its rule beside descriptions of the labels
     Calibration   probabilities from scores
     Temperature   probabilities from scores where every document has one label
     CorrectedThresholds  thresholds changed after training
@@ -57,6 +58,7 @@ __all__ = [
     "CorrectedThresholds",
     "DecidedModel",
     "DecisionRule",
+    "DescribedModel",
     "GlobalThreshold",
     "Guarantee",
     "MicroMacroThreshold",
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
     from manylabel.decisions.calibration import Calibration
     from manylabel.decisions.corrected import CorrectedThresholds
     from manylabel.decisions.decided import DecidedModel
+    from manylabel.decisions.described import DescribedModel
     from manylabel.decisions.guarantee import Guarantee
     from manylabel.decisions.micro_macro import MicroMacroThreshold
     from manylabel.decisions.natural import Natural
@@ -103,6 +106,7 @@ else:
             "calibration": "Calibration",
             "corrected": "CorrectedThresholds",
             "decided": "DecidedModel",
+            "described": "DescribedModel",
             "threshold_figures": "ThresholdFigures",
             "guarantee": "Guarantee",
             "micro_macro": "MicroMacroThreshold",

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from manylabel.data.splits import iterative_stratification
 from manylabel.decisions.base import DecisionRule, decidable_scores
 from manylabel.decisions.cross_fitting import CrossFitted
 from manylabel.decisions.decided import DecidedModel
@@ -162,10 +161,10 @@ class AutoModel(DecidedModel):
         X, others = documents.X, self._others_for(documents) if self.others else []
         if others and len(best.rows) == X.shape[0] and self._term_cells(X) * Y.shape[1] <= self.most_work:
             scored = self._score_others(others, Y, documents, best.X is not None)
-            averages = [self._try_average([best], scored, rule, Y)]
+            averages = [self._try_average([best], scored, rule, Y, documents)]
             if self._vectors:
                 (alone,) = (self._search(model, rule, Y, documents) for model in self._readings("vectors"))
-                averages.append(self._try_average([found[0], alone], scored, rule, Y))
+                averages.append(self._try_average([found[0], alone], scored, rule, Y, documents))
                 tried += alone.crossed
             tried += [one for average in averages for one in average.crossed]
             average = max(averages, key=_gain)
@@ -302,7 +301,7 @@ class AutoModel(DecidedModel):
         """How much better than `best` a model is in the documents of the first fold, each with a rule of its own."""
         if (deadline := documents.facts.get("deadline")) is not None:
             deadline.check()
-        train, test = iterative_stratification(Y, self.folds, self.seed)[0]
+        train, test = documents.divided(Y)[0]
         scores = documents.among(train).fit_whole(model, Csr(Y[train])).scores(documents.X[test])
         empty = np.diff(documents.X[test].indptr) == 0
         gains = [
@@ -321,13 +320,15 @@ class AutoModel(DecidedModel):
             return found
         return [replace(one, model=ViewedMember(one.model, widths=(documents.X.shape[1],))) for one in found]
 
-    def _try_average(self, firsts: Sequence[Scored], others: Sequence[Scored], rule: DecisionRule, Y: Csr) -> Averaged:
+    def _try_average(
+        self, firsts: Sequence[Scored], others: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold
+    ) -> Averaged:
         """The average of all models, and the rule learned on its out-of-fold scores."""
         first, members = firsts[0], (*firsts, *others)
         models = tuple(one.model for one in members)
         ensemble = Ensemble(models, folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
         member_scores = np.stack([of_unseen_documents(one.scores, one.model.score_kind) for one in members])
-        tests = [test for _, test in iterative_stratification(Y, self.folds, self.seed)]
+        tests = [test for _, test in documents.divided(Y)]
         combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)
         combined = with_constants(combined, constant_labels(Y))
         decidable = decidable_scores(combined, first.empty, ensemble, rule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeAlias
 
 from manylabel.decisions.base import DecisionRule
@@ -106,6 +106,7 @@ class DecidedModel(ModelWithRule):
         fold_features: FoldFeatures | None = None,
         report: Report | None = None,
         most_scores: int = MOST_SCORES,
+        splits: Sequence[tuple[Ints, Ints]] | None = None,
         **facts: Any,
     ) -> Self:
         """Learn the rule on out-of-fold scores, then the model; `facts` are passed to the model's `fit`.
@@ -114,7 +115,8 @@ class DecidedModel(ModelWithRule):
         `fold_features` learns selection and weighting of terms in each fold from its training documents, so that the
         rule learns from documents as new as those predicted later. `report` is called, where the rule learns on
         out-of-fold scores, with what it decides about documents it did not see.
-        `most_scores` is how many out-of-fold scores the rule learns from at most, see `out_of_fold_scores`.
+        `most_scores` is how many out-of-fold scores the rule learns from at most, and `splits` are other folds than
+        those that are stratified by label, see `out_of_fold_scores`.
         A `deadline` among the facts is checked before each fold, and by models that want it; `sample_weight` weighs the
         documents the model learns from; the rule counts each once.
         """
@@ -124,7 +126,9 @@ class DecidedModel(ModelWithRule):
             model = self.unfitted_model()
             self.model_ = fit_anew(model, features, Y, model.wanted(facts))
         else:
-            documents = OutOfFold(features, facts, fold_features, self.folds, self.seed, most_scores=most_scores)
+            documents = OutOfFold(
+                features, facts, fold_features, self.folds, self.seed, most_scores=most_scores, splits=splits
+            )
             self._learn_sets(documents, targets.Y, held_out, report)
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -33,6 +33,8 @@ class ExpectedQuality(TypedDict):
 
     documents: int
     figures: list[ExpectedFigure]
+    order: NotRequired[str]
+    """"time" where they were measured in time-ordered folds."""
 
 
 def expected_quality(Y_true: Csr, Y_pred: Csr, metrics: Sequence[str] = (), seed: int = 0) -> ExpectedQuality:

@@ -24,6 +24,8 @@ class Facts(TypedDict, total=False):
     """The label of each hand-written keyword rule, whose hits are the last columns of X."""
     rule_words: Csr
     """Rules × words: which words of the vocabulary speak for each of these rules."""
+    descriptions: Csr
+    """Labels × terms: what describes each label, as the features read it."""
     parents: Ints
     """For each label the column of its parent in the label hierarchy, −1 for a root; groups that are no labels
     themselves follow behind the labels."""

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manylabel.data.label_forms import with_further_labels
 from manylabel.data.textfile import read_bytes
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
@@ -140,7 +141,7 @@ def with_rule_labels(rules: str, names: list[str], Y: Csr) -> tuple[list[str], C
     if not further:
         return names, Y
     warn_of_labels(further, names)
-    return [*names, *further], Csr((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], len(names) + len(further)))
+    return with_further_labels(further, names, Y)
 
 
 def warn_of_labels(unknown: Sequence[str], known: Sequence[str]) -> None:

@@ -1,7 +1,4 @@
-"""The feature pipeline, from documents to X: count the terms, prune them, select some, weigh them.
-
-`TextClassifier`, the folds of a comparison and the fast path for single documents all use this pipeline.
-"""
+"""The feature pipeline of all who read documents: count the terms, prune them, select some, weigh them."""
 
 from __future__ import annotations
 
@@ -131,11 +128,12 @@ class FeaturePipeline(Estimator):
         labels: Sequence[str] = (),
         terms: Sequence[str] | None = None,
         must_select: bool = True,
+        further_texts: Sequence[str] = (),
     ) -> Learned:
         """Learn terms and weights from documents and their labels; return X and the facts learned on the way.
 
-        `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts. Without
-        `must_select`, nothing is selected where documents have negative values; otherwise that is an error.
+        `rules` is the text of keyword rules for `labels`; `terms` names the columns of ready-made counts; the words of
+        `further_texts` are terms too. Negative values are an error with `must_select`; without, nothing is selected.
         """
         given = documents_given = read_documents(documents)
         self.vectorizer_ = self.kept_ = self.n_columns_ = self.column_names_ = None
@@ -153,7 +151,8 @@ class FeaturePipeline(Estimator):
         else:
             self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
             with stage("Reading words"):
-                counts = self.vectorizer_.count(given)
+                counts = self.vectorizer_.count([*given, *further_texts])
+                counts = Csr(counts[: len(given)]) if further_texts else counts
                 pruned = self.vectorizer_.prune(counts)
             names = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
         is_counts = not has_negative(pruned)
@@ -358,10 +357,9 @@ class FeaturePipeline(Estimator):
     def _reading(self) -> tuple[Any, Any, Any, Any]:
         """Everything X depends on: how texts are counted, the selected columns, the weights of terms, the encoder."""
         vectorizer, selector, weighting = self.vectorizer_, self.selector_, self.weighting_
+        settings = {} if vectorizer is None else {**vectorizer.get_params(), "n_jobs": None}
         return (
-            None
-            if vectorizer is None
-            else (vectorizer.terms_, vectorizer.reading_, {**vectorizer.get_params(), "n_jobs": None}),
+            None if vectorizer is None else (vectorizer.terms_, vectorizer.reading_, settings),
             None if selector is None else selector.kept_,
             None if weighting is None else weighting.idf_,
             None if self.vectors_ is None else self.vectors_.identity,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -48,6 +48,7 @@ def out_of_fold_scores(
     deadline: Deadline | None = None,
     features: FoldFeatures | None = None,
     initial: Csr | None = None,
+    splits: Sequence[tuple[Ints, Ints]] | None = None,
 ) -> tuple[Floats, Ints]:
     """Scores of documents by models that did not see them, and the rows they belong to.
 
@@ -57,9 +58,10 @@ def out_of_fold_scores(
     `options` go to the model's `fit`, of `sample_weight` those of the fold; `fit` makes the fitted models, for example
     from each other's solutions. The `deadline` is checked before each fold. `features` learns selection and weighting
     of terms anew in each fold; without it the folds are rows of X. `initial` is the solution on all documents
-    (`MultiLabelModel.fit_keeping`): each fold starts from the rows of its training documents.
+    (`MultiLabelModel.fit_keeping`): each fold starts from the rows of its training documents. `splits` are the
+    training and test documents of each fold, such as time-ordered ones; by default folds are stratified by label.
     """
-    documents = OutOfFold(X, {"deadline": deadline}, features, folds, seed, fit, most_scores)
+    documents = OutOfFold(X, {"deadline": deadline}, features, folds, seed, fit, most_scores, splits)
     rows = scored_rows(X.shape[0], Y.shape[1], folds, seed, most_scores)
     scores = np.empty((len(rows), Y.shape[1]))
     for fitted, tested, places in documents.fold_models(model, Y, rows, options or {}, initial):
@@ -108,14 +110,22 @@ class OutOfFold:
     seed: int
     fit: Fit = fit_anew
     most_scores: int = MOST_SCORES
+    splits: Sequence[tuple[Ints, Ints]] | None = None
+    """The training and test documents of each fold; None for folds that are stratified by label."""
+
+    def divided(self, Y: Csr) -> Sequence[tuple[Ints, Ints]]:
+        """The training and test documents of each fold where all documents are scored."""
+        from manylabel.data.splits import iterative_stratification  # predicting starts faster without the splits
+
+        return iterative_stratification(Y, self.folds, self.seed) if self.splits is None else self.splits
 
     def among(self, rows: Ints) -> OutOfFold:
-        """The same with some of the documents only."""
+        """The same with some of the documents only, in folds that are stratified by label."""
         features, facts = self.features, dict(self.facts)
         if "sample_weight" in facts:
             facts["sample_weight"] = facts["sample_weight"][rows]
         of_rows = None if features is None else lambda train, test: features(rows[train], rows[test])
-        return replace(self, X=Csr(self.X[rows]), facts=facts, features=of_rows)
+        return replace(self, X=Csr(self.X[rows]), facts=facts, features=of_rows, splits=None)
 
     def fit_whole(self, model: MultiLabelModel, Y: Csr) -> MultiLabelModel:
         """A copy of the model fitted to all documents."""
@@ -174,7 +184,8 @@ class OutOfFold:
             )
         place = np.full(n_documents, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        for train, test in track("Scoring documents out of fold", scored_folds(Y, rows, self.folds, self.seed)):
+        chosen = scored_folds(Y, rows, self.folds, self.seed) if self.splits is None else self.splits
+        for train, test in track("Scoring documents out of fold", chosen):
             if deadline is not None:
                 deadline.check()
             wanted = test[place[test] >= 0]

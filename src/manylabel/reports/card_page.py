@@ -10,6 +10,7 @@ from pathlib import Path
 from manylabel.reports.files import markdown
 from manylabel.reports.model_page import change_text, expected_text, guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Items, Note, Table
+from manylabel.reports.provenance import program_text
 from manylabel.reports.records import ModelRecord, Record
 from manylabel.wording import counted
 
@@ -183,6 +184,8 @@ def _provenance(found: CardRecord) -> list[str]:
         f"Written by manylabel {model.versions['manylabel']} with NumPy {model.versions['numpy']}"
         + (f", command {by}." if (by := model.facts.get("written_by")) else "."),
     ]
+    if text := program_text(model.facts):
+        told.append(text)
     if digest := model.facts.get("train_sha256"):
         told.append(f"SHA-256 of the ids and labels of its training documents: {digest}.")
     return [*told, *(change_text(change) for change in model.changes)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, skipped_notes
+from manylabel.reports.provenance import described_text, program_text
 from manylabel.reports.update_page import history_text
 from manylabel.wording import counted
 
@@ -31,6 +32,7 @@ def training_page(trained: TrainingRecord, data: str, settings: str = "") -> lis
             f"{counted(trained.labels, 'label')}, {counted(trained.terms, 'term')}{stems}, {trained.seconds:.2f} s."
         ),
         *([Note(text)] if (text := _label_number_text(trained)) else []),
+        *([Note(described_text(trained.described_only, trained.labels))] if trained.described_only else []),
         *_chosen(trained),
         *([Note(guarantee_text(trained.guarantee))] if trained.guarantee is not None else []),
         *_quality(trained, data, settings),
@@ -79,6 +81,8 @@ def _quality(trained: TrainingRecord, data: str, settings: str) -> list[Block]:
         return [Note(expected_text(trained.expected))]
     if trained.guarantee is not None:
         return []
+    if len(trained.described_only) == trained.labels:
+        return [Note("How good the model is was not measured: there are no labelled documents.")]
     method = trained.recipe["method"]
     return [
         Note(
@@ -114,8 +118,10 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
             f"{facts.get('data', 'unknown data')}, {counted(facts.get('documents', 0), 'document')}, "
             f"{counted(len(found.labels), 'label')}."
         ),
+        *([Note(text)] if (text := program_text(facts)) else []),
         *([Note(found.reading)] if found.reading is not None else []),
         *([Note(f"{ONE_LABEL}.")] if found.single_label else []),
+        *_described(found),
         *([Note(f"How texts are read: {', '.join(found.texts)}.")] if found.texts else []),
         *_chosen(found),
         *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),
@@ -129,6 +135,10 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
     order = sorted(range(len(found.labels)), key=lambda label: -found.label_counts[label])[:limit]
     columns = [Column("label"), Column("documents", "count")]
     rows: list[list[Cell]] = [[found.labels[label], found.label_counts[label]] for label in order]
+    described = set(found.described)
+    if described:
+        columns.append(Column("known from"))
+        rows = [[*row, _known_from(row[1], row[0] in described)] for row in rows]
     if found.thresholds is not None:
         columns.append(Column("threshold", "number"))
         rows = [[*row, found.thresholds[label]] for row, label in zip(rows, order, strict=True)]
@@ -145,6 +155,19 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
         [name, array.dtype, " × ".join(f"{n:,}" for n in array.shape)] for name, array in found.arrays.items()
     ]
     return [*blocks, Heading("Arrays"), Table([Column("array"), Column("type"), Column("shape")], sizes)]
+
+
+def _described(found: ModelRecord) -> list[Block]:
+    """A note on the labels that are known from their descriptions only."""
+    counts = dict(zip(found.labels, found.label_counts, strict=True))
+    only = [label for label in found.described if not counts[label]]
+    return [Note(described_text(only, len(found.labels)))] if only else []
+
+
+def _known_from(documents: Cell, described: bool) -> str:
+    if not described:
+        return "documents" if documents else "nothing"
+    return "documents and its description" if documents else "its description only"
 
 
 def bin_weights_blocks(found: Mapping[str, Mapping[str, list[float]]]) -> list[Block]:
@@ -325,9 +348,10 @@ def expected_text(expected: ExpectedQuality | None) -> str:
         for one in expected["figures"]
     ]
     intervals = "interval" if len(figures) == 1 else "intervals"
+    ordered = " in time-ordered folds" if expected.get("order") == "time" else ""
     return (
         f"Expected on new documents of the same kind: {', '.join(figures)} (95 % {intervals}), "
-        f"measured out of fold on {counted(expected['documents'], 'document')}."
+        f"measured out of fold on {counted(expected['documents'], 'document')}{ordered}."
     )
 
 

@@ -57,6 +57,8 @@ class TrainingRecord(Record):
     """Whether exactly one label is predicted per document."""
     labels_once: int = 0
     """How many labels have a single training document."""
+    described_only: list[str] = field(default_factory=list)
+    """The labels that no training document has, known from their descriptions only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ class ModelRecord(Record):
     """A sentence on how the documents were read from a file; None where they were not."""
     updates: list[Mapping[str, Any]] = field(default_factory=list)
     """The updates since training, the first one first."""
+    described: list[str] = field(default_factory=list)
+    """The labels that were described in training."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ Ensembles
     Ensemble        the scores of several methods, combined
     WeightedMember  a member of an ensemble with its own term weighting
     ViewedMember    the same for several views of the documents, each weighed by itself
+    DescribedLabels  documents compared with descriptions of labels, beside a model
 
 Base classes and scikit-learn
     TwoClassStrategy      base class of strategies that train binary classifiers
@@ -55,6 +56,7 @@ __all__ = [
     "ClosedLabels",
     "CoTraining",
     "ConfMat",
+    "DescribedLabels",
     "Ensemble",
     "HierarchicalStrategy",
     "LabelPowerset",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from manylabel.strategies.classifier_chain import ClassifierChain
     from manylabel.strategies.co_training import CoTraining
     from manylabel.strategies.conf_mat import ConfMat
+    from manylabel.strategies.described import DescribedLabels
     from manylabel.strategies.ensemble import Ensemble
     from manylabel.strategies.hierarchical import HierarchicalStrategy, SiblingModel
     from manylabel.strategies.hierarchies import ClosedLabels, Propagated, TopDown
@@ -99,6 +102,7 @@ else:
             "classifier_chain": "ClassifierChain",
             "co_training": "CoTraining",
             "conf_mat": "ConfMat",
+            "described": "DescribedLabels",
             "ensemble": "Ensemble",
             "hierarchical": "HierarchicalStrategy, SiblingModel",
             "hierarchies": "ClosedLabels, Propagated, TopDown",

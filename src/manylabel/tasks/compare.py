@@ -55,7 +55,8 @@ from manylabel.tasks.corpora import (
     stratified_sample,
     time_column,
 )
-from manylabel.tasks.models import fit_corpus, training_facts
+from manylabel.tasks.model_facts import training_facts
+from manylabel.tasks.models import fit_corpus
 from manylabel.wording import counted
 
 FOLDS = 5

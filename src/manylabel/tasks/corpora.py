@@ -18,6 +18,7 @@ from manylabel.data.description import DuplicateFacts
 from manylabel.data.documents import strings
 from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.data.hierarchy import find_hierarchy
+from manylabel.data.label_descriptions import read_label_descriptions
 from manylabel.data.label_vocabulary import (
     choose_language,
     corpus_addresses,
@@ -26,7 +27,7 @@ from manylabel.data.label_vocabulary import (
     with_named_concepts,
 )
 from manylabel.data.limits import Limits
-from manylabel.data.problems import OnError, Problems
+from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading import Reading
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.data.spellings import label_spellings, merge_corpus_spellings, spellings_text
@@ -239,6 +240,25 @@ def split_of(corpus: Corpus, split: str | None, default: str) -> Corpus:
     if split is not None:
         return corpus.split(split)
     return corpus.split(default) if default in corpus.splits else corpus
+
+
+def described_corpus(
+    source: Source | None, split: str | None, path: Path
+) -> tuple[Corpus, Corpus, list[Problem], dict[str, str]]:
+    """All documents and those to learn from, which may have no labels or not be there at all, what was skipped, and the
+    descriptions of labels in a file.
+    """
+    if source is None:
+        whole, skipped = Corpus(ids=[], fields={"text": []}, labels=[], name=path.name), []
+    else:
+        loaded = load_source(source)
+        whole, skipped = loaded.corpus, loaded.skipped
+        if whole.labels is None:
+            whole = replace(whole, labels=[[] for _ in whole.ids])
+    language = None if source is None else source.label_language
+    problems = Problems() if source is None else source.problems()
+    texts = read_label_descriptions(path, problems, labels=whole.label_names, language=language)
+    return whole, split_of(whole, split, "train"), [*skipped, *problems.skipped], texts
 
 
 def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus, Corpus, str]:

@@ -41,7 +41,8 @@ from manylabel.tasks.corpora import (
     split_of,
     train_and_test,
 )
-from manylabel.tasks.models import Overrides, fit_corpus, stored_facts
+from manylabel.tasks.model_facts import stored_facts
+from manylabel.tasks.models import Overrides, fit_corpus
 from manylabel.wording import counted
 
 

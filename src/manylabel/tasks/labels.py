@@ -28,7 +28,7 @@ from manylabel.tasks.corpora import Source, documents_of, load_source, split_of,
 from manylabel.tasks.large import check_all_in_memory, is_large
 from manylabel.tasks.large_evaluation import of_split, read_splits
 from manylabel.tasks.learning_curve import label_outlook
-from manylabel.tasks.models import stored_facts
+from manylabel.tasks.model_facts import stored_facts
 from manylabel.wording import counted
 
 MOST_EXPLAINED = 10

@@ -31,7 +31,8 @@ from manylabel.tasks import evaluate
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import Evaluated, check_known
 from manylabel.tasks.large import check_training, is_large, local_engine, sharded
-from manylabel.tasks.models import Overrides, stored_facts
+from manylabel.tasks.model_facts import stored_facts
+from manylabel.tasks.models import Overrides
 
 SPLITS = ("train", "test")
 

@@ -8,10 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypedDict, cast
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
@@ -25,9 +22,8 @@ from manylabel.decisions.base import Choice
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.shown import shown_thresholds
 from manylabel.evaluation.remarks import plain_bin_weights
-from manylabel.evaluation.result import SplitCounts, fingerprint
-from manylabel.evaluation.training_documents import kept_hashes
-from manylabel.exceptions import DataError, ModelFileError, ParameterError
+from manylabel.evaluation.result import SplitCounts
+from manylabel.exceptions import DataError, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.encoders import Encoder
 from manylabel.features.reading import Reading
 from manylabel.modelfile import ModelFile, open_model
@@ -35,37 +31,14 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.scale.predictions import BY_RULE, Asked, label_document
-from manylabel.stored import Array, Fields, Sometimes, Stored, Word, check_state, total
+from manylabel.stored import check_state
 from manylabel.tasks.choices import vocabulary_text
-from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vectors, split_of
+from manylabel.tasks.corpora import Source, described_corpus, documents_of, load_source, ready_vectors, split_of
+from manylabel.tasks.model_facts import stored_facts, training_facts
 
 Overrides = Mapping[str, Mapping[str, Any]]
 
 
-class ModelFacts(TypedDict, total=False):
-    """What a model file keeps of its training documents, where a command wrote it."""
-
-    data: str
-    documents: int
-    unlabelled: int
-    train_sha256: str
-    """The fingerprint of the documents and their labels."""
-    training_hashes: npt.NDArray[np.uint64]
-    """A hash of each document, to tell whether a model has seen one."""
-    written_by: str
-    """The command that wrote the file."""
-    recipe: dict[str, Any]
-
-
-STORED_FACTS: Mapping[str, Stored] = {
-    "data": Sometimes(Word()),
-    "documents": Sometimes(total()),
-    "unlabelled": Sometimes(total()),
-    "train_sha256": Sometimes(Word()),
-    "training_hashes": Sometimes(Array(("u8",), (None,))),
-    "written_by": Sometimes(Word()),
-}
-"""`ModelFacts` as model files store them."""
 INSPECTED = ("labels_", "label_counts_", "vocabulary_", "reading_", "expected_")
 """The learned attributes of a classifier that `inspect` reads, besides those of its parts."""
 
@@ -95,8 +68,15 @@ def fit_corpus(
     memory: str | int | None = None,
     deadline: Deadline | None = None,
     encoder: Encoder | None = None,
+    descriptions: Mapping[str, str] | None = None,
+    order_by: str | None = None,
 ) -> TextClassifier:
-    """A classifier fitted to all documents of a corpus; errors about the documents name their file."""
+    """A classifier fitted to all documents of a corpus; errors about the documents name their file.
+
+    `order_by` is a column of dates, by which the folds of the training are time-ordered.
+    """
+    if order_by is not None and order_by not in corpus.metadata:
+        raise UnknownNameError("column of dates", order_by, list(corpus.metadata))
     training = {"single_label": single_label, "seed": seed, "n_jobs": n_jobs, "memory": memory, "encoder": encoder}
     classifier = TextClassifier.from_recipe(recipe, **training)
     used = {name for names in corpus.label_sets for name in names}
@@ -105,12 +85,14 @@ def fit_corpus(
         return classifier.fit(
             documents_of(corpus),
             corpus.label_sets,
-            label_names=names,
+            label_names=names or None,
             terms=corpus.terms,
             hierarchy=corpus.hierarchy,
             vocabulary=corpus.vocabulary,
             reading=corpus.reading,
             deadline=deadline,
+            descriptions=descriptions,
+            dates=None if order_by is None else corpus.metadata[order_by],
         )
     except DataError as error:
         if error.path is None:
@@ -118,45 +100,8 @@ def fit_corpus(
         raise
 
 
-def training_facts(corpus: Corpus, name: str, command: str) -> ModelFacts:
-    """What a model file keeps of its training documents: the data, their number, hashes, and the command that ran."""
-    counts = SplitCounts.of(corpus.label_sets)
-    return {
-        "data": name,
-        "documents": counts.documents,
-        "unlabelled": counts.unlabelled,
-        "train_sha256": fingerprint(corpus.ids, corpus.label_sets),
-        "training_hashes": kept_hashes(documents_of(corpus)),
-        "written_by": command,
-    }
-
-
-def stored_facts(opened: ModelFile) -> ModelFacts:
-    """What `training_facts` returned when the model was written, and other plain data of its writer, checked."""
-    facts = opened.facts
-    with opened.reports_damage():
-        if (problem := Fields(STORED_FACTS).problem(facts, {})) is not None:
-            raise ValueError(f"what is stored of the training documents {problem}")
-    return cast(ModelFacts, facts)
-
-
-def check_own_model(path: Path, command: str) -> None:
-    """Raise an error where a file exists that another command wrote: `command` must not overwrite it."""
-    if not path.exists():
-        return
-    try:
-        written_by = stored_facts(open_model(path)).get("written_by")
-    except ModelFileError:
-        written_by = None
-    if written_by != command:
-        which = "is not a model" if written_by is None else f"holds the model of `manylabel {written_by}`"
-        raise ParameterError(
-            f"{path} {which} and would be overwritten. Give another name with --model, or remove the file first."
-        )
-
-
 def train(
-    source: Source,
+    source: Source | None,
     model: Path | None,
     *,
     method: str = DEFAULT_METHOD,
@@ -167,21 +112,39 @@ def train(
     n_jobs: int | None = None,
     memory: str | int | None = None,
     vectors: str | None = None,
+    descriptions: Path | None = None,
+    order_by: str | None = None,
 ) -> Trained:
     """Load the documents, fit the method, save the model (unless `model` is None).
 
     `vectors` is a file of ready vectors of all documents that are loaded (`ready_vectors`).
+    `order_by` is a column of dates: thresholds and the quality to expect are then learned in time-ordered folds.
+    `descriptions` is a file that describes the labels; with it there may be no source, or one without labels.
     """
     recipe = Recipe.of(method, overrides)
-    loaded = load_source(source)
-    corpus = split_of(loaded.corpus, split, "train")
+    if descriptions is not None:
+        whole, corpus, skipped, texts = described_corpus(source, split, descriptions)
+    elif source is not None:
+        loaded, texts = load_source(source), None
+        whole, skipped = loaded.corpus, loaded.skipped
+        corpus = split_of(whole, split, "train")
+    else:
+        raise ParameterError("There is nothing to learn from: give DATA, --label-descriptions FILE, or both.")
     began = time.perf_counter()
-    encoder = ready_vectors(vectors, loaded.corpus)
+    encoder = ready_vectors(vectors, whole)
     classifier = fit_corpus(
-        corpus, recipe, single_label=single_label, seed=seed, n_jobs=n_jobs, memory=memory, encoder=encoder
+        corpus,
+        recipe,
+        single_label=single_label,
+        seed=seed,
+        n_jobs=n_jobs,
+        memory=memory,
+        descriptions=texts,
+        order_by=order_by,
+        encoder=encoder,
     )
     seconds = time.perf_counter() - began
-    name = loaded.corpus.name or source.data
+    name = whole.name or (str(descriptions) if source is None else source.data)
     counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
         classifier.save(model, training_facts(corpus, name, "train"))
@@ -198,10 +161,11 @@ def train(
         chosen=classifier.decided_.choice_,
         guarantee=None if classifier.guarantee is None else classifier.guarantee.as_dict(),
         expected=classifier.expected_,
-        has_test_split="test" in loaded.corpus.splits and split is None,
-        skipped=[str(problem) for problem in loaded.skipped],
-        vocabulary=vocabulary_text(loaded.corpus),
-        one_label_each=all(len(names) == 1 for names in corpus.label_sets),
+        has_test_split="test" in whole.splits and split is None,
+        skipped=[str(problem) for problem in skipped],
+        vocabulary=vocabulary_text(whole),
+        described_only=classifier.described_only,
+        one_label_each=len(corpus) > 0 and all(len(names) == 1 for names in corpus.label_sets),
         single_label=classifier.predicts_one_label,
         labels_once=sum(times == 1 for times in Counter(chain.from_iterable(corpus.label_sets)).values()),
     )
@@ -253,6 +217,7 @@ def _record(opened: ModelFile) -> ModelRecord:
     state = tree["state"]
     plain = {name: opened.decode(state[name]) for name in INSPECTED}
     plain["updates_"] = opened.decode(state.get("updates_", []))
+    plain["descriptions_"] = opened.decode(state.get("descriptions_"))
     check_state("TextClassifier", {name: TextClassifier.learned[name] for name in plain}, plain)
     labels: list[str] = plain["labels_"]
     facts = {name: value for name, value in stored_facts(opened).items() if name != "training_hashes"}
@@ -265,6 +230,7 @@ def _record(opened: ModelFile) -> ModelRecord:
         labels=labels,
         addresses=_addresses(plain["vocabulary_"], labels),
         label_counts=plain["label_counts_"].tolist(),
+        described=[label for label in labels if label in (plain["descriptions_"] or {})],
         thresholds=_thresholds(opened, len(labels)),
         language=_choices(state).stemmer,
         texts=_choices(state).phrases(),

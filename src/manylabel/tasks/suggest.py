@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +13,9 @@ from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Corpus, Text
 from manylabel.data.documents import rows_of
 from manylabel.data.duplicates import near_duplicates
+from manylabel.data.label_descriptions import read_label_descriptions
 from manylabel.estimator import Ints
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.insight.suggest import best_candidates, choose_documents, document_values
 from manylabel.notebook import shortened
 from manylabel.reports.audit_records import SuggestedDocument, SuggestionRecord
@@ -20,6 +23,11 @@ from manylabel.tasks.corpora import Source, documents_of, load_source
 
 METHOD = "svm"
 MOST_LABELS = 5
+QUESTION = (
+    "Which of these labels apply to the document? Several may, or none. Answer with one JSON object: "
+    '{"id": the id of the document, "labels": [the labels that apply], "scores": {label: probability from 0 to 1}}.'
+)
+"""What a language model is asked; `distil` reads its answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,43 @@ class Chosen:
 
 def suggest(source: Source, unlabelled: Source | None, *, count: int = 20, seed: int = 0) -> SuggestionRecord:
     """Up to `count` documents without a label, of the same data or of another file, with their probable labels."""
+    corpus, labelled, pool, chosen = _to_label(source, unlabelled, count, seed)
+    found = [
+        SuggestedDocument(
+            pool.ids[one.row], one.value, one.labels, "" if pool.counts is not None else _text(pool.texts[one.row])
+        )
+        for one in chosen
+    ]
+    return SuggestionRecord(corpus.name or source.data, len(labelled), len(pool), tuple(found))
+
+
+def prompts(
+    source: Source, unlabelled: Source | None, descriptions: Path | None, *, count: int = 20, seed: int = 0
+) -> list[dict[str, Any]]:
+    """What to ask a language model about the documents that `suggest` chooses, one object per document.
+
+    Each holds the id and the text, the most probable labels with what describes them, and a prompt made of these.
+    """
+    corpus, _, pool, chosen = _to_label(source, unlabelled, count, seed)
+    if pool.counts is not None:
+        raise UnsupportedError("A language model reads texts, and these documents are counts of terms.")
+    known = {} if descriptions is None else read_label_descriptions(descriptions, labels=corpus.label_names)
+    made = []
+    for one in chosen:
+        text = pool.joined_texts[one.row]
+        candidates = [{"label": name, "description": known.get(name, "")} for name, _ in one.labels]
+        listed = "\n".join(
+            f"- {c['label']}" + (f": {c['description']}" if c["description"] else "") for c in candidates
+        )
+        asked = f"{QUESTION}\n\nId: {pool.ids[one.row]}\n\nLabels:\n{listed}\n\nDocument:\n{text}"
+        made.append({"id": pool.ids[one.row], "text": text, "candidates": candidates, "prompt": asked})
+    return made
+
+
+def _to_label(
+    source: Source, unlabelled: Source | None, count: int, seed: int
+) -> tuple[Corpus, Ints, Corpus, list[Chosen]]:
+    """The data, the rows that have labels, the documents to choose from, and those chosen."""
     corpus = load_source(source).corpus
     if corpus.labels is None:
         raise DataError("These documents have no labels.", path=corpus.source, remedy="Use --label-column.")
@@ -42,13 +87,7 @@ def suggest(source: Source, unlabelled: Source | None, *, count: int = 20, seed:
         pool = load_source(replace(unlabelled, labels=False), names_labels=False, like=corpus.reading).corpus
     if not len(pool):
         raise DataError("Every document has a label.", path=corpus.source, remedy="Name others with --unlabelled FILE.")
-    found = [
-        SuggestedDocument(
-            pool.ids[one.row], one.value, one.labels, "" if pool.counts is not None else _text(pool.texts[one.row])
-        )
-        for one in _chosen(_learned(corpus, labelled, seed), pool, count)
-    ]
-    return SuggestionRecord(corpus.name or source.data, len(labelled), len(pool), tuple(found))
+    return corpus, labelled, pool, _chosen(_learned(corpus, labelled, seed), pool, count)
 
 
 def suggest_for_review(

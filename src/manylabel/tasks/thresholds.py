@@ -23,7 +23,7 @@ from manylabel.exceptions import DataError, DecisionError, ParameterError, Unkno
 from manylabel.modelfile import open_model
 from manylabel.reports.records import ThresholdRow, ThresholdsRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
-from manylabel.tasks.models import stored_facts
+from manylabel.tasks.model_facts import stored_facts
 
 ROUNDING = 8
 """Units in the last place by which a threshold is lowered."""

@@ -27,7 +27,8 @@ from manylabel.reports.choosing_records import (
     TuningVerdict,
 )
 from manylabel.tasks.corpora import Source, folds_of, load_source, split_of
-from manylabel.tasks.models import Overrides, fit_corpus, training_facts
+from manylabel.tasks.model_facts import training_facts
+from manylabel.tasks.models import Overrides, fit_corpus
 
 TRIALS = 27
 FOLDS = 3

@@ -18,7 +18,7 @@ from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.modelfile import open_model
 from manylabel.reports.records import UpdateReport
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
-from manylabel.tasks.models import ModelFacts, stored_facts
+from manylabel.tasks.model_facts import ModelFacts, stored_facts
 from manylabel.wording import counted
 
 ENOUGH = 0.95

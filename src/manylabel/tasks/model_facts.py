@@ -1,0 +1,87 @@
+"""What a model file keeps of its training documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from manylabel.data.corpus import Corpus
+from manylabel.evaluation.result import SplitCounts, fingerprint
+from manylabel.evaluation.training_documents import kept_hashes
+from manylabel.exceptions import ModelFileError, ParameterError
+from manylabel.modelfile import ModelFile, open_model
+from manylabel.stored import Array, Fields, Sometimes, Stored, Word, total
+from manylabel.tasks.corpora import documents_of
+
+
+class ModelFacts(TypedDict, total=False):
+    """What a model file keeps of its training documents, where a command wrote it."""
+
+    data: str
+    documents: int
+    unlabelled: int
+    train_sha256: str
+    """The fingerprint of the documents and their labels."""
+    training_hashes: npt.NDArray[np.uint64]
+    """A hash of each document, to tell whether a model has seen one."""
+    written_by: str
+    """The command that wrote the file."""
+    program: str
+    """The file of labels that a program made; absent where people made all labels."""
+    program_documents: int
+    """How many training documents have labels that a program made."""
+    recipe: dict[str, Any]
+
+
+STORED_FACTS: Mapping[str, Stored] = {
+    "data": Sometimes(Word()),
+    "documents": Sometimes(total()),
+    "unlabelled": Sometimes(total()),
+    "train_sha256": Sometimes(Word()),
+    "training_hashes": Sometimes(Array(("u8",), (None,))),
+    "written_by": Sometimes(Word()),
+    "program": Sometimes(Word()),
+    "program_documents": Sometimes(total()),
+}
+"""`ModelFacts` as model files store them."""
+
+
+def training_facts(corpus: Corpus, name: str, command: str) -> ModelFacts:
+    """What a model file keeps of its training documents: the data, their number, hashes, and the command that ran."""
+    counts = SplitCounts.of(corpus.label_sets)
+    return {
+        "data": name,
+        "documents": counts.documents,
+        "unlabelled": counts.unlabelled,
+        "train_sha256": fingerprint(corpus.ids, corpus.label_sets),
+        "training_hashes": kept_hashes(documents_of(corpus)),
+        "written_by": command,
+    }
+
+
+def stored_facts(opened: ModelFile) -> ModelFacts:
+    """What `training_facts` returned when the model was written, and other plain data of its writer, checked."""
+    facts = opened.facts
+    with opened.reports_damage():
+        if (problem := Fields(STORED_FACTS).problem(facts, {})) is not None:
+            raise ValueError(f"what is stored of the training documents {problem}")
+    return cast(ModelFacts, facts)
+
+
+def check_own_model(path: Path, command: str) -> None:
+    """Raise an error where a file exists that another command wrote: `command` must not overwrite it."""
+    if not path.exists():
+        return
+    try:
+        written_by = stored_facts(open_model(path)).get("written_by")
+    except ModelFileError:
+        written_by = None
+    if written_by != command:
+        which = "is not a model" if written_by is None else f"holds the model of `manylabel {written_by}`"
+        raise ParameterError(
+            f"{path} {which} and would be overwritten. Give another name with --model, or remove the file first."
+        )

@@ -1,0 +1,138 @@
+"""Labels learned from descriptions: files of them, models with few or no documents, and what is said about them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manylabel import TextClassifier
+from manylabel.data import read_label_descriptions
+from manylabel.estimator import Csr
+from manylabel.exceptions import DataError, ParameterError, UnsupportedError
+from manylabel.strategies import DescribedLabels
+
+NAMES = {
+    "buses": "late bus, bus stop",
+    "roads": "hole in the road",
+    "lamps": "street light is out",
+    "taxis": "taxi rank",
+}
+TEXTS = ["the bus was late again", "a deep hole in our road", "no bus, and holes in the road", "the late bus"] * 3
+SETS = [["buses"], ["roads"], ["buses", "roads"], ["buses"]] * 3
+
+
+@pytest.fixture(scope="module")
+def few() -> TextClassifier:
+    """A model of two labels with documents, and two with descriptions only."""
+    return TextClassifier("svm", features={"stemmer": "english"}).fit(TEXTS, SETS, descriptions=NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "label,name,description\nE1,roads,holes in the road\nlamps,,street light\n"),
+        ("a.tsv", "Label\tname\tother\nE1\troads\tholes in the road\nlamps\t\tstreet light\n"),
+        ("a.tsv", "E1\troads holes in the road\nlamps\tstreet light\n"),
+        (
+            "a.jsonl",
+            '{"label": "E1", "name": "roads", "more": ["holes in the road"]}\n{"label": "lamps", "x": "street light"}',
+        ),
+    ],
+)
+def test_tables_and_json_lines_describe_labels(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    found = read_label_descriptions(path)
+    assert found["lamps"] == "lamps street light"
+    assert found["E1"].removeprefix("E1 ") == "roads holes in the road"
+
+
+def test_a_thesaurus_describes_labels_in_one_language(tmp_path: Path) -> None:
+    pytest.importorskip("rdflib")
+    path = tmp_path / "a.ttl"
+    path.write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        '<http://x/1> skos:prefLabel "roads"@en, "Straßen"@de ; skos:altLabel "streets"@en ; skos:note "Wege"@de .'
+    )
+    assert read_label_descriptions(path, language="en") == {"roads": "roads streets"}
+    assert read_label_descriptions(path, labels=["Straßen"]) == {"Straßen": "Straßen Wege"}
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.csv", "label,name\n,roads\n"), ("a.jsonl", '{"name": "roads"}\n')])
+def test_a_row_without_a_label_is_reported_with_its_line(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(DataError, match=f"{name}, line {1 + text.startswith('label')}.*names no label"):
+        read_label_descriptions(path)
+
+
+def test_scores_of_descriptions_are_the_formula() -> None:
+    """The cosine times 25, less ln(L − 1); a word that two descriptions share counts for less."""
+    X = Csr([[1, 1, 0], [0, 1, 1], [0, 1, 1]])
+    D = Csr([[1, 0, 0], [0, 1, 1], [0, 0, 1]])
+    model = DescribedLabels().fit(X, Csr(np.zeros((3, 3))), descriptions=D)
+    idf = np.log(4 / np.array([2, 4, 3])) + 1
+    rarity = np.log(4 / np.array([2, 2, 3])) / np.log(4 / 2)
+    document, described = np.array([0, 1, 1]) * idf, np.array([0, 1, 1]) * idf * rarity
+    cosine = document @ described / np.linalg.norm(document) / np.linalg.norm(described)
+    assert model.scores(X)[1].tolist() == pytest.approx(
+        [-np.log(2), 25 * cosine - np.log(2), 25 * document[2] / np.linalg.norm(document) - np.log(2)]
+    )
+
+
+def test_labels_without_any_document_are_predicted_from_their_descriptions(tmp_path: Path) -> None:
+    model = TextClassifier(features={"stemmer": "english"}).fit([], [], descriptions=NAMES)
+    assert model.predict(["our bus stop was full", "where is a taxi rank?", "hello"]) == [["buses"], ["taxis"], []]
+    assert model.described_only == list(NAMES)
+    assert model.predict_proba(["our bus stop was full"]).max() < 0.95
+    model.save(tmp_path / "model")
+    again = TextClassifier.load(tmp_path / "model")
+    assert again.predict(["a late bus"]) == [["buses"]]
+    assert again.descriptions_ == model.descriptions_
+
+
+def test_unlabelled_documents_tell_how_frequent_words_are() -> None:
+    model = TextClassifier(features={"stemmer": "english"}).fit(TEXTS, [[] for _ in TEXTS], descriptions=NAMES)
+    assert model.label_counts_.tolist() == [0, 0, 0, 0]
+    assert model.predict(["a deep hole in our road"]) == [["roads"]]
+
+
+def test_documents_and_descriptions_are_learned_together(few: TextClassifier, tmp_path: Path) -> None:
+    assert few.labels_ == ["buses", "roads", "lamps", "taxis"]
+    assert few.described_only == ["lamps", "taxis"]
+    texts = ["the bus was late", "the street light is out", "a hole in the road beside the taxi rank"]
+    predicted = few.predict(texts)
+    assert "buses" in predicted[0]
+    assert "lamps" in predicted[1]
+    assert {"roads", "taxis"} <= set(predicted[2])
+    assert few.expected_ is not None
+    few.save(tmp_path / "model")
+    assert TextClassifier.load(tmp_path / "model").predict(texts) == predicted
+
+
+def test_a_weight_is_learned_for_the_description_of_each_label_with_documents(few: TextClassifier) -> None:
+    described = few.decided_.model_
+    assert isinstance(described, DescribedLabels)
+    assert described.documented_.tolist() == [0, 1]
+    assert described.weights_[0, 2:].tolist() == [0, 0]
+    assert (described.weights_[:, :2] != [[0], [25]]).all()
+
+
+def test_one_label_per_document_is_chosen_among_all_labels() -> None:
+    texts, labels = TEXTS[:2] * 5, [["buses"], ["roads"]] * 5
+    model = TextClassifier("svm", features={"stemmer": "english"}).fit(texts, labels, descriptions=NAMES)
+    assert all(len(found) == 1 for found in model.predict([*texts, "the street light is out"]))
+
+
+def test_what_cannot_be_combined_with_descriptions_is_refused() -> None:
+    with pytest.raises(ParameterError, match="descriptions is a mapping"):
+        TextClassifier().fit(TEXTS, SETS, descriptions=["buses"])  # type: ignore[arg-type]
+    decision = {"rule": "guarantee", "metric": "recall", "level": 0.8}
+    with pytest.raises(UnsupportedError, match="guarantee"):
+        TextClassifier("svm", decision=decision).fit(TEXTS, SETS, descriptions=NAMES)
+    with pytest.raises(UnsupportedError, match="compared with texts"):
+        TextClassifier("svm").fit(np.eye(12), SETS, descriptions=NAMES)
+    with pytest.raises(UnsupportedError, match="keyword rules"):
+        TextClassifier(features={"rules": {"buses": "bus"}}).fit([], [], descriptions=NAMES)
+    with pytest.raises(DataError, match="no documents"):
+        TextClassifier().fit([], [])
