@@ -70,6 +70,19 @@ def test_any_number_of_threads_gives_the_same_bits(loss: Any, dtype: Any) -> Non
         assert (fits[0].dual != other.dual).nnz == 0  # type: ignore[attr-defined]
 
 
+@compiled
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])  # single and double precision
+def test_compiled_and_plain_keep_the_same_weights(monkeypatch: pytest.MonkeyPatch, tol: float) -> None:
+    X, Y = problem(80, 60, 3)
+    whole, fast = (fit_linear(X, Y, tol=tol, prune=share) for share in (0.0, 0.3))
+    monkeypatch.setattr(linear_solvers, "solve_labels", linear_reference.solve_labels)
+    plain = fit_linear(X, Y, tol=tol, prune=0.3, n_jobs=1)
+    np.testing.assert_array_equal(dense(fast), dense(plain))
+    norms = np.linalg.norm(dense(whole), axis=0)
+    lost = np.linalg.norm(dense(whole) - dense(fast), axis=0) / norms
+    assert ((lost > 0.2) & (lost <= 0.3)).all()
+
+
 def test_plain_threads_take_each_label_once() -> None:
     """Threads that change places as often as they can: none takes what another one took."""
     counter, taken, interval = np.zeros(1, np.int64), [], sys.getswitchinterval()

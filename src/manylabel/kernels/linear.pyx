@@ -9,7 +9,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from manylabel.kernels.linear_steps cimport (
-    DONE, HINGE, IDLE, LANES, LOGISTIC, SOLVE, START, Label, Rows, cost_of, real, scatter, solve_set, take,
+    DONE, HINGE, IDLE, LANES, LOGISTIC, SOLVE, START, STEPS, Label, Rows, compact, cost_of, real, scatter, solve_set,
+    take,
 )
 
 import numpy as np
@@ -284,19 +285,25 @@ cdef void work(const real* values, const Rows* rows, Label* labels, int places, 
     """One round: solve every label's working set, multiply once, and check every label by its scores."""
     cdef int c, solved = 0
     cdef int[LANES] lanes
+    cdef double* sources[LANES]
     cdef int64_t k
     cdef bint needed = False
     for c in range(places):
         if labels[c].stage == SOLVE:
             solve_set(values, rows, &labels[c], order, stop)
-            lanes[solved] = c
+            lanes[solved], sources[solved] = c, labels[c].w
             solved += 1
         # With the logistic loss every document is in the working set from the start, so none has to be added.
         needed |= labels[c].stage != IDLE and rows.loss != LOGISTIC
     if needed and not stop[0]:
-        for k in range(rows.d):
-            for c in range(solved):
-                weights[k * LANES + lanes[c]] = <real>labels[lanes[c]].w[k]
+        if solved == LANES:  # all of them, in the order of the lanes
+            for k in range(rows.d):
+                for c in range(LANES):
+                    weights[k * LANES + c] = <real>sources[c][k]
+        else:
+            for k in range(rows.d):
+                for c in range(solved):
+                    weights[k * LANES + lanes[c]] = <real>sources[c][k]
         product(values, rows, weights, scores)
     for c in range(places):
         if labels[c].stage != IDLE:
@@ -316,7 +323,7 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
                  const int64_t[::1] excluded_starts, const int32_t[::1] excluded_docs,
                  const int64_t[::1] initial_starts, const int32_t[::1] initial_docs, const double[::1] initial_alpha,
                  const int32_t[::1] order, const double[::1] costs, const double[::1] ratios, const uint64_t[::1] seeds,
-                 int loss, double beta, bint free_bias, double tol, int64_t max_epochs, int places,
+                 int loss, double beta, bint free_bias, double tol, int64_t max_epochs, double prune, int places,
                  int64_t[::1] counter, int64_t[::1] finished, int32_t[::1] stop):
     """See the plain twin. `counter` hands out the labels of `order` to all threads; `stop` ends all of them early."""
     cdef Rows rows
@@ -331,19 +338,23 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
     lists.initial_starts, lists.initial_docs = &initial_starts[0], &initial_docs[0] if initial_docs.shape[0] else NULL
     lists.initial_alpha = &initial_alpha[0] if initial_alpha.shape[0] else NULL
     cdef const real* values = &data[0] if data.shape[0] else NULL
-    return run(values, &rows, &lists, order, costs, ratios, seeds, beta, free_bias, places, counter, finished, stop)
+    return run(values, &rows, &lists, order, costs, ratios, seeds, beta, free_bias, prune, places, counter, finished,
+               stop)
 
 
 cdef list run(const real* values, const Rows* rows, const Lists* lists, const int32_t[::1] order,
               const double[::1] costs, const double[::1] ratios, const uint64_t[::1] seeds, double beta,
-              bint free_bias, int places, int64_t[::1] counter, int64_t[::1] finished, int32_t[::1] stop):
+              bint free_bias, double prune, int places, int64_t[::1] counter, int64_t[::1] finished,
+              int32_t[::1] stop):
     """Round after round until no label is left."""
     cdef int c, busy
+    cdef int64_t kept
     cdef Label[LANES] labels
     dtype = np.float32 if real is float else np.float64
     # Untouched pages of an empty array take no memory, so every label may have room for all documents.
-    cdef int32_t[:, ::1] docs = np.empty((places, rows.n), dtype=np.int32)
-    cdef double[:, ::1] alpha = np.empty((places, rows.n))
+    of_docs, of_alpha = np.empty((places, rows.n), dtype=np.int32), np.empty((places, rows.n))
+    cdef int32_t[:, ::1] docs = of_docs
+    cdef double[:, ::1] alpha = of_alpha
     cdef uint8_t[:, ::1] member = np.empty((places, rows.n), dtype=np.uint8)
     # one term more than there are, so that there is one to point at where documents have none
     cdef double[:, ::1] w = np.empty((places, rows.d + 1))
@@ -351,6 +362,10 @@ cdef list run(const real* values, const Rows* rows, const Lists* lists, const in
     cdef real[::1] scores = np.zeros(rows.n * LANES, dtype=dtype)
     cdef real[::1] room = np.empty(rows.n, dtype=dtype)
     cdef int32_t[::1] visits = np.empty(rows.n, dtype=np.int32)
+    of_weights, of_columns = np.empty(rows.d + 1, dtype=dtype), np.empty((2, rows.d + 1), dtype=np.int32)
+    cdef real[::1] weights = of_weights
+    cdef int32_t[:, ::1] columns = of_columns
+    cdef double[::1] sums = np.empty(STEPS)
     for c in range(places):
         labels[c].stage = IDLE
         labels[c].docs, labels[c].alpha = &docs[c, 0], &alpha[c, 0]
@@ -366,19 +381,19 @@ cdef list run(const real* values, const Rows* rows, const Lists* lists, const in
             break
         for c in range(places):
             if labels[c].stage == DONE and not stop[0]:
-                recompute(values, rows, &labels[c])
-                results.append(collected(&labels[c], rows.max_epochs, np.asarray(w[c, :rows.d])))
+                with nogil:
+                    recompute(values, rows, &labels[c])
+                    kept = compact(&w[c, 0], rows.d, prune, &sums[0], &weights[0], &columns[0, 0], &columns[1, 0])
+                results.append(collected(&labels[c], rows.max_epochs, of_columns[0, :kept], of_weights[:kept],
+                                         of_docs[c, :labels[c].size], of_alpha[c, :labels[c].size]))
                 labels[c].stage = IDLE
                 take(&finished[0])
     return results
 
 
-cdef tuple collected(Label* label, int64_t max_epochs, w):
+cdef tuple collected(Label* label, int64_t max_epochs, columns, weights, docs, alpha):
     """The label's number, terms and weights, bias, documents and α, epochs, and whether it converged."""
-    columns = np.flatnonzero(w)
-    docs = np.asarray(<int32_t[:label.size]>label.docs)
-    alpha = np.asarray(<double[:label.size]>label.alpha)
-    support = np.flatnonzero(alpha)
+    support = alpha.nonzero()[0]
     bias = label.offset + label.beta * label.total
-    return (label.number, columns.astype(np.int32), w[columns], bias, docs[support], alpha[support], label.epochs,
+    return (label.number, columns.copy(), weights.copy(), bias, docs[support], alpha[support], label.epochs,
             label.epochs < max_epochs)

@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.kernels.pruning import largest
+
 HINGE, SQUARED, LOGISTIC = 0, 1, 2
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -160,14 +162,15 @@ def solve_labels(
     positive_starts: Int64s, positive_docs: Int32s, excluded_starts: Int64s, excluded_docs: Int32s,
     initial_starts: Int64s, initial_docs: Int32s, initial_alpha: Floats,
     order: Int32s, costs: Floats, ratios: Floats, seeds: UInt64s,
-    loss: int, beta: float, free_bias: bool, tol: float, max_epochs: int, places: int,
+    loss: int, beta: float, free_bias: bool, tol: float, max_epochs: int, prune: float, places: int,
     counter: Int64s, finished: Int64s, stop: Int32s,
 ) -> list[Solved]:  # fmt: skip
     """Solve the labels of `order` that `counter` assigns, until none is left or `stop` is set.
 
     `costs` and `ratios` are C and J of every label; `weights` multiply the costs, and a document of weight 0 is left
-    out. Positive, excluded and initial documents stand in lists, label after label. The compiled kernel solves up to
-    `places` labels side by side, which changes no result.
+    out. Positive, excluded and initial documents stand in lists, label after label. With `prune` above 0, only the
+    weights of `largest` are kept, in the precision of the data. The compiled kernel solves up to `places` labels side
+    by side, which changes no result.
     """
     rows = Rows(data, indices, indptr, n_columns, squares.tolist(), weights.tolist(), loss, tol, max_epochs)
     results: list[Solved] = []
@@ -179,7 +182,7 @@ def solve_labels(
         begin(label, positive_docs[positive_starts[c] : positive_starts[c + 1]], excluded)
         resume(label, dict(zip(initial_docs[former].tolist(), initial_alpha[former].tolist(), strict=True)))
         if solve(label, stop):
-            results.append(collected(label))
+            results.append(collected(label, prune))
             advance(finished)
     return results
 
@@ -372,22 +375,17 @@ def sweep_logistic(label: Label, order: list[int]) -> float:
     return largest
 
 
-def collected(label: Label) -> Solved:
+def collected(label: Label, prune: float) -> Solved:
     """The result of `solve_labels` for a label; w is computed again from α."""
     label.w, label.total = [0.0] * label.rows.n_columns, 0.0
     bound(label)
-    w, alpha = np.array(label.w), np.array(label.alpha)
-    columns = np.flatnonzero(w)
+    columns, alpha = np.flatnonzero(label.w), np.array(label.alpha)
+    weights = np.array(label.w)[columns].astype(label.rows.data.dtype)
+    if prune:
+        kept = largest(weights, prune)
+        columns, weights = columns[kept], weights[kept]
     support, docs = np.flatnonzero(alpha), np.array(label.docs, dtype=np.int32)
-    converged = label.epochs < label.rows.max_epochs
-    weights = w[columns]
     return (
-        label.number,
-        columns.astype(np.int32),
-        weights,
-        label.bias,
-        docs[support],
-        alpha[support],
-        label.epochs,
-        converged,
-    )
+        label.number, columns.astype(np.int32), weights, label.bias, docs[support], alpha[support], label.epochs,
+        label.epochs < label.rows.max_epochs,
+    )  # fmt: skip

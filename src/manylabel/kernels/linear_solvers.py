@@ -81,7 +81,8 @@ class Documents:
         if X.shape[0] > MAX_DOCUMENTS:
             raise DataError(f"A linear classifier learns from at most {MAX_DOCUMENTS} documents, not {X.shape[0]}.")
         counts = np.bincount(X.indices, minlength=X.shape[1])
-        used = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        used = np.flatnonzero(counts)  # sorted alone: a node of a label tree has few of all terms
+        used = used[np.argsort(-counts[used], kind="stable")]
         rank = np.zeros(X.shape[1], dtype=np.int32)
         rank[used] = np.arange(len(used), dtype=np.int32)
         double = X.data.astype(np.float64, copy=False)
@@ -117,7 +118,8 @@ def fit_linear(
     C_i = C · sample_weight_i, times J for the label's positives; `C` and `J` may differ from label to label. `excluded`
     (documents × labels) names negatives that a label leaves out. `initial` (documents × labels) is the α of an earlier
     fit, whose documents are the first of this one. A label without positives scores −1, one without negatives +1.
-    `prune` is the share of the norm of a label's weights that its smallest weights may take with them, see `largest`.
+    `prune` is the share of the norm of a label's weights that its smallest weights may take with them, see
+    `pruning.largest`.
     Labels are solved in blocks, so that only one block's weights are held before they are pruned; `keep_dual` keeps
     the α of all. The `deadline` is checked about ten times a second.
 
@@ -140,7 +142,7 @@ def fit_linear(
     after = (
         _per_label("C", C, n_labels), _per_label("J", J, n_labels), _seeds(seed, n_labels),
         LOSSES[loss], 1.0 if bias == "free" else float(intercept_scaling) ** 2 * (bias != "none"), bias == "free",
-        tol, max_iter,
+        tol, max_iter, prune,
     )  # fmt: skip
     found: list[Solved] = []
     step = max(FEWEST_LABELS, CELLS_A_BLOCK // max(n, len(rows.used), 1))
@@ -148,36 +150,16 @@ def fit_linear(
         for start in range(0, len(order), step):
             block = order[start : start + step]
             solved = _in_threads(block, n_jobs, advance, deadline, *before, *lists, block, *after)
-            found.extend(_kept(one, rows, prune, keep_dual) for one in solved)
+            found.extend(_kept(one, rows, keep_dual) for one in solved)
     return _assemble(found, rows, constants, X.shape)
 
 
-def _kept(solved: Solved, rows: Documents, prune: float, keep_dual: bool) -> Solved:
-    """What is kept of a label's solution: the columns of X and their largest weights, and α if it is wanted."""
+def _kept(solved: Solved, rows: Documents, keep_dual: bool) -> Solved:
+    """What is kept of a label's solution: the columns of X and their weights, and α if it is wanted."""
     number, terms, weights, bias, documents, alpha, epochs, converged = solved
-    weights = weights.astype(rows.data.dtype, copy=False)
-    if prune:
-        kept = largest(weights, prune)
-        terms, weights = terms[kept], weights[kept]
     if not keep_dual:
         documents, alpha = documents[:0].copy(), alpha[:0].copy()
     return number, rows.used[terms], weights, bias, documents, alpha, epochs, converged
-
-
-def largest(weights: npt.NDArray[Any], share: float) -> npt.NDArray[np.intp]:
-    """The places of the largest weights, ascending: all but the smallest, whose norm is at most a share of the whole.
-
-    A document of length 1 loses at most that share of ‖w‖ in its score.
-
-    >>> largest(np.array([3.0, 0.0, -4.0, 0.3, 0.3]), 0.1).tolist()
-    [0, 2]
-    """
-    squares = np.square(weights, dtype=np.float64)
-    ordered = np.sort(squares)
-    lost = np.cumsum(ordered)
-    dropped = int(np.searchsorted(lost, share * share * lost[-1], side="right")) if len(lost) else 0
-    # Sorting values is much faster than sorting places; of equal weights at the limit, all are kept.
-    return np.flatnonzero(squares >= (ordered[dropped] if dropped < len(ordered) else np.inf))
 
 
 def _in_threads(

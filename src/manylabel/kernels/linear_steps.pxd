@@ -5,6 +5,7 @@ Hsieh, Chang, Lin, Keerthi & Sundararajan 2008 for the hinge losses; Yu, Huang &
 
 from libc.math cimport INFINITY, fabs, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
 
 cdef extern from *:
     """
@@ -33,6 +34,8 @@ cdef enum:
     START = 1           # the first product compares documents with the centroid of the positives
     SOLVE = 2
     DONE = 3
+    STEPS = 2048        # of weights by their size: 16 powers of two, each in 128
+    SHIFT = 45          # the bits of a double below the exponent and seven digits
 
 cdef struct Rows:       # the documents, shared by all labels
     int64_t n
@@ -87,6 +90,52 @@ cdef inline void scatter(const real* values, const int32_t* columns, int64_t n, 
     cdef int64_t k
     for k in range(n):
         w[columns[k]] += by * values[k]
+
+
+cdef inline int64_t magnitude(double value) noexcept nogil:
+    """A number that grows with |value|: its exponent and the first seven binary digits."""
+    cdef uint64_t bits
+    memcpy(&bits, &value, sizeof(double))
+    return <int64_t>((bits << 1) >> (SHIFT + 1))
+
+
+cdef inline int64_t largest(const real* weights, int64_t n, double share, double* sums, int32_t* places) noexcept nogil:
+    """Put the places of the largest weights into `places`; see the plain twin. `sums` has room for STEPS numbers."""
+    cdef int64_t k, step, least, top = 0, found = 0
+    cdef double total = 0, lost = 0
+    for k in range(n):
+        top = max(top, magnitude(weights[k]))
+    top -= STEPS - 1
+    memset(sums, 0, STEPS * sizeof(double))
+    for k in range(n):
+        sums[max(magnitude(weights[k]) - top, 0)] += <double>weights[k] * <double>weights[k]
+    for step in range(STEPS):
+        total += sums[step]
+    least = STEPS
+    for step in range(STEPS):
+        lost += sums[step]
+        if lost > share * share * total:
+            least = step
+            break
+    for k in range(n):
+        places[found] = <int32_t>k
+        found += max(magnitude(weights[k]) - top, 0) >= least
+    return found
+
+
+cdef inline int64_t compact(const double* w, int64_t d, double share, double* sums, real* weights, int32_t* columns,
+                            int32_t* places) noexcept nogil:
+    """The weights that are kept and their columns, at the start of these arrays; how many there are."""
+    cdef int64_t k, n = 0
+    for k in range(d):  # without a branch: which weights are 0 cannot be foreseen
+        columns[n], weights[n] = <int32_t>k, <real>w[k]
+        n += w[k] != 0
+    if share == 0:
+        return n
+    n = largest(weights, n, share, sums, places)
+    for k in range(n):
+        columns[k], weights[k] = columns[places[k]], weights[places[k]]
+    return n
 
 
 cdef inline void fetch_row(const real* values, const Rows* rows, int64_t row) noexcept nogil:

@@ -18,7 +18,8 @@ from scipy import sparse
 from manylabel import modelfile
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import UnsupportedError
-from manylabel.kernels.linear_solvers import LinearFit, fit_linear, largest
+from manylabel.kernels.linear_solvers import LinearFit, fit_linear
+from manylabel.kernels.pruning import largest
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.linear_svm import MANY_WEIGHTS, PRUNED_SHARE, LinearSVM
 from manylabel.models.score_kinds import Bools
