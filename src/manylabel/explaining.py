@@ -6,6 +6,7 @@ It stands below `TextClassifier`, which offers it as `explain`. The models compu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import length_of, read_documents
@@ -22,6 +24,7 @@ from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.explanation import Explanation, LabelExplanation, Neighbour, Share, TermEvidence, WhatIf
 from manylabel.features.pipeline import FeaturePipeline
 from manylabel.features.positions import Piece, Places, fields_of, term_places
+from manylabel.features.vector_view import scaled
 from manylabel.models.evidence import ScoreParts
 from manylabel.models.score_kinds import Bools
 from manylabel.wording import counted
@@ -29,6 +32,9 @@ from manylabel.wording import counted
 MOST_REMOVED = 8
 """Up to this many terms are taken out of a document to find those that a prediction hangs on."""
 MOST_NEIGHBOURS, MOST_SHARED_TERMS = 5, 5
+MOST_VECTOR_WORDS = 5
+"""Words that are listed behind the contribution of a vector."""
+WORD = re.compile(r"\w+")
 
 Decide = Callable[[Csr], tuple[Floats, Bools]]
 """X → the scores as they are shown and the predicted labels, documents × labels each."""
@@ -44,6 +50,7 @@ def explain_document(
     columns = asked.columns(shown, predicted, thresholds)
     parts = decided.score_parts(X, columns)
     rules = reader.rules_that_match()
+    spoken = _vector_words(reader, decided, X, columns)
     explained = []
     for row, column in enumerate(columns.tolist()):
         one = LabelExplanation(
@@ -59,6 +66,7 @@ def explain_document(
             _label_shares(parts, row, names),
             tuple(Share(name, float(share[row])) for name, share in parts.members),
             tuple(query for label, query in rules if label == names[column]),
+            vector_words=spoken[row],
         )
         looks = asked.what_if and reader.can_be_shortened
         explained.append(replace(one, what_if=_what_if(one, column, reader, decide) if looks else None))
@@ -154,6 +162,18 @@ class DocumentReader:
         ]
         return list(dict.fromkeys(found))
 
+    def vectors_without_words(self) -> tuple[list[str], Csr | None]:
+        """The words of the text, each once, and the vectors of copies without one of them; None without vectors."""
+        view = self.pipeline.vectors_
+        if view is None or isinstance(self.document, Csr) or not view.is_used_ or not view.loaded.encodes_any_text:
+            return [], None
+        text = "\n".join(text for _, text in self.fields)
+        words = list(dict.fromkeys(WORD.findall(text.lower())))
+        if not 0 < len(words) <= view.loaded.most_left_out:
+            return [], None
+        copies = [re.sub(rf"\b{re.escape(word)}\b", " ", text, flags=re.IGNORECASE) for word in words]
+        return words, Csr(scaled(view.loaded.encode(copies)))
+
     def rules_that_match(self) -> list[tuple[str, str]]:
         """The label and the query of each keyword rule that matches."""
         if self.pipeline.keywords_ is None:
@@ -243,6 +263,26 @@ def _what_if(one: LabelExplanation, column: int, reader: DocumentReader, decide:
     removed = columns[: int(changed[0]) + 1]
     words = reader.words(removed) if reader.fields else [reader.name(column) for column in removed]
     return WhatIf(tuple(words), float(shown[changed[0], column]))
+
+
+def _vector_words(reader: DocumentReader, decided: ModelWithRule, X: Csr, columns: Ints) -> list[tuple[Share, ...]]:
+    """For each label what its score loses through the vector when a word is taken out of the text, strongest first.
+
+    Empty where there is no vector, or the text has more words than can be left out one by one in a short time.
+    """
+    words, vectors = reader.vectors_without_words()
+    if vectors is None:
+        return [()] * len(columns)
+    dense, n_words = reader.vector_columns, len(words)
+    before, behind = (Csr(sparse.vstack([part] * n_words)) for part in (X[:, : dense.start], X[:, dense.stop :]))
+    mixed = Csr(sparse.hstack([before, vectors, behind], format="csr"))
+    with np.errstate(invalid="ignore"):  # ±∞ less itself, where a label is certain
+        lost = np.nan_to_num(decided.score_batch(X)[:, columns] - decided.score_batch(mixed)[:, columns])
+    found = []
+    for values in lost.T:
+        order = np.argsort(-np.abs(values), kind="stable")[:MOST_VECTOR_WORDS]
+        found.append(tuple(Share(words[word], float(values[word])) for word in order.tolist() if values[word]))
+    return found
 
 
 def _neighbours(decided: ModelWithRule, X: Csr, names: Sequence[str], reader: DocumentReader) -> tuple[Neighbour, ...]:

@@ -81,6 +81,9 @@ class LabelExplanation:
     rules: tuple[str, ...] = ()
     """The keyword rules of the label that match."""
     what_if: WhatIf | None = None
+    vector_words: tuple[Share, ...] = ()
+    """For a model with an encoder: what the score loses through the vector when a word is taken out, strongest first.
+    """
 
     @property
     def exact(self) -> bool:
@@ -103,13 +106,22 @@ class LabelExplanation:
         return f"Without {words} the label would {change} ({self._kind} {self.what_if.score:.3f})."
 
     @property
+    def vector_text(self) -> str | None:
+        """A sentence on the words behind the contribution of the vector; None without them."""
+        if not self.vector_words:
+            return None
+        words = ", ".join(f"“{one.name}” {one.contribution:+.3f}" for one in self.vector_words)
+        return f"What the score loses through the vector without a word: {words}."
+
+    @property
     def _kind(self) -> str:
         return "probability" if self.is_probability else "score"
 
     def __str__(self) -> str:
         """The score, the strongest terms with their contributions, and what the prediction hangs on, as lines."""
         terms = [f"  {term.contribution:+7.2f}  {term.term}" for term in self.terms[:MOST_TERMS]]
-        return "\n".join([f"{self.label}: {self.score_text}", *terms, *filter(None, [self.what_if_text])])
+        notes = filter(None, [self.vector_text, self.what_if_text])
+        return "\n".join([f"{self.label}: {self.score_text}", *terms, *notes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +151,8 @@ class Explanation:
         for one in self.labels:
             plain = asdict(one)
             plain["exact"] = one.exact
+            if not one.vector_words:
+                del plain["vector_words"]
             plain["terms"] = [
                 {
                     "term": term.term,

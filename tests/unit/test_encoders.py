@@ -112,6 +112,16 @@ def test_contributions_add_up_to_the_score(which, request):
         assert sum(term.term.startswith("meaning (") for term in one.terms) <= 1
 
 
+def test_the_words_behind_the_vector_are_found_by_leaving_them_out(fitted):
+    explained = fitted.explain("the late tram", labels=["buses"])["buses"]
+    told = {share.name: share.contribution for share in explained.vector_words}
+    X, shorter = (fitted.transform([text]).toarray() for text in ("the late tram", "the late"))
+    shorter[:, :-4] = X[:, :-4]
+    lost = fitted.decided_.scores(X)[0, 0] - fitted.decided_.scores(shorter)[0, 0]
+    assert told["tram"] == pytest.approx(lost, abs=1e-9)
+    assert "“tram”" in str(explained)
+
+
 def test_vectors_that_gain_nothing_are_not_computed_later():
     calls = []
 

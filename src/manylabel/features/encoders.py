@@ -35,6 +35,9 @@ class Encoder:
     folder: str | None = None
     batch: int = 256
     """How many texts are encoded at a time."""
+    most_left_out: int = 20
+    """Of texts of up to this many words, an explanation leaves out one after the other, which takes as many encodings.
+    """
     encodes_any_text: bool = True
     """Whether texts can be encoded that were not known before; False for ready vectors."""
 

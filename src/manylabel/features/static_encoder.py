@@ -31,6 +31,7 @@ class StaticEncoder(Encoder):
 
     kind = "static vectors"
     batch = 1024
+    most_left_out = 500
 
     def __init__(self, folder: Path) -> None:
         weights, tokenizer = _files(folder)
