@@ -9,6 +9,7 @@ from manylabel import TextClassifier
 from manylabel.data import read_label_descriptions
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError, UnsupportedError
+from manylabel.models import LinearSVM
 from manylabel.strategies import DescribedLabels
 
 NAMES = {
@@ -78,6 +79,17 @@ def test_scores_of_descriptions_are_the_formula() -> None:
     assert model.scores(X)[1].tolist() == pytest.approx(
         [-np.log(2), 25 * cosine - np.log(2), 25 * document[2] / np.linalg.norm(document) - np.log(2)]
     )
+
+
+def test_the_model_alone_reads_columns_behind_the_terms_of_descriptions() -> None:
+    X, Y, D = Csr([[1, 0, 5], [0, 2, 0]] * 3), Csr([[1, 0], [0, 1]] * 3), Csr([[1, 0], [0, 1]])
+    inside = LinearSVM().fit(X, Y)
+    model = DescribedLabels().fit_beside(X, Y, D, inside, inside.scores(X), np.arange(6))
+    assert model.similarity(X).tolist() == DescribedLabels().describe(Csr(X[:, :2]), D).similarity(X).tolist()
+    combined = model.weights_[0] * inside.scores(X) + model.weights_[1] * model.similarity(X) + model.intercept_
+    assert model.scores(X) == pytest.approx(combined)
+    copy = DescribedLabels().restore(model.learned_state())
+    copy.check_learned(model.learned_state())
 
 
 def test_labels_without_any_document_are_predicted_from_their_descriptions(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ class DescribedModel(DecidedModel):
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The facts that the model wants, and the descriptions; no further views, since descriptions are terms."""
-        return (self.model.wants | {"descriptions"}) - {"views"}
+        """The facts that the model wants, and the descriptions."""
+        return self.model.wants | {"descriptions"}
 
     @property
     def scores_candidates(self) -> bool:  # type: ignore[override]
@@ -111,10 +111,11 @@ class DescribedModel(DecidedModel):
         settled = self.learn_rule(best, rule, Y_known, report)
         assert settled is not None
         self.rule_, whole = settled.settled(), found.fit(documents, Y_known)
+        self.n_features_in_ = whole.n_features_in_  # further views are chosen in the search
         if best.model is not model:
             self.model_ = whole
             return
-        self.model_ = DescribedLabels().fit_beside(documents.X, Y, descriptions, whole, scores, rows)
+        self.model_ = DescribedLabels().fit_beside(found.seen(documents).X, Y, descriptions, whole, scores, rows)
         if len(documented) < Y.shape[1]:
             self._add_described(documented, combined, Y_true)
 

@@ -51,7 +51,8 @@ class DescribedLabels(MultiLabelModel):
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {"ridge": Number(low=0, open_low=True)}
     weighting_: Weighting
     descriptions_: Csr
-    """Labels × terms, each row of length 1; a label without a description has none."""
+    """Labels × terms, each row of length 1; a label without a description has none. Columns of X behind these terms,
+    such as further views, are read by the model alone."""
     weights_: Floats
     """For the model and the cosine × labels: what a unit of each adds to the log-odds."""
     intercept_: Floats
@@ -60,8 +61,8 @@ class DescribedLabels(MultiLabelModel):
     model_: MultiLabelModel | None
 
     learned: ClassVar[Mapping[str, Stored]] = {
-        "weighting_": Part(Weighting, terms="terms"),
-        "descriptions_": Matrix("labels", "terms", ("f8",)),
+        "weighting_": Part(Weighting, terms="words"),
+        "descriptions_": Matrix("labels", "words", ("f8",)),
         "weights_": reals(2, "labels"),
         "intercept_": reals("labels"),
         "documented_": wholes("documented", below="labels"),
@@ -105,7 +106,7 @@ class DescribedLabels(MultiLabelModel):
         `scores` are its out-of-fold scores of the documents `rows`, as `of_unseen_documents` gives them.
         """
         features, targets = self.check_training(X, Y)
-        self.describe(features, descriptions)
+        self.describe(Csr(features[:, : descriptions.shape[1]]), descriptions)
         documented = np.unique(targets.Y.indices).astype(np.int64)
         both = np.stack([scores, self.similarity(Csr(features[rows]))[:, documented]])
         found = stacked(both, Csr(targets.Y[rows][:, documented]), self.ridge)
@@ -117,6 +118,8 @@ class DescribedLabels(MultiLabelModel):
 
     def similarity(self, X: Csr) -> Floats:
         """The cosine of each document and the description of each label."""
+        width = self.descriptions_.shape[1]
+        X = X if X.shape[1] == width else Csr(X[:, :width])
         return np.asarray((self.weighting_.transform(X) @ self.descriptions_.T).toarray())
 
     def score_batch(self, X: Csr) -> Floats:
