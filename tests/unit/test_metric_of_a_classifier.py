@@ -88,7 +88,11 @@ def test_recall_at_k_gives_k_labels() -> None:
 def test_the_recipe_names_metric_and_costs() -> None:
     recipe = TextClassifier("auto", metric="macro-f1").recipe
     assert recipe.decision == {"rule": "best", "metric": "macro-f1"}
-    assert recipe.model == {"members": ("svm", "mnb-vw"), "costs": (1.0, 0.25, 0.0625)}
+    assert recipe.model == {
+        "members": ("svm", "mnb-vw"),
+        "costs": (1.0, 0.25, 0.0625),
+        "views": ("characters", "pairs"),
+    }
     assert Recipe.from_toml(recipe.to_toml()) == recipe
 
 

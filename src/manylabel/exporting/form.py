@@ -76,10 +76,14 @@ def _vectorizer(features: FeaturePipeline) -> Vectorizer:
         "keyword rules (features.rules)": features.keywords_ is not None,
         "fields of documents (features.fields)": vectorizer.fields is not None,
         "hashed terms (features.n_hashes)": vectorizer.n_hashes is not None,
-        "views beside its words (model.views)": features.views_ is not None,
     }
     if found := [name for name, is_set in wrong.items() if is_set]:
         raise UnsupportedError(f"A model with {found[0]} cannot be exported. Train it without.")
+    if features.views_ is not None:
+        raise UnsupportedError(
+            f"A model that reads {' and '.join(features.views_.names_)} beside words cannot be exported. Train it "
+            "with words alone: --set 'model.views=[]', in Python model={\"views\": []}."
+        )
     return vectorizer
 
 
