@@ -103,7 +103,7 @@ def variants(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 def comments(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     corpus, folder = load(data_folder / "goemotions" / "dev.tsv").corpus, tmp_path_factory.mktemp("goemotions")
     few, texts = corpus.subset(range(1000)), corpus.texts[1000:2000]
-    settings = {"auto": {"model": {"views": []}}}
+    settings: dict[str, Any] = {"auto": {"model": {"views": []}}}
     return {method: fitted(method, method, settings.get(method, {}), few, texts, folder) for method in CHOSEN}
 
 
