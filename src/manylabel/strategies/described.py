@@ -32,10 +32,10 @@ class DescribedLabels(MultiLabelModel):
 
     v is tf-idf with the document frequencies of the training documents; a word that L_w of the L descriptions share
     says less about each. A label that documents have is scored by b_l + a_l f_dl + c_l s_dl, where f is the score of
-    the model; a, b and c are learned by `stacked` on out-of-fold scores: c is drawn towards the weight that is best for
-    all labels, and falls by itself as the model learns from more documents. A label without documents has the log-odds
-    ln(1/(L − 1)) + 25 s_dl: before a document is read every label is as probable as any other, and the slope is
-    cautious (`SLOPE`).
+    the model; a, b and c are learned by `stacked` on out-of-fold scores: a and c are drawn towards the weights that are
+    best for all labels, the more the greater `ridge`, and c falls by itself as the model learns from more documents. A
+    label without documents has the log-odds ln(1/(L − 1)) + 25 s_dl: before a document is read every label is as
+    probable as any other, and the slope is cautious (`SLOPE`).
 
     `fit` learns from descriptions alone, `fit_beside` with a fitted model of the labels that documents have.
 
