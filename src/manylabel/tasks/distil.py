@@ -12,6 +12,7 @@ from scipy import sparse
 
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
+from manylabel.data.columns import TEXTS
 from manylabel.data.corpus import Corpus
 from manylabel.data.jsonl import corpus_of_records, read_lines
 from manylabel.data.labels import label_matrix
@@ -87,20 +88,20 @@ def read_program(path: Path, prompts: Path | None, least_score: float) -> Corpus
     problems, records = Problems(), []
     texts = {} if prompts is None else {str(one.get("id")): one.get("text") for _, one in read_lines(prompts, problems)}
     for line, record in read_lines(path, problems):
-        text = record.get("text", texts.get(str(record.get("id"))))
-        if not isinstance(text, str):
-            raise DataError(
-                "The line has no text, and no prompt has its id.",
-                path=path,
-                line=line,
-                remedy="Write the text, or give the file of `suggest --for-llm` with --prompts.",
-            )
-        records.append(
-            (line, {"id": str(line), **record, "text": text, "labels": _labels(record, path, line, least_score)})
-        )
+        found = dict(record)
+        if not any(key.strip().lower() in TEXTS for key in record):
+            found["text"] = texts.get(str(record.get("id")))
+            if not isinstance(found["text"], str):
+                raise DataError(
+                    "The line has no text, and no prompt has its id.",
+                    path=path,
+                    line=line,
+                    remedy="Write the text, or give the file of `suggest --for-llm` with --prompts.",
+                )
+        records.append((line, {"id": str(line), **found, "labels": _labels(record, path, line, least_score)}))
     if not records:
         raise DataError("The file has no labelled documents.", path=path, remedy="Give JSON lines: text, labels.")
-    corpus = corpus_of_records(records, path, problems, {"text_column": ["text"], "label_column": ["labels"]})
+    corpus = corpus_of_records(records, path, problems, {"label_column": ["labels"]})
     return replace(corpus, split_names=None)
 
 
