@@ -143,7 +143,8 @@ def read_header(path: Path, version: int) -> tuple[dict[str, Any], dict[str, Pla
         digest, _, text = table.pop("__metadata__")["manylabel"].partition("\n")
         header = json.loads(text)
         if header["format"] != version:
-            raise _not_a_model(path, f"it has format {header['format']!r} and this version reads {version}")
+            writer = f"it was written by manylabel {header.get('manylabel', 'of another version')!s:.40}"
+            raise _not_a_model(path, f"it has format {header['format']!r} and this version reads {version}; {writer}")
         if digest != _digest_of_text(text):
             raise _not_a_model(path, "its header was changed after it was written")
         places = _places(table, header["arrays"], 8 + length)
