@@ -263,7 +263,7 @@ class TextClassifier(TextUpdater):
             self.memory,
             predicts_unseen=given.form not in SINGLE_FORMS,
             encoder=recipe.features.get("encoder") if self.encoder is None else self.encoder,
-        ).run(
+        ).run_where_it_gains(
             documents,
             Y,
             names,
@@ -373,7 +373,7 @@ class TextClassifier(TextUpdater):
         """Read documents with this encoder, which must be the one that the model was trained with."""
         self.check_fitted()
         if self.features_.vectors_ is None:
-            raise ParameterError("This model was trained without an encoder. Leave the encoder out.")
+            raise ParameterError("This model reads no vectors: no encoder gained anything. Leave the encoder out.")
         self.features_.vectors_.attach(encoder)
         self.forget_short_way()
 

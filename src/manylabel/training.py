@@ -20,7 +20,7 @@ from manylabel.features.facts import Facts, Learned
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.memory import table_bytes
 from manylabel.models.out_of_fold import MOST_SCORES
-from manylabel.progress import stage
+from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
 from manylabel.stored import Each, Fields, Scalar, Stored, Word, total
 from manylabel.strategies.weighted_member import reads_vectors
@@ -66,6 +66,18 @@ class Training:
     """Whether folds are time-ordered."""
     unseen: tuple[Csr, Csr] | None = field(init=False, default=None)
     """True and predicted labels of training documents, predicted by models that did not see them."""
+
+    def run_where_it_gains(self, documents: Documents, Y: Csr, labels: Sequence[str], **options: Any) -> Training:
+        """What `run` learns; where the vectors of the encoder gain nothing, what it learns without them."""
+        found = self.run(documents, Y, labels, **options)
+        view = found.pipeline.vectors_
+        if view is None or view.is_used_:
+            return found
+        remark(f"The vectors of {view.name_} gain nothing out of fold, so the model is trained without them.")
+        features = {name: value for name, value in self.recipe.features.items() if name != "encoder"}
+        return replace(self, recipe=replace(self.recipe, features=features), encoder=None).run(
+            documents, Y, labels, **options
+        )
 
     def run(
         self,

@@ -72,7 +72,14 @@ def fitted():
 
 @pytest.fixture(scope="module")
 def default():
-    return TextClassifier(encoder=Meaning(), folds=3).fit(TEXTS, LABELS)
+    """Every document has a word of its own; only its first letter, which the encoder reads, tells its label."""
+
+    def encode(texts):
+        words = [(text.split() or ["-"])[-1] for text in texts]
+        return [[1.0 * word.startswith("b") + 0.1, 1.0 * word.startswith("r") - 0.1] for word in words]
+
+    texts = [f"a {letter}{middle}{last}" for middle in "aeiou" for last in "lmnp" for letter in "br"]
+    return TextClassifier(encoder=encode, folds=3).fit(texts, [["buses"], ["roads"]] * 20)
 
 
 def test_words_never_seen_are_understood_by_their_vectors(fitted):
@@ -89,9 +96,12 @@ def test_vectors_stand_behind_the_terms_with_length_one_half(fitted):
 
 
 def test_the_default_tries_terms_alone_and_with_vectors(default):
+    assert default.features_.vectors_ is not None
     members = [one for one in default.decided_.model_.walk() if isinstance(one, WeightedMember)]
-    assert {one.vectors for one in members} == {4}
-    assert default.decided_.choice_["settings"].get("vectors", False) == any(one.reads_vectors for one in members)
+    assert {one.vectors for one in members} == {2}
+    assert any(one.reads_vectors for one in members)
+    assert default.decided_.choice_["settings"]["vectors"]
+    assert default.predict(["a bxx", "a rxx"]) == [["buses"], ["roads"]]
 
 
 @pytest.mark.parametrize("which", ["fitted", "default"])
@@ -130,8 +140,10 @@ def test_vectors_that_gain_nothing_are_not_computed_later():
         return np.random.default_rng(len(texts)).normal(size=(len(texts), 3))
 
     model = TextClassifier(encoder=noise, folds=3).fit(TEXTS, LABELS)
-    if model.features_.vectors_.is_used_:
+    if model.features_.vectors_ is not None:
         pytest.skip("noise was chosen")
+    plain = TextClassifier(folds=3).fit(TEXTS, LABELS)
+    assert (model.predict_scores(TEXTS) == plain.predict_scores(TEXTS)).all()
     calls.clear()
     model.predict(["the bus was late"] * 30)
     assert not calls
