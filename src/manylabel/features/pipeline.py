@@ -347,9 +347,11 @@ class FeaturePipeline(Estimator):
     def reads_as(self, other: FeaturePipeline) -> bool:
         """Whether both give the same X for the same documents: same terms, selection and weights, no rules or views.
 
-        Transformers of scikit-learn cannot be compared, so pipelines with one never do.
+        Transformers of scikit-learn and encoders without a checksum cannot be compared, so pipelines with one never do.
         """
         if any(one.keywords_ or one.transformer_ or one.views_ for one in (self, other)):
+            return False
+        if any(one.vectors_ is not None and one.vectors_.sha256_ is None for one in (self, other)):
             return False
         terms, kept, weights, vectors = zip(*(one._reading() for one in (self, other)), strict=True)
         return terms[0] == terms[1] and np.array_equal(*kept) and np.array_equal(*weights) and vectors[0] == vectors[1]
@@ -362,7 +364,7 @@ class FeaturePipeline(Estimator):
             None if vectorizer is None else (vectorizer.terms_, vectorizer.reading_, settings),
             None if selector is None else selector.kept_,
             None if weighting is None else weighting.idf_,
-            None if self.vectors_ is None else self.vectors_.identity,
+            None if self.vectors_ is None else (self.vectors_.sha256_, self.vectors_.is_used_),
         )
 
     def document_reader(self) -> Callable[[Text], CountedTerms] | None:

@@ -159,11 +159,6 @@ class VectorView(Estimator):
         """The names of the columns."""
         return [f"vector: {number}" for number in range(self.dimensions)]
 
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """What two views share that give the same vectors; objects without a checksum share it with nobody."""
-        return (self.sha256_ or id(self), self.is_used_)
-
     def __getstate__(self) -> dict[str, Any]:
         """The state that a copy keeps: an encoder with a folder is loaded again."""
         return {name: value for name, value in vars(self).items() if name != "_loaded" or self.folder_ is None}
