@@ -21,7 +21,7 @@ settings.load_profile("manylabel")
 def pytest_xdist_auto_num_workers() -> int:
     """One worker per core for `-n auto`, and two more: tests in a browser or of a server mostly wait for it.
 
-    Unless the environment says otherwise, each worker has one thread for linear algebra: more would wait for each other.
+    Unless the environment says otherwise, each worker has one thread for linear algebra: more would only wait.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
