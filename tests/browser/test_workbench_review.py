@@ -6,8 +6,10 @@ import csv
 import io
 import random
 import shutil
+import sqlite3
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -283,7 +285,13 @@ def test_the_corrected_corpus_is_exported(visit: Visit, corpus: Served) -> None:
 @pytest.fixture
 def own_server(tmp_path: Path, corpus: Served) -> Iterator[list[Served]]:
     """A server with the same corpus that may be killed: the last one of the list is stopped."""
-    shutil.copytree(corpus.folder / "corpora" / "review", tmp_path / "corpora" / "review")
+    original, copy = corpus.folder / "corpora" / "review", tmp_path / "corpora" / "review"
+    shutil.copytree(original, copy, ignore=shutil.ignore_patterns("*.sqlite*"))  # the other server has it open
+    with (
+        closing(sqlite3.connect(original / "corpus.sqlite")) as opened,
+        closing(sqlite3.connect(copy / "corpus.sqlite")) as copied,
+    ):
+        opened.backup(copied)
     servers = [start_server(tmp_path)]
     yield servers
     stop_server(servers[-1])
