@@ -223,7 +223,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=1_000)
     parser.add_argument("--folder", type=Path, help="Where the corpus is kept for another run.")
     asked = parser.parse_args()
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = shutil.which("chromium") or shutil.which("chromium-headless-shell")
     if chromium is None:
         raise SystemExit("There is no Chromium. Run `make browser` first.")
     with ExitStack() as stack:

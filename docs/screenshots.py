@@ -173,7 +173,7 @@ def take_workbench(browser: Browser, url: str) -> None:
 
 def main() -> None:
     """Make all pictures."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = shutil.which("chromium") or shutil.which("chromium-headless-shell")
     if chromium is None:
         raise SystemExit("There is no Chromium. Run `make browser` first.")
     IMAGES.mkdir(exist_ok=True)

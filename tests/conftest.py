@@ -1,5 +1,6 @@
 """Shared fixtures: the research data, where it is at hand."""
 
+import gc
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -73,3 +74,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(fit, converged=np.ones_like(fit.converged))
 
     monkeypatch.setattr(linear_solvers, "fit_linear", some_epochs)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of the search for garbage, which would read it again and again."""
+    gc.collect()
+    gc.freeze()

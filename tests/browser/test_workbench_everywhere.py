@@ -143,3 +143,12 @@ def test_every_shortcut_does_something(watched: tuple[Visit, Watched], view: str
         if not watch.sees():
             dead.append(keys)
     assert dead == []
+
+
+def test_a_key_before_a_shortcut_of_two_keys_takes_nothing_from_it(watched: tuple[Visit, Watched]) -> None:
+    page, watch = watched[0].page, watched[1]
+    watch.open("#/townhall/data")
+    page.locator("#view a").first.focus()
+    for key in ("Tab", "x", "g", "g", "c"):
+        page.keyboard.press(key)
+    page.locator("h1", has_text="Compare").wait_for()

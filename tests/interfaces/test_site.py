@@ -201,7 +201,7 @@ def test_the_site_loads_nothing_from_elsewhere(built: Path) -> None:
 
 def test_the_search_works_from_the_file_system(built: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api")
-    if (chromium := shutil.which("chromium")) is None:
+    if (chromium := shutil.which("chromium-headless-shell") or shutil.which("chromium")) is None:
         pytest.skip("Chromium is not installed; `make browser` installs it")
     with playwright.sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])

@@ -54,9 +54,9 @@ export function onKey(event) {
   if (!areOn() && event.key !== "?") return;
   const before = performance.now() - pressed < PAUSE ? first : null;
   const shortcut = (before && found(`${before} ${event.key}`)) ?? found(event.key);
-  first = shortcut || before ? null : event.key;
+  first = !shortcut && begins(event.key) ? event.key : null;
   pressed = performance.now();
-  if (!shortcut && !begins(event.key)) return;
+  if (!shortcut && first === null) return;
   event.preventDefault();
   if (!event.repeat || MOVES.test(event.key)) shortcut?.run(event);
 }
