@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from manylabel.lazy import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["Corpus", "TextClassifier", "__version__", "load_corpus", "write_corpus"]
 

@@ -170,7 +170,8 @@ def test_a_plan_grows_with_the_corpus(folder: Path, capsys: pytest.CaptureFixtur
     seconds = []
     for documents in ("1000000", "2000000"):
         assert run(["plan", "--documents", documents, "--labels", "500", "--method", "nb-binary", "--json"]) == 0
-        seconds.append(json.loads(capsys.readouterr().out)["methods"][0]["seconds"])
+        found = json.loads(capsys.readouterr().out)
+        seconds.append(found["methods"][0]["seconds"] / found["slowness"])  # how busy the computer is differs
     assert seconds[1] == pytest.approx(2 * seconds[0], rel=0.1)
     assert run(["plan", str(folder / "letters.csv"), "--json"]) == 0
     extent = json.loads(capsys.readouterr().out)["extent"]
