@@ -23,7 +23,7 @@ REPOSITORY = "repository/"
 """The folder of the site with files from outside docs that pages link to."""
 LINK = re.compile(r"\]\(([^)#\s]+)?(#[^)\s]*)?\)")
 """A link to a page, to an anchor on it, or to an anchor on the same page."""
-LANGUAGES = {".py": "python", ".toml": "toml", ".service": "ini"}
+LANGUAGES = {".py": "python", ".toml": "toml", ".service": "ini", ".cff": "yaml"}
 
 
 def ordered(folder: str, names: str) -> list[str]:
@@ -35,7 +35,7 @@ NAV: list[Any] = [
     {
         "Start": [
             "index.md",
-            *ordered("start", "what-it-is browser command-line python"),
+            *ordered("start", "what-it-is installing browser command-line python"),
             {"Examples": ["repository/examples/README.md", "repository/examples/"]},
         ]
     },
@@ -50,8 +50,8 @@ NAV: list[Any] = [
                 "By question": ordered(
                     "guides",
                     "which-method scores choosing-a-metric rare-labels small-data label-descriptions language-models "
-                    "many-labels languages encoders own-features reading-and-writing deploying data-engines "
-                    "monitoring updating privacy",
+                    "many-labels time-and-memory languages encoders own-features reading-and-writing deploying "
+                    "data-engines monitoring updating privacy",
                 )
             },
             {
