@@ -102,6 +102,19 @@ written whole or not at all.
 In a workbook every text is stored as text, also where it begins with `=`, `+`, `-` or `@`. CSV and TSV cannot tell a
 text from a formula, and a spreadsheet may run such a cell when it opens the file: write `.xlsx` for spreadsheets.
 """
+METRICS_INTRO = """\
+# Metrics
+
+A metric is a number for how well predicted labels agree with true labels. This page lists all of them; [choosing a
+metric](guides/choosing-a-metric.md) helps to decide which one matters to you. `manylabel evaluate` prints them, and
+`manylabel.metrics` computes them.
+
+*Precision* is the share of the predicted labels that are right, *recall* the share of the true labels that are
+predicted, and *F1* their harmonic mean, 2PR/(P + R). *Micro* averages count all documents and labels together, so that
+frequent labels decide. *Macro* averages are means over labels, so that each label counts the same. Programs differ in
+what they do with empty label sets, labels that never occur, and ties: the column *convention* states what manylabel
+does.
+"""
 CURVES = """
 ## Curves
 
@@ -146,7 +159,11 @@ def methods(pages: Mapping[str, str]) -> str:
         ]
         for m in METHODS.values()
     ]
-    intro = '# Methods\n\n`manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
+    intro = (
+        "# Methods\n\nA method is a named pipeline from texts to labels: features, a model and a decision rule. The default "
+        "is right for most data; [Which method for what?](guides/which-method.md) helps with special cases. To use "
+        'another one: `manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
+    )
     return intro + table(["method", "what it does", "decision rule", "source"], rows)
 
 
@@ -157,7 +174,7 @@ def metrics() -> str:
         table(head, [[f"`{m.name}`", m.title, m.convention, m.source] for m in rows.values()])
         for rows in (METRICS, RANKING_METRICS, HIERARCHICAL_METRICS)
     )
-    intro = "# Metrics\n\nEvery metric, with the convention it follows.\n\n## Metrics of label sets\n\n"
+    intro = METRICS_INTRO + "\n## Metrics of label sets\n\n"
     of_rankings = "\n## Metrics of label rankings\n\nThese need scores: see [ranking.md](ranking.md).\n\n"
     with_ancestors = (
         "\n## Metrics of label sets with their ancestors\n\nThese need a label hierarchy: see "

@@ -173,7 +173,7 @@ COMBINED: tuple[Method, ...] = (
     ),
     Method(
         "ensemble-stacked",
-        "Several methods together, weighed per label by a judge that saw their out-of-fold scores; learned thresholds",
+        "Several methods together, weighted per label by a regression on their out-of-fold scores; learned thresholds",
         _ENSEMBLE,
         "Wolpert 1992",
         cost=Cost(start=0.038, words=2.3, cells=2.3),
