@@ -160,9 +160,9 @@ def methods(pages: Mapping[str, str]) -> str:
         for m in METHODS.values()
     ]
     intro = (
-        "# Methods\n\nA method is a named pipeline from texts to labels: features, a model and a decision rule. The default "
-        "is right for most data; [Which method for what?](guides/which-method.md) helps with special cases. To use "
-        'another one: `manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
+        "# Methods\n\nA method is a named pipeline from texts to labels: features, a model and a decision rule. The "
+        "default is right for most data; [Which method for what?](guides/which-method.md) helps with special cases. "
+        'To use another one: `manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
     )
     return intro + table(["method", "what it does", "decision rule", "source"], rows)
 
