@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 SECONDS = 120
+PATIENCE = 60_000
+"""Milliseconds that a page may take to show something: a computer that runs other tests is slow."""
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Visit:
     requests: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.page.set_default_timeout(PATIENCE)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", lambda one: self.complaints.append(one.text) if one.type == "error" else None)
         self.page.on("request", lambda request: self.requests.append(request.url))

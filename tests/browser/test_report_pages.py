@@ -33,7 +33,6 @@ def visit(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Ite
     """The report, opened once at the width of a desk, and once dark at the width of a phone."""
     width, scheme = request.param
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page.set_default_timeout(15_000)
     visit = Visit(page)
     page.goto(report.as_uri())
     page.wait_for_selector("ml-thresholds ml-chart svg")
