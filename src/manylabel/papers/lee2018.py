@@ -120,7 +120,7 @@ def _accuracies(
         rows[method] = [*entries, Entry(mean)]
     return Experiment(
         "X-11, Table 2",
-        "One label a document: value weights against naive Bayes",
+        "One label per document: value weights against naive Bayes",
         f"Accuracy in {n_folds(plan)} folds stratified by class, mean ± standard deviation over folds. CNAE-9 is the "
         "paper's; oh0 to oh15 stand for its Ohsumed, the ten largest classes of Reuters-21578 documents with one "
         f"label for its New3; nothing stands for Amazon. {LOST}",

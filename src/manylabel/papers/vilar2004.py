@@ -187,7 +187,7 @@ def _unilabel(found: Mapping[str, Mapping[str, Any]]) -> Experiment:
     rows = {name: [Entry(value, paper=printed["error"])] for name, value in error.items()}
     return Experiment(
         "X-2",
-        "One label a document: multinomial naive Bayes with absolute discounting",
+        "One label per document: multinomial naive Bayes with absolute discounting",
         f"Trained on the documents with exactly one label, tested on the {documents} test documents with one.",
         [
             "Tokens are not described: lower-cased runs of letters, title and body, all words.",

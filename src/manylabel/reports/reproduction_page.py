@@ -96,15 +96,25 @@ def _experiment_blocks(experiment: Experiment, tables: bool) -> list[Block]:
 
 def reproduction_markdown(found: Sequence[Reproduction], command: str) -> str:
     """The reproductions as one Markdown document; `command` is what made it."""
-    made = f"Made by `{command}`. [How claims are decided](reproduction.md)."
-    lines = ["# The papers, reproduced", "", made, "", *summary_markdown(found), ""]
+    lines = ["# The papers, reproduced", "", *_introduction(command), "", *summary_markdown(found), ""]
     for one in found:
         lines += [f"## {one.citation}", ""]
         lines += [f"> {note}" for note in one.notes]
         for experiment in one.experiments:
             lines += _experiment_lines(experiment)
-    lines += ["In tables: ours ± standard deviation over repeats, and the paper's figure in [ ].", ""]
     return "\n".join(lines)
+
+
+def _introduction(command: str) -> list[str]:
+    """The first paragraphs of the Markdown document: what it shows, how to read its tables, and what made it."""
+    return [
+        "manylabel follows several papers. This page repeats their experiments, shows our figures beside theirs, and",
+        "gives a verdict on each of their claims. [How claims are decided](reproduction.md) explains the verdicts.",
+        "",
+        "In tables, the first number is ours, with ± its standard deviation over repeats, and the number in [ ] is the",
+        "paper's. Numbers in ( ) are 95 % intervals. X-1 and so on number the experiments. "
+        f"The page is made by `{command}`.",
+    ]
 
 
 def summary_markdown(found: Sequence[Reproduction]) -> list[str]:
