@@ -19,7 +19,7 @@ BUILD_VARIABLES = {
 """What setup.py reads."""
 TERMINAL_VARIABLES = {
     "NO_COLOR": "Any value: print without colours.",
-    "FORCE_COLOR": "Any value: print colours where the output is no terminal.",
+    "FORCE_COLOR": "Any value: print colours even if the output is not a terminal.",
     "COLUMNS": "The width of tables, where it is not known.",
 }
 """What Rich, which prints our tables, reads."""
@@ -33,7 +33,10 @@ EXIT_CODES = {
 INDEX = """\
 # Reference
 
-| | |
+These pages list everything that manylabel offers, to look things up. They are made from the program when the site is
+built. To learn how to use it, begin with [Start](../start/what-it-is.md) and the guides.
+
+| page | what it lists |
 | --- | --- |
 | [Python](api/index.md) | every public class and function |
 | [Command line](commands/index.md) | every command with its options |
@@ -43,9 +46,7 @@ INDEX = """\
 | [Model files](../model-files.md) | what a model file holds |
 | [Exit codes](exit-codes.md) | how a command ended |
 | [Environment variables](environment.md) | what can be set outside a command |
-| [Limits](../limits.md) | how large a file may be |
-
-These pages are made from the program when the site is built.
+| [Limits](../limits.md) | what a file may hold |
 """
 
 
@@ -60,12 +61,13 @@ def pages() -> dict[str, str]:
 
 def _exit_codes() -> str:
     rows = [[code(number), text] for number, text in EXIT_CODES.items()]
+    intro = "# Exit codes\n\nThe number that a command returns to the shell or to the program that called it:\n\n"
     outro = "\nMessages go to standard error, results to standard output. Files are written whole or not at all.\n"
-    return "# Exit codes\n\n" + table(["code", "what happened"], rows) + outro
+    return intro + table(["code", "what happened"], rows) + outro
 
 
 def _variables() -> str:
-    parts = ["# Environment variables\n"]
+    parts = ["# Environment variables\n", "No variable is needed. They change where manylabel looks and how it runs.\n"]
     for title, variables in {
         "When manylabel runs": VARIABLES,
         "When it is installed": BUILD_VARIABLES,

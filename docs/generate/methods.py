@@ -176,7 +176,7 @@ def _ideas(row: Method, page: str) -> Iterator[str]:
             owner = find_class(path)
             text = re.split(r"\n\s*>>> ", owner.__doc__ or "")[0]
             yield f"### {owner.__name__}\n\n{as_markdown(text, ADDRESS)}\n"
-    yield f"[The page of the family](../methods/{page}.md) compares it with its relatives.\n"
+    yield f"[The page of the family](../methods/{page}.md) explains the idea with a picture, and compares relatives.\n"
 
 
 def _cases(row: Method) -> str:
@@ -185,8 +185,8 @@ def _cases(row: Method) -> str:
     cases = [(cells[0], cells[2]) for cells in rows if len(cells) == 3 and re.search(rf"`{row.name}[` ]", cells[1])]
     lines = [f"- {case[0].upper()}{case[1:]}: {_from_here(why)}\n" for case, why in cases]
     more = "[Which method for what?](../guides/which-method.md) compares the methods by case, cost and quality.\n"
-    ours = "" if row.source == "manylabel" else "It is kept as published, to be compared with.\n\n"
-    return "".join(lines) + ("\n" if lines else ours) + more
+    published = "" if row.source == "manylabel" else "It follows its paper and is here for comparison.\n\n"
+    return "".join(lines) + ("\n" if lines else published) + more
 
 
 def _from_here(text: str) -> str:
@@ -238,14 +238,27 @@ def _allowed(section: str, key: str, row: Method) -> str:
 
 def _cost(row: Method) -> str:
     rows = [
-        [size, f"{row.cost.seconds(documents, documents * TERMS, labels):,.1f}"] for size, documents, labels in SIZES
+        [size, _duration(row.cost.seconds(documents, documents * TERMS, labels))] for size, documents, labels in SIZES
     ]
     intro = (
-        f"Estimated seconds of one trial on one thread, at {TERMS} distinct terms per document: three inner folds, one "
+        f"Estimated time of one trial on one thread, at {TERMS} distinct terms per document: three inner folds, one "
         "fit on all documents, a few decision rules, and predictions. [`compare`](../comparing-methods.md) plans with "
         "these estimates; they are right within a factor of two or three.\n\n"
     )
-    return intro + table(["data", "seconds"], rows)
+    return intro + table(["data", "time"], rows)
+
+
+def _duration(seconds: float) -> str:
+    """A rough time in the largest unit of which it has at least two.
+
+    >>> _duration(0.31), _duration(43.2), _duration(593.4), _duration(19_000)
+    ('0.3 s', '43 s', '10 minutes', '5 hours')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:,.0f} hours"
 
 
 def _evidence(row: Method, page: str) -> str:

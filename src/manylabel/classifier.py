@@ -55,10 +55,12 @@ class TextClassifier(TextUpdater):
     Parameters
     ----------
     method : a name in the catalogue, which ``manylabel methods`` prints.
-    features, selection, weighting, model, decision : settings that differ from those of the method, for example
-        ``decision={"rule": "top-k", "k": 3}`` or ``selection={"function": "chi2", "k": 1000}`` to learn from the
-        thousand best terms. `features` may also be a transformer of scikit-learn: if it is fitted, it is used as it is;
-        if not, a copy is fitted to the training documents.
+    features : settings of how texts become terms, where they differ from those of the method; or a transformer of
+        scikit-learn. If it is fitted, it is used as it is; if not, a copy is fitted to the training documents.
+    selection : settings of the selection of terms: ``{"function": "chi2", "k": 1000}`` keeps the thousand best.
+    weighting : settings of the weights of terms, such as ``{"tf": "binary"}``.
+    model : settings of the model, such as ``{"C": 0.5}``.
+    decision : settings of the decision rule, such as ``{"rule": "top-k", "k": 3}``.
     metric : the metric to optimise for (micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, recall@k): the
         decision rule is chosen for it.
     single_label : whether exactly one label is predicted per document, the one with the highest score. None: if every

@@ -45,7 +45,8 @@ class Vectorizer(Transformer):
         are formed.
     stemmer : None or a language of Snowball ("english", "german", ...; "porter" for Porter 1980); "auto" detects the
         language of the texts by their stop words, and does not stem if it finds none: see `stemmer_`.
-    min_df, max_df : the least and the largest number of documents of a term that is kept; an int, or a share (float).
+    min_df : leave out terms of fewer documents than this number (int) or share (float).
+    max_df : leave out terms of more documents than this number (int) or share (float).
     max_features : the largest number of terms; the most frequent ones are kept, ties in alphabetical order.
     fields : count the terms of each field in columns of their own, named ``field:term``. The field "*" is the whole
         document, whose terms keep their names: ``("title", "*")`` adds the words of the title to all words.
