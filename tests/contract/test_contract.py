@@ -153,7 +153,11 @@ def test_single_label(estimator: Any, classes: list[str], X: np.ndarray) -> None
 @each
 def test_one_label_only(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     fitted = clone(estimator).fit(X, Y[:, :1])
-    assert fitted.predict(X).shape == fitted.scores(X).shape == (40, 1)
+    predicted, scores = fitted.predict(X), fitted.scores(X)
+    assert predicted.shape == scores.shape == (40, 1)
+    assert set(predicted.ravel().tolist()) <= {0, 1}
+    assert not np.isnan(scores).any()
+    fitted.check_learned(fitted.learned_state())
 
 
 def test_one_label_with_posteriors_warns(X: np.ndarray, Y: np.ndarray) -> None:
@@ -171,12 +175,15 @@ def test_constant_labels(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     assert not np.isnan(fitted.scores(X)).any()
     if fitted.score_kind is ScoreKind.LOG_ODDS:
         assert (fitted.predict_proba(X)[:, 0] > 0.999).all()
+    fitted.check_learned(fitted.learned_state())
 
 
 @each
 def test_unlabelled_documents_are_kept(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     Y[20:] = 0
-    assert clone(estimator).fit(X, Y).predict(X).shape == (40, 3)
+    fitted = clone(estimator).fit(X, Y)
+    assert fitted.predict(X).shape == (40, 3)
+    assert not np.isnan(fitted.scores(X)).any()
 
 
 @each

@@ -54,6 +54,14 @@ def test_models_of_weighted_documents_come_back(method: str, letters, tmp_path: 
     np.testing.assert_array_equal(again.predict_scores(letters.texts), model.predict_scores(letters.texts))
 
 
+@pytest.mark.parametrize("sets", [[["a"], ["a"], [], []], [["a"]] * 4], ids=["one label", "one that all have"])
+def test_co_training_without_two_labels_to_learn_comes_back(sets: list[list[str]], tmp_path: Path) -> None:
+    texts = ["late bus", "a late bus", "bad road", "a bad road"]
+    model = TextClassifier("mnb-vwco", single_label=False, folds=2).fit(texts, sets)
+    model.save(tmp_path / "m")
+    assert TextClassifier.load(tmp_path / "m").predict(texts) == model.predict(texts) == sets
+
+
 def test_a_name_with_half_a_surrogate_pair_comes_back(tmp_path: Path) -> None:
     model = TextClassifier("nb-binary").fit(["late bus", "bad road"], [["\ud800"], ["roads"]])
     model.save(tmp_path / "m")

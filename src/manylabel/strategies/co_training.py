@@ -16,7 +16,7 @@ from manylabel.models.evidence import ScoreParts, asked_for, placed_parts
 from manylabel.models.score_kinds import Bools, ScoreKind
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.progress import track
-from manylabel.stored import Each, Part, Stored, reals, wholes
+from manylabel.stored import Each, Part, Sizes, Sometimes, Stored, reals, wholes
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.classifier_chain import stratified_folds
 from manylabel.strategies.co_training_views import (
@@ -122,11 +122,12 @@ class CoTraining(TwoClassStrategy):
         "seed": Number(low=0, whole=True),
     }
     start_: BinaryRelevance
-    """Each label from the terms alone. Like all that follows, it has only the labels that are not constant."""
+    """Each label from the terms alone. Like all that follows, it has only the labels that are not constant; without
+    any, there is none."""
     fc_: list[MultiLabelModel]
-    """The feature classifier, as `fit_view` returns it; empty for ``fc="separate"``."""
+    """The feature classifier, as `fit_view` returns it; empty for ``fc="separate"`` and with fewer than two labels."""
     dc_: list[MultiLabelModel]
-    """The dependency classifier, where it is used."""
+    """The dependency classifier, where it is used and there are two labels or more."""
     sweep_: Ints
     prior_: Floats
     """Prior log-odds of the labels, which terms and labels both contain; subtracted once where the two are added."""
@@ -136,11 +137,20 @@ class CoTraining(TwoClassStrategy):
     learned: ClassVar[Mapping[str, Stored]] = {
         "learned_labels_": wholes("learned", below="labels"),
         "sweep_": wholes("learned", below="learned"),
-        "start_": Part(BinaryRelevance, "learned", "terms"),
+        "start_": Sometimes(Part(BinaryRelevance, "learned", "terms")),
         "prior_": reals("learned"),
         "fc_": Each(Part(MultiLabelModel), None),
         "dc_": Each(Part(MultiLabelModel), None),
     }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """Also raise `ValueError` where labels were learned and their start or views are missing."""
+        sizes = super().check_learned(state)
+        if sizes["learned"] and "start_" not in state:
+            raise ValueError("CoTraining.start_ is missing")
+        if sizes["learned"] > 1 and not (state["fc_"] if self.fc == "joint" else state["dc_"]):
+            raise ValueError("CoTraining has no feature classifier")
+        return sizes
 
     def __init__(
         self,
@@ -178,20 +188,17 @@ class CoTraining(TwoClassStrategy):
         """Learn the start and both views; `options` go to the `fit` of the model of the terms."""
         features, targets = self.check_training(X, Y)
         self.learned_labels_ = np.flatnonzero(~self.note_constant_labels(targets.Y))
-        self.sweep_ = label_order(self.sweep, targets.Y, self.seed)
-        self.sweep_ = _renumbered(self.sweep_, self.learned_labels_)
-        if not len(self.learned_labels_):
-            return self
+        self.sweep_ = _renumbered(label_order(self.sweep, targets.Y, self.seed), self.learned_labels_)
         learned = Csr(targets.Y[:, self.learned_labels_])
-        self.start_ = BinaryRelevance(self.model).fit(features, learned, **options)
-        self.prior_ = self._prior(learned)
+        self.prior_, self.fc_, self.dc_ = self._prior(learned), [], []
+        if len(self.learned_labels_):
+            self.start_ = BinaryRelevance(self.model).fit(features, learned, **options)
         if len(self.learned_labels_) > 1:
             self._learn_views(features, learned, options)
         return self
 
     def _learn_views(self, X: Csr, Y: Csr, options: Mapping[str, Any]) -> None:
         shown = Y if self.labels == "true" else self._predicted_out_of_fold(X, Y, options)
-        self.fc_, self.dc_ = [], []
         if self.fc == "joint":
             self.fc_ = fit_view(self.base_model, X, shown, Y, self.label_scale, **options)
         if self.use_dc or self.fc == "separate":
