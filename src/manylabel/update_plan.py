@@ -96,8 +96,12 @@ class UpdatePlan:
                 f"The label {without[0]!r} is to be learned, but none of the documents has it.",
                 remedy="Give documents with the label (former documents: former, --with).",
             )
-        if set(self.changes.split) and not all(part in seen for parts in self.changes.split.values() for part in parts):
-            raise DataError("No document has a part of the label that is split.", remedy="Label documents with it.")
+        for label, parts in self.changes.split.items():
+            if missing := [part for part in parts if part not in seen]:
+                raise DataError(
+                    f"The label {label!r} is split, but no document has its part {missing[0]!r}.",
+                    remedy="Label documents with it.",
+                )
 
     # --- labels -------------------------------------------------------------------------------------------
 

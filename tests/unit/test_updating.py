@@ -121,6 +121,9 @@ def test_what_cannot_be_updated_is_refused_in_a_sentence(svm):
     chained = TextClassifier("mnb-vw-cc").fit(OLD.texts[:40], OLD.label_sets[:40])
     with pytest.raises(UnsupportedError, match=r"mnb-vw-cc learns all labels together, so that it can only rename"):
         chained.update(NEW.texts, NEW.label_sets)
+    counted = TextClassifier("nb-binary").fit(["late bus", "bad road"], [["buses"], ["roads"]])
+    with pytest.raises(DataError, match="The label 'roads' is split, but no document has its part 'paths'"):
+        counted.update(["a bad lane"], [["lanes"]], split={"roads": ["lanes", "paths"]})
 
 
 def test_a_label_is_split_and_others_are_merged(svm):
