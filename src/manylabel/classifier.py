@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast, get_args
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,35 +15,19 @@ from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data.documents import column_names
 from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
-from manylabel.data.label_forms import KINDS, MATRIX_FORMS, SINGLE_FORMS, LabelForm, read_labelled, read_labels
-from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary
+from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labelled, read_labels
+from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
 from manylabel.estimator import unfitted_copy
 from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
-from manylabel.features.pipeline import Documents, FeaturePipeline
+from manylabel.features.pipeline import Documents
 from manylabel.features.transformers import is_transformer
 from manylabel.models.inputs import AdditiveModel, check_weights
 from manylabel.notebook import html_table, shortened
 from manylabel.recipe import SECTIONS, Recipe, with_metric
-from manylabel.stored import (
-    Each,
-    Forest,
-    Mapped,
-    Maybe,
-    Names,
-    Part,
-    Plain,
-    Sizes,
-    Sometimes,
-    Stored,
-    Word,
-    check_state,
-    total,
-    wholes,
-)
-from manylabel.training import EXPECTED, Training, for_one_label, with_described_labels
-from manylabel.updating import UPDATE, TextUpdater, check_additive
+from manylabel.training import Training, for_one_label, with_described_labels
+from manylabel.updating import TextUpdater, check_additive
 
 
 class TextClassifier(TextUpdater):
@@ -80,36 +64,6 @@ class TextClassifier(TextUpdater):
     >>> model.predict(["is the bus late today?"])
     [['buses']]
     """
-
-    learned: ClassVar[Mapping[str, Stored]] = {
-        "recipe_": Plain(),
-        "features_": Part(FeaturePipeline, terms="terms"),
-        "labels_": Names("labels"),
-        "label_form_": Word(get_args(LabelForm)),
-        "label_kind_": Word(tuple(KINDS)),
-        "nodes_": Maybe(Names("nodes")),
-        "parents_": Maybe(Forest("nodes")),
-        "vocabulary_": Maybe(STORED_VOCABULARY),
-        "descriptions_": Sometimes(Maybe(Mapped(Word(empty=True)))),
-        "reading_": Maybe(Plain()),
-        "expected_": Maybe(EXPECTED),
-        "n_documents_": total(),
-        "label_counts_": wholes("labels"),
-        "updates_": Sometimes(Each(UPDATE, None)),
-    }
-
-    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
-        """See `Estimator.check_learned`; a class of the declaration is imported only when a model is read."""
-        from manylabel.decisions.decided import DecidedModel
-
-        declared = {**self.learned, "decided_": Part(DecidedModel, "labels", "terms")}
-        sizes = check_state(type(self).__name__, declared, state)
-        Recipe.from_dict(state["recipe_"])
-        if state["vocabulary_"] is not None:
-            LabelVocabulary.from_dict(state["vocabulary_"])
-        if state["reading_"] is not None:
-            ReadingOptions.from_dict(state["reading_"])
-        return sizes
 
     def __init__(
         self,
@@ -401,6 +355,5 @@ class TextClassifier(TextUpdater):
         for name, values in self._sections().items():
             settings += [f"{name}.{key}={value!r}" for key, value in values.items()]
         rows = {"method": self.method, "settings": shortened(", ".join(settings)) or "the method's own"}
-        if not self.is_fitted:
-            return html_table(type(self).__name__, {**rows, "state": "not fitted"})
-        return html_table(type(self).__name__, {**rows, **self.learned_rows()})
+        state = self.learned_rows() if self.is_fitted else {"state": "not fitted"}
+        return html_table(type(self).__name__, rows | state)

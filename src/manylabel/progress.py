@@ -92,11 +92,6 @@ def interim_figure(name: str, measure: Callable[[], float], steps: int) -> None:
         reader(name, measure(), steps)
 
 
-def current_sink() -> ProgressSink | None:
-    """Where progress is sent now, for a sink that hands on what it gets."""
-    return _sink.get()
-
-
 @contextmanager
 def stage(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A stage of work; the block receives a function to call with the number of steps done since."""

@@ -41,7 +41,7 @@ from manylabel.wording import shown
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
 
-RULE_SETTINGS = ("rules", "rules_effect", "encoder")
+FEATURE_SETTINGS = ("rules", "rules_effect", "encoder")
 """Keys of [features] besides the vectoriser's settings: hand-written keyword rules (the path of a file, or a table of
 labels and queries), whether a match assigns the label or is required for it, and the name or folder of an encoder.
 """
@@ -158,14 +158,13 @@ class Recipe:
         from manylabel.features import TermSelector, Vectorizer, Weighting
 
         row, rule = self._row, self.decision["rule"]
-        outer: Any = find_class(row.model)
-        inside: Any = None if row.inner is None else find_class(row.inner)
+        outer = find_class(row.model)
         fixed = (*BUILT, "folds", "seed", "n_jobs") if self._learns_rule else BUILT
         own = {name: value for name, value in outer.parameter_defaults().items() if name not in fixed}
-        inner = {} if inside is None else inside.parameter_defaults()
-        named = {"members": row.members} if row.members else {} if inside is None else {BASE: None}
+        inner: dict[str, Any] = {} if row.inner is None else find_class(row.inner).parameter_defaults()
+        named = {"members": row.members} if row.members else {} if row.inner is None else {BASE: None}
         return {
-            "features": {**Vectorizer.parameter_defaults(), **dict.fromkeys(RULE_SETTINGS)},
+            "features": {**Vectorizer.parameter_defaults(), **dict.fromkeys(FEATURE_SETTINGS)},
             "selection": TermSelector.parameter_defaults(),
             "weighting": Weighting.parameter_defaults(),
             "model": {**inner, **own, **named, **{f"{INNER}{name}": value for name, value in inner.items()}},
@@ -221,7 +220,8 @@ class Recipe:
         """
         from manylabel.features.reading import CHOSEN_BY_TEXTS
 
-        return {**CHOSEN_BY_TEXTS, **{key: value for key, value in self.features.items() if key not in RULE_SETTINGS}}
+        own = {key: value for key, value in self.features.items() if key not in FEATURE_SETTINGS}
+        return {**CHOSEN_BY_TEXTS, **own}
 
     def read_rules(self) -> str | None:
         """The text of the hand-written keyword rules, checked; None if there are none."""
@@ -276,7 +276,7 @@ class Recipe:
             settings = {key: value for key, value in self.model.items() if key != "members"}
             # Keyword rules wrap a single model, so the model is not averaged with others.
             others = [] if self.features.get("rules") is not None else others
-            outer: Any = find_class(self._row.model)
+            outer = find_class(self._row.model)
             decided: DecidedModel = outer(
                 self._behind_rules(first), tuple(others), self.build_rule(), **{**training, **settings}
             )
@@ -292,13 +292,13 @@ class Recipe:
     @property
     def _learns_rule(self) -> bool:
         """Whether the method's class takes the decision rule and chooses its own settings together with it."""
-        outer: Any = find_class(find_method(self.method).model)
+        outer = find_class(find_method(self.method).model)
         return bool(outer.learns_rule)
 
     def build_model(self) -> MultiLabelModel:
         """The model without its decision rule, not yet fitted; wrapped in keyword rules if there are any."""
         row = self._row
-        outer: Any = find_class(row.model)
+        outer = find_class(row.model)
         if self._learns_rule:
             return self.build().unfitted_model()
         if row.members:
@@ -307,7 +307,7 @@ class Recipe:
             return self._behind_rules(outer(**{**self.model, "members": members}))
         if row.inner is None:
             return self._behind_rules(outer(**self.model))
-        inner: Any = find_class(row.inner)
+        inner = find_class(row.inner)
         own, nested = self._divide(outer.parameter_names(), inner.parameter_names())
         return self._behind_rules(outer(model=inner(**nested), **own))
 

@@ -2,27 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.label_forms import LabelForm, class_values
-from manylabel.data.label_vocabulary import LabelVocabulary, addresses_of
+from manylabel.data.label_forms import KINDS, LabelForm, class_values
+from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary, addresses_of
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Ints, Transformer
 from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FeaturePipeline
 from manylabel.notebook import some_names
+from manylabel.recipe import Recipe
+from manylabel.stored import (
+    Each,
+    Fields,
+    Forest,
+    Mapped,
+    Maybe,
+    Names,
+    Part,
+    Plain,
+    Scalar,
+    Sizes,
+    Sometimes,
+    Stored,
+    Word,
+    check_state,
+    total,
+    wholes,
+)
 from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
     from manylabel.decisions.guarantee import GuaranteeRecord
     from manylabel.evaluation.expected import ExpectedQuality
+
+
+EXPECTED: Stored = Fields(
+    {
+        "documents": total(),
+        "figures": Each(
+            Fields({"metric": Word(), "title": Word(), "value": Scalar(), "low": Scalar(), "high": Scalar()}), None
+        ),
+    }
+)
+"""An `ExpectedQuality` as a model stores it."""
+UPDATE: Stored = Fields(
+    {
+        "at": Word(),
+        "way": Word(),
+        "documents": total(),
+        "former_documents": total(),
+        "added": Names(None),
+        "renamed": Mapped(Word()),
+        "merged": Mapped(Word()),
+        "split": Mapped(Names(None)),
+        "retired": Names(None),
+        "learned": total(),
+        "kept": total(),
+        "notes": Each(Word(), None),
+        "seconds": Scalar(),
+    }
+)
+"""What a model keeps of an update; besides these fields the quality before and after."""
 
 
 class TextModel(Transformer):
@@ -50,6 +98,38 @@ class TextModel(Transformer):
     """The text that describes each label; None where none were given."""
     reading_: dict[str, Any] | None = None
     """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
+    updates_: Sequence[Mapping[str, Any]] = ()
+    """The updates since training, the first one first; `UPDATE` declares them."""
+
+    learned: ClassVar[Mapping[str, Stored]] = {
+        "recipe_": Plain(),
+        "features_": Part(FeaturePipeline, terms="terms"),
+        "labels_": Names("labels"),
+        "label_form_": Word(get_args(LabelForm)),
+        "label_kind_": Word(tuple(KINDS)),
+        "nodes_": Maybe(Names("nodes")),
+        "parents_": Maybe(Forest("nodes")),
+        "vocabulary_": Maybe(STORED_VOCABULARY),
+        "descriptions_": Sometimes(Maybe(Mapped(Word(empty=True)))),
+        "reading_": Maybe(Plain()),
+        "expected_": Maybe(EXPECTED),
+        "n_documents_": total(),
+        "label_counts_": wholes("labels"),
+        "updates_": Sometimes(Each(UPDATE, None)),
+    }
+
+    def check_learned(self, state: Mapping[str, Any]) -> Sizes:
+        """See `Estimator.check_learned`; a class of the declaration is imported only when a model is read."""
+        from manylabel.decisions.decided import DecidedModel
+
+        declared = {**self.declared(), "decided_": Part(DecidedModel, "labels", "terms")}
+        sizes = check_state(type(self).__name__, declared, state)
+        Recipe.from_dict(state["recipe_"])
+        if state["vocabulary_"] is not None:
+            LabelVocabulary.from_dict(state["vocabulary_"])
+        if state["reading_"] is not None:
+            ReadingOptions.from_dict(state["reading_"])
+        return sizes
 
     # ---- labels ------------------------------------------------------------------------------------------------------
 

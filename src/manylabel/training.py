@@ -22,24 +22,12 @@ from manylabel.memory import table_bytes
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
-from manylabel.stored import Each, Fields, Scalar, Stored, Word, total
 from manylabel.strategies.weighted_member import reads_vectors
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
     from manylabel.decisions.described import DescribedModel
     from manylabel.evaluation.expected import ExpectedQuality
-
-
-EXPECTED: Stored = Fields(
-    {
-        "documents": total(),
-        "figures": Each(
-            Fields({"metric": Word(), "title": Word(), "value": Scalar(), "low": Scalar(), "high": Scalar()}), None
-        ),
-    }
-)
-"""An `ExpectedQuality` as a model stores it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -117,19 +105,31 @@ class Training:
             sample_weight = None if sample_weight is None else sample_weight[train]
             moments = None if moments is None else moments[train]
         learned = self._learn_features(documents, Y, labels, terms, descriptions)
-        facts = self._facts(learned, Y, parents)
-        if deadline is not None:
-            facts["deadline"] = deadline
+        facts = self._facts(learned, Y, parents, deadline)
         unlearned = None if held_out is None else (self.pipeline.transform(held_out[0]), held_out[1])
+        splits = None if moments is None else _time_ordered(moments, self.folds)
+        self._learn_model(learned, Y, facts, unlearned, splits, sample_weight)
+        return self
+
+    def _learn_model(
+        self,
+        learned: Learned,
+        Y: Csr,
+        facts: Facts,
+        held_out: tuple[Csr, Csr] | None,
+        splits: Sequence[tuple[Ints, Ints]] | None,
+        sample_weight: Floats | None,
+    ) -> None:
+        """Fit the model with its rule; the pipeline keeps the views of the documents that it chose to read."""
         with stage("Learning"):
             self.decided.fit(
                 learned.X,
                 Y,
-                held_out=unlearned,
+                held_out=held_out,
                 fold_features=learned.in_folds,
                 report=self._keep_unseen if self.predicts_unseen else None,
                 most_scores=table_bytes(self.memory, 8 * MOST_SCORES) // 8,
-                splits=None if moments is None else _time_ordered(moments, self.folds),
+                splits=splits,
                 **self.decided.wanted(facts),
                 **({} if sample_weight is None else {"sample_weight": sample_weight}),
             )
@@ -138,7 +138,6 @@ class Training:
         chosen = None if self.decided.choice_ is None else self.decided.choice_["settings"].get("views")
         if chosen:
             self.pipeline.views_ = facts["views"].kept(list(chosen))
-        return self
 
     def _run_undocumented(
         self,
@@ -197,11 +196,13 @@ class Training:
             self.recipe.read_vectors(self.decided, self.pipeline.vectors_.dimensions)
         return learned
 
-    def _facts(self, learned: Learned, Y: Csr, parents: Ints | None) -> Facts:
-        """What is known about the corpus besides X and Y."""
+    def _facts(self, learned: Learned, Y: Csr, parents: Ints | None, deadline: Deadline | None) -> Facts:
+        """What is known about the corpus besides X and Y, and the time that there is."""
         facts: Facts = {**learned.facts}
         if parents is not None:
             facts["parents"] = parents
+        if deadline is not None:
+            facts["deadline"] = deadline
         if learned.counts is not None:
             of_counts = self.decided.counts_of_counts(learned.counts, Y)
             if of_counts is not None:
@@ -217,8 +218,7 @@ class Training:
 
         if self.unseen is None:
             return None
-        metrics = [] if self.decided.choice_ is None else [self.decided.choice_["metric"]]
-        found = expected_quality(*self.unseen, metrics, self.seed)
+        found = expected_quality(*self.unseen, self.decided.chosen_metrics, self.seed)
         return {**found, "order": "time"} if self.is_time_ordered else found
 
 

@@ -19,38 +19,16 @@ from manylabel.features.pipeline import Documents
 from manylabel.models.inputs import AdditiveModel
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import Recipe
-from manylabel.stored import Each, Fields, Mapped, Names, Scalar, Stored, Word, total
 
 if TYPE_CHECKING:  # predicting starts faster without what only an update needs
     from manylabel.decisions.updated import Updated
     from manylabel.update_plan import LabelledX, UpdatePlan
-
-UPDATE: Stored = Fields(
-    {
-        "at": Word(),
-        "way": Word(),
-        "documents": total(),
-        "former_documents": total(),
-        "added": Names(None),
-        "renamed": Mapped(Word()),
-        "merged": Mapped(Word()),
-        "split": Mapped(Names(None)),
-        "retired": Names(None),
-        "learned": total(),
-        "kept": total(),
-        "notes": Each(Word(), None),
-        "seconds": Scalar(),
-    }
-)
-"""What a model keeps of an update; besides these fields the quality before and after."""
 
 
 class TextUpdater(TextPredictor):
     """The updating part of `TextClassifier`."""
 
     seed: int
-    updates_: Sequence[Mapping[str, Any]] = ()
-    """The updates since training, the first one first; `UPDATE` declares them."""
 
     def merge(self, other: Self) -> Self:
         """A new classifier, the same as one fitted on the documents of both.
@@ -159,7 +137,7 @@ class TextUpdater(TextPredictor):
             return {"before": None, "after": None, "after_all": None, "labels": []}
         Y = plan.matrix(plan.given)
         after, rows = plan.decided_after(done)
-        metrics = [] if self.decided_.choice_ is None else [self.decided_.choice_["metric"]]
+        metrics = self.decided_.chosen_metrics
         known = np.arange(len(plan.columns))
 
         def quality(Y_true: Csr, Y_pred: Csr) -> Any:
@@ -176,7 +154,7 @@ class TextUpdater(TextPredictor):
         """Set what the update learned, and the names, numbers and expected quality that follow from it."""
         from manylabel.evaluation.expected import expected_quality
 
-        metrics = [] if self.decided_.choice_ is None else [self.decided_.choice_["metric"]]
+        metrics = self.decided_.chosen_metrics
         renamed_alone = plan.way == "names" and len(plan.columns) == len(self.labels_)
         self.decided_ = done.decided
         if not renamed_alone:  # otherwise it was measured on the same labels

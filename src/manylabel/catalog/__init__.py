@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from manylabel.catalog import combined, linear, naive_bayes, nonlinear
 from manylabel.catalog.method import Method
@@ -64,7 +65,7 @@ def method_over(name: str, base: str | None) -> Method:
         raise ParameterError(f"{name} has no model inside that model.base could replace. Methods that have: {others}.")
     if inside.inner is not None or inside.members:
         raise ParameterError(f"model.base must be a method of one model, such as svm, nb-binary or knn, not {base}.")
-    outer = find_class(row.model).parameter_names()  # type: ignore[attr-defined]
+    outer = find_class(row.model).parameter_names()
     own = {f"model.{key}" for key in outer}
     search = {key: values for key, values in row.search.items() if key in own or not key.startswith("model.")}
     search |= {key: values for key, values in inside.search.items() if key.startswith("model.") and key not in own}
@@ -80,7 +81,7 @@ def method_over(name: str, base: str | None) -> Method:
 
 
 @cache
-def find_class(path: str) -> type:
+def find_class(path: str) -> type[Any]:
     """The class behind ``module:Name``."""
     module, _, name = path.partition(":")
     found = getattr(import_module(module), name)

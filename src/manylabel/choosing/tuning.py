@@ -186,7 +186,7 @@ def _groups(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 def _loosened(recipe: Recipe) -> Recipe:
     """The recipe with the model's `trial_settings`: solved just precisely enough to choose between settings."""
-    model: Any = find_class(find_method(recipe.method).model)
+    model = find_class(find_method(recipe.method).model)
     return replace(recipe, model={**model.trial_settings, **recipe.model})
 
 

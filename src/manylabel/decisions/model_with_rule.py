@@ -123,6 +123,11 @@ class ModelWithRule(MultiLabelModel):
         """The name of the model."""
         return self.model.member_name
 
+    @property
+    def chosen_metrics(self) -> list[str]:
+        """The metric that the rule was chosen for, in a list; none for rules that were not chosen."""
+        return [] if self.choice_ is None else [self.choice_["metric"]]
+
     # --- some labels --------------------------------------------------------------------------------------
 
     def of_labels(self, columns: Ints) -> Self:

@@ -150,7 +150,7 @@ class UpdateReport(Record):
     labels_before: int
     labels: int
     update: Mapping[str, Any]
-    """What the model keeps of the update, see `manylabel.updating.UPDATE`."""
+    """What the model keeps of the update, see `manylabel.text_model.UPDATE`."""
     remark: str | None
     """A sentence where training documents are missing among the former ones."""
     skipped: list[str]

@@ -268,7 +268,6 @@ class ShardedTraining:
         whole: Tables,
         unseen: list[tuple[Csr, Csr]],
     ) -> TextClassifier:
-        metrics = [] if decided.choice_ is None else [decided.choice_["metric"]]
         classifier = TextClassifier.from_recipe(
             self.recipe, single_label=self.single_label, seed=self.seed, n_jobs=self.n_jobs, memory=self.memory
         )
@@ -284,7 +283,7 @@ class ShardedTraining:
                 "parents_": None,
                 "vocabulary_": None,
                 "reading_": self.corpus.reading.as_dict(),
-                "expected_": expected_quality(*unseen[0], metrics, self.seed) if unseen else None,
+                "expected_": expected_quality(*unseen[0], decided.chosen_metrics, self.seed) if unseen else None,
                 "n_documents_": whole.documents,
                 "label_counts_": whole.label_documents,
             }
