@@ -56,6 +56,15 @@ def as_csr(X: Any, name: str = "A sparse matrix") -> Csr:
     return table
 
 
+def rows_of_cells(table: Csr) -> Ints:
+    """The row of each stored cell of a table.
+
+    >>> rows_of_cells(Csr([[1, 0, 2], [0, 0, 0], [0, 3, 0]])).tolist()
+    [0, 0, 2]
+    """
+    return np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+
+
 def check_sparse(X: Any, name: str = "A sparse matrix") -> None:
     """Raise `DataError` unless the arrays of a sparse matrix fit together and name cells inside it.
 

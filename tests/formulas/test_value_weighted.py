@@ -11,7 +11,6 @@ from manylabel.features.information_weights import (
     kl_value_weights,
     normalise,
     two_class_weights,
-    value_log_probabilities,
 )
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
@@ -74,14 +73,8 @@ def test_edge_cases_of_weights() -> None:
         kl_value_weights(THREE_BINS, "klsplit")  # type: ignore[arg-type]
 
 
-def test_value_probabilities() -> None:
-    """E-4: P(a_ij|c) = (n_ijc + 1)/(N_c + B)."""
-    expected = (THREE_BINS + 1) / (np.array([40, 60]) + 3)
-    np.testing.assert_allclose(np.exp(value_log_probabilities(THREE_BINS)), expected)
-
-
 def test_toy_classifier() -> None:
-    """E-5: weights and P(y = 1) of the six documents, B = 3, categorical, kl_split, m = 1, global."""
+    """E-4, E-5: weights and P(y = 1) of the six documents, B = 3, categorical, kl_split, m = 1, global."""
     model = ValueWeightedNaiveBayes(**REFERENCE, target="classes").fit(TOY, TARGET)  # type: ignore[arg-type]
     weights = [3.152078, 1.524891, 0.504180, 0.314672, 0, 0.504180]
     np.testing.assert_allclose(model.value_weights_, weights, atol=5e-7)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from manylabel.features.discretize import bin_numbers
-from manylabel.features.information_weights import kl_value_weights, normalise, value_log_probabilities
+from manylabel.features.information_weights import kl_value_weights, normalise
 from manylabel.models.value_weighted_nb import ValueWeightedNaiveBayes
 
 
@@ -45,7 +45,7 @@ class Literal:
             categorical = self.event == "categorical" or not is_word[i]
             W[i, :B] = kl_value_weights(n, self.weight, self.m, N_c)
             used[i, :B] = (n.sum(axis=1) > 0) | (self.weight == "none")
-            log_p[i, :B] = value_log_probabilities(n, N_c) if categorical else words[i]
+            log_p[i, :B] = np.log((n + 1) / (N_c + B)) if categorical else words[i]
             used[i, 0] &= categorical
         W = self.normalised(np.where(used, W, 0.0), used, is_word)
         scores = np.tile(np.log((N_c + 1) / (N_c.sum() + n_classes)), (len(X_test), 1))

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, rows_of_cells
 from manylabel.exceptions import ParameterError
 
 TermWeight = Literal["ig", "kl", "none"]
@@ -44,28 +44,6 @@ def mutual_information(counts: npt.ArrayLike) -> Floats:
     used = p > 0
     found = np.where(used, p * np.log(np.where(used, p, 1.0) / np.where(used, independent, 1.0)), 0.0)
     return _clean(found.sum(axis=(-2, -1)))
-
-
-def split_information(counts: npt.ArrayLike) -> Floats:
-    """The entropy of a feature, −Σ_j P(a_j) log P(a_j), in nats, from counts of shape (…, values, classes)."""
-    n = np.asarray(counts, dtype=np.float64).sum(axis=-1)
-    p = n / np.maximum(n.sum(axis=-1, keepdims=True), 1e-300)
-    return np.asarray(-np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0).sum(axis=-1))
-
-
-def kl_feature_weights(counts: npt.ArrayLike) -> Floats:
-    """Weights ω_i of features, mean 1, from counts of shape (features, values, classes).
-
-    ω_i = (1/Z) [ Σ_j P(a_ij) KL(C|a_ij) ] / [ −Σ_j P(a_ij) log P(a_ij) ]
-
-    A feature of a single value has weight 0. Source: Lee, Gutierrez & Dou 2011.
-
-    >>> kl_feature_weights([[[30, 30], [8, 12], [2, 18]], [[20, 30], [15, 20], [5, 10]]]).round(6).tolist()
-    [1.935589, 0.064411]
-    """
-    split = split_information(counts)
-    information = mutual_information(counts)
-    return mean_one(np.where(split > ROUNDING, information / np.where(split > ROUNDING, split, 1.0), 0.0))
 
 
 def mean_one(weights: npt.ArrayLike) -> Floats:
@@ -102,7 +80,7 @@ def presence_weights(
         return np.ones(n_terms)
     N = N_c.sum()
     df = np.asarray(np.bincount(class_terms.indices, weights=class_terms.data, minlength=n_terms), dtype=np.float64)
-    row = np.repeat(np.arange(class_terms.shape[0]), np.diff(class_terms.indptr))
+    row = rows_of_cells(class_terms)
     both, term = class_terms.data.astype(np.float64), class_terms.indices
     missing = np.maximum(N_c[row] - both, 0.0)
     cells = _cell(both, df[term], N_c[row], N) + _cell(missing, N - df[term], N_c[row], N)
@@ -231,17 +209,6 @@ def normalise(weights: npt.ArrayLike, norm: Norm = "global", occupied: npt.Array
         return np.asarray(w * (used.sum() / kept.sum()))
     total = kept.sum(axis=-1, keepdims=True)
     return np.asarray(w * np.where(total > 0, used.sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1.0), 1.0))
-
-
-def value_log_probabilities(counts: npt.ArrayLike, class_documents: npt.ArrayLike | None = None) -> Floats:
-    """The log-probabilities log P(a_ij|c) = log (n_ijc + 1)/(N_c + B) from counts of shape (…, B values, classes).
-
-    >>> np.exp(value_log_probabilities([[3, 0], [0, 2]])).round(4).tolist()
-    [[0.8, 0.25], [0.2, 0.75]]
-    """
-    n = np.asarray(counts, dtype=np.float64)
-    totals = n.sum(axis=-2) if class_documents is None else np.asarray(class_documents, dtype=np.float64)
-    return np.asarray(np.log(n + 1.0) - np.log(totals[..., np.newaxis, :] + n.shape[-2]))
 
 
 def _cell(n: Floats, n_t: Floats, n_c: Floats, N: float) -> Floats:

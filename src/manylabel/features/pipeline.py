@@ -137,24 +137,11 @@ class FeaturePipeline(Estimator):
         """
         given = documents_given = read_documents(documents)
         self.vectorizer_ = self.kept_ = self.n_columns_ = self.column_names_ = None
-        names: Sequence[str] | None
         if is_transformer(self.features):
             self.transformer_ = DocumentTransformer(self.features)
             with stage("Reading documents"):
                 given = self.transformer_.fit_transform(given, Y)
-        if isinstance(given, Csr):
-            if given.shape[1] == 0:
-                raise DataError(f"The matrix has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
-            counts = pruned = given
-            self.n_columns_, names = given.shape[1], terms
-            self.column_names_ = stored_names(terms, given.shape[1]) if self.transformer_ is None else None
-        else:
-            self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
-            with stage("Reading words"):
-                counts = self.vectorizer_.count([*given, *further_texts])
-                counts = Csr(counts[: len(given)]) if further_texts else counts
-                pruned = self.vectorizer_.prune(counts)
-            names = self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
+        counts, pruned, names = self._count(given, terms, further_texts)
         is_counts = not has_negative(pruned)
         selection = self.selection if is_counts or must_select else None
         X = self._select(pruned, Y, selection)
@@ -172,14 +159,30 @@ class FeaturePipeline(Estimator):
             facts |= OfferedViews.facts(self.vectorizer_, given)
         return Learned(_beside(X, further), None if self.weighting else unpruned, facts, in_folds, is_counts)
 
+    def _count(
+        self, given: Documents, terms: Sequence[str] | None, further_texts: Sequence[str]
+    ) -> tuple[Csr, Csr, Sequence[str] | None]:
+        """The counts of all terms, those of the terms that are not pruned, and their names; a matrix as it is given."""
+        if isinstance(given, Csr):
+            if given.shape[1] == 0:
+                raise DataError(f"The matrix has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
+            self.n_columns_ = given.shape[1]
+            self.column_names_ = stored_names(terms, given.shape[1]) if self.transformer_ is None else None
+            return given, given, terms
+        self.vectorizer_ = Vectorizer(**{"n_jobs": self.n_jobs, **(self.features or {})})
+        with stage("Reading words"):
+            counts = self.vectorizer_.count([*given, *further_texts])
+            counts = Csr(counts[: len(given)]) if further_texts else counts
+            pruned = self.vectorizer_.prune(counts)
+        return counts, pruned, self.vectorizer_.terms_ if self.vectorizer_.n_hashes is None else None
+
     def fit_counts(self, counts: Csr, Y: Csr, *, has_vocabulary: bool, further: Csr | None = None) -> Learned:
         """Learn terms and weights from rows of a larger corpus whose terms were all counted before.
 
         With a vocabulary the columns are terms, and those that no training document has are dropped; without one
         (hashed terms, ready-made counts) every column is kept until selection. `further` are columns behind the terms.
         """
-        self.vectorizer_, self.keywords_, self.n_columns_ = None, None, None
-        self.kept_ = None
+        self.vectorizer_ = self.keywords_ = self.n_columns_ = self.kept_ = None
         X = seen = counts
         if has_vocabulary:
             self.kept_ = np.bincount(counts.indices, minlength=counts.shape[1]) > 0

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints, Transformer, as_csr
+from manylabel.estimator import Csr, Floats, Ints, Transformer, as_csr, rows_of_cells
 from manylabel.exceptions import DataError
 from manylabel.kernels.canonical import canonical
 from manylabel.parameters import Constraint, OneOf
@@ -119,8 +119,7 @@ class Weighting(Transformer):
         """The weighted documents; a weight of 0 is not stored."""
         self.check_fitted()
         given, X = X, self._checked(X)
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        values = self._weigh(X.indices, X.data.astype(self.dtype), rows, X.shape[0])
+        values = self._weigh(X.indices, X.data.astype(self.dtype), rows_of_cells(X), X.shape[0])
         weighted = Csr((values, X.indices, X.indptr), shape=X.shape)
         weighted.has_sorted_indices = X.has_sorted_indices
         return self.framed(weighted if values.all() else canonical(weighted, keep_zeros=False), given)

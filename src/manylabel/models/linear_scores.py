@@ -134,6 +134,6 @@ def by_term(values: Floats, pattern: Csr) -> Csr:
     return Csr(Csr((values[kept], pattern.indices[kept], indptr), shape=pattern.shape).T.tocsr())
 
 
-def rows_of(table: Csr) -> Ints:
-    """The row of each stored value of a CSR table."""
-    return np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+def scaled_rows(table: Csr, factors: Floats) -> Csr:
+    """The table with each row multiplied by a factor."""
+    return Csr((table.data * np.repeat(factors, np.diff(table.indptr)), table.indices, table.indptr), shape=table.shape)

@@ -1,4 +1,4 @@
-"""Smoothing of word probabilities: class priors, absolute discounting with its discount b, and Lidstone."""
+"""Priors of classes, and the discount b of absolute discounting from counts of counts."""
 
 from __future__ import annotations
 
@@ -132,38 +132,3 @@ def _leaving_one_out(n: Mapping[int, int]) -> float:
         else:
             high = middle
     return (low + high) / 2
-
-
-def absolute_discounting(counts: Floats, unigram: Floats, b: float) -> Floats:
-    """p(w|c) of each row c of a dense table of counts, by absolute discounting with unigram interpolation.
-
-    p(w|c) = max(0, (N_cw − b)/N_c+) + p(w) M_c,   M_c = Σ_w min(b, N_cw) / N_c+
-
-    Source: Vilar, Castro & Sanchis 2004, eq. 19-21, where M_c = b |{w : N_cw > 0}| / N_c+; ours is the mass
-    really taken, the same number for whole counts, so that fractional counts sum to one too. A class without
-    any word has p(w|c) = p(w). The models compute the same through a sparse difference; this is the
-    definition they are tested against.
-
-    >>> unigram = np.array([6, 1, 1, 1, 1, 1]) / 11
-    >>> china = absolute_discounting(np.array([[5.0, 1, 1, 1, 0, 0]]), unigram, b=0.5)
-    >>> china.round(6).tolist()
-    [[0.698864, 0.085227, 0.085227, 0.085227, 0.022727, 0.022727]]
-    """
-    total = counts.sum(axis=1, keepdims=True)
-    empty = total == 0
-    safe = np.where(empty, 1.0, total)
-    taken = np.where(empty, 1.0, np.minimum(b, counts).sum(axis=1, keepdims=True) / safe)
-    return np.asarray(np.maximum(0.0, counts - b) / safe + unigram * taken, dtype=np.float64)
-
-
-def lidstone(counts: Floats, alpha: float = 1.0) -> Floats:
-    """p(w|c) = (N_cw + α)/(N_c+ + α V) of each row c of a dense table of counts; α = 1 is Laplace's add-one.
-
-    Source: Manning, Raghavan & Schütze 2008, eq. 13.7.
-
-    >>> lidstone(np.array([[5.0, 1, 1, 1, 0, 0]]))[0].tolist() == [n / 14 for n in (6, 2, 2, 2, 1, 1)]
-    True
-    """
-    return np.asarray(
-        (counts + alpha) / (counts.sum(axis=1, keepdims=True) + alpha * counts.shape[1]), dtype=np.float64
-    )
