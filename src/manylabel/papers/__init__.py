@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from manylabel.evaluation.findings import Experiment
 from manylabel.exceptions import UnknownNameError
@@ -34,8 +34,8 @@ class Paper(Protocol):
         """The experiments, from the outcomes of all jobs."""
 
 
-def find_paper(name: str) -> Any:
+def find_paper(name: str) -> Paper:
     """The module of a paper; the error about an unknown name suggests the nearest one."""
     if name not in PAPERS:
         raise UnknownNameError("paper", name, PAPERS)
-    return import_module(f"manylabel.papers.{name}")
+    return cast(Paper, import_module(f"manylabel.papers.{name}"))

@@ -117,10 +117,10 @@ def thirty_classes() -> tuple[Corpus, list[str]]:
 
 
 @lru_cache(maxsize=1)
-def one_facet(facet: str = "works-with") -> tuple[Corpus, list[str]]:
-    """The packages that have a tag of the facet, and its tags."""
+def one_facet() -> tuple[Corpus, list[str]]:
+    """The packages that have a tag of the facet ``works-with``, and its tags."""
     corpus = load("debtags").corpus
-    names = [name for name in corpus.label_names if name.startswith(f"{facet}::")]
+    names = [name for name in corpus.label_names if name.startswith("works-with::")]
     return _with_any(corpus, names), names
 
 

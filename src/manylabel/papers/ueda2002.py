@@ -18,6 +18,7 @@ from manylabel.papers.ueda2002_runs import (
     REUTERS,
     RULES,
     SIZES,
+    TABLES,
     VOTERS,
     Results,
     compare_times,
@@ -30,7 +31,6 @@ QUICK_SECONDS = {**SECONDS, "SVM": 1.2, "NN": 1.0}
 FEWER = {"NB": 0.5, "kNN": 0.5, "PMM1": 0.6, "PMM2": 0.6, "SVM": 0.4, "NN": 0.9}
 """What share of the time 500 documents take; a network needs more epochs for them."""
 SLOW = ("SVM", "NN")
-TABLES = {2000: "table1", 500: "table2"}
 
 
 def jobs(plan: Plan) -> list[Job]:
@@ -132,7 +132,9 @@ def _table(results: Results, size: int, rule: str) -> Sheet:
     rows = {}
     for method in METHODS:
         entries = [
-            Entry.over(results.values(problem, size, method, rule), *results.paper(problem, size, method, printed))
+            Entry.over(
+                results.values(problem, size, method, rule), *(results.paper(problem, size, method) if printed else ())
+            )
             for problem in PROBLEMS
         ]
         mean = results.paper_mean(size, method) if printed else None

@@ -221,20 +221,14 @@ class Results:
 
     # --- the paper's ------------------------------------------------------------------------------------------
 
-    def paper(
-        self, problem: str, size: int, method: str, table: Mapping[str, Any] | None = None
-    ) -> tuple[float, float] | tuple[None, None]:
-        """The paper's mean and standard deviation out of one of its tables; nothing without a table."""
-        if table is None:
-            return None, None
-        column = self.printed["problems"].index(problem)
+    def paper(self, problem: str, size: int, method: str) -> tuple[float, float]:
+        """The paper's mean and standard deviation."""
+        table, column = self.printed[TABLES[size]], self.printed["problems"].index(problem)
         return table["mean"][method][column], table["sd"][method][column]
 
     def paper_score(self, problem: str, size: int, method: str) -> float:
         """The paper's mean."""
-        score = self.paper(problem, size, method, self.printed[TABLES[size]])[0]
-        assert score is not None
-        return score
+        return self.paper(problem, size, method)[0]
 
     def paper_mean(self, size: int, method: str) -> float:
         """The mean of the paper's figures over the six problems at hand."""
