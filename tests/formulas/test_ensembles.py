@@ -162,6 +162,14 @@ def test_a_judge_of_all_labels_learns_that_one_speaks_for_another() -> None:
     assert every > 0.95
 
 
+def test_the_members_scores_of_unseen_documents_keep_within_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scores of both members, eight bytes each, for 6 of the 20 documents and both labels."""
+    X, Y = Csr(np.arange(40.0).reshape(20, 2)), Csr(np.tile([[1, 0], [0, 1]], (10, 1)))
+    monkeypatch.setattr("manylabel.strategies.ensemble.WORKING_MEMORY", 8 * 2 * 6 * 2)
+    scores, rows = Ensemble((Column(), Column()), folds=2)._members_out_of_fold(X, Y, 2, {})
+    assert (scores.shape, len(rows)) == ((2, 6, 2), 6)
+
+
 def test_members_are_chosen_by_name() -> None:
     changed = parse_settings(['model.members=["svm", "nb-app"]', "model.combine=votes"])
     recipe = Recipe.of("ensemble", changed)

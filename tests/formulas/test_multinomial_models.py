@@ -166,6 +166,8 @@ def test_counts_of_counts_from_before_pruning() -> None:
     assert model.discount_ == pytest.approx(10 / 18)
     assert not model.discount_is_fallback_
     assert model.partial_fit(counts, np.eye(2)).discount_ == pytest.approx(10 / 18)
+    in_pieces = MultinomialNaiveBayes().partial_fit(counts, np.eye(2), counts_of_counts=N_R)
+    assert in_pieces.partial_fit(counts, np.eye(2)).discount_ == pytest.approx(10 / 18)
     other = MultinomialNaiveBayes().fit(counts, np.eye(2), counts_of_counts=N_R)
     assert model.merge(other).discount_ == pytest.approx(10 / 18)
     with pytest.raises(DataError, match="different counts of counts"):

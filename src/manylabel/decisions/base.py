@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
 import numpy as np
 from scipy import sparse
 
-from manylabel.decisions.candidates import best_candidates, dense_candidates, rows_of_cells
+from manylabel.decisions.candidates import best_candidates, dense_candidates
 from manylabel.decisions.cross_fitting import FOLDS, CrossFitted, compared_rows
-from manylabel.estimator import Csr, Estimator, Floats, Ints, unfitted_copy
+from manylabel.estimator import Csr, Estimator, Floats, Ints, rows_of_cells, unfitted_copy
 from manylabel.exceptions import DecisionError
 from manylabel.models import label_axis
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel

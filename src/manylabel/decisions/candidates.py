@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, rows_of_cells
 from manylabel.models.score_kinds import Bools
 
 
@@ -50,8 +50,3 @@ def pooled_candidates(scores: Csr, Y: Csr, impossible: float) -> tuple[Floats, C
     behind = np.arange(len(others)) - np.repeat(np.cumsum(missed) - missed, missed) + sizes[others]
     cells = np.concatenate([rows[hits], others]), np.concatenate([place[hits], behind])
     return table, Csr((np.ones(len(cells[0]), dtype=np.int8), cells), shape=table.shape)
-
-
-def rows_of_cells(table: Csr) -> Ints:
-    """The row of each stored value."""
-    return np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))

@@ -29,8 +29,8 @@ import numpy as np
 
 from manylabel.decisions.base import FALLBACK, DecisionRule, floor, possible
 from manylabel.decisions.calibration import Calibration, open_scores
-from manylabel.decisions.candidates import dense_candidates, pooled_candidates, rows_of_cells
-from manylabel.estimator import Csr, Floats
+from manylabel.decisions.candidates import dense_candidates, pooled_candidates
+from manylabel.estimator import Csr, Floats, rows_of_cells
 from manylabel.exceptions import DecisionError, ParameterError
 from manylabel.models.base import WORKING_MEMORY, row_batches
 from manylabel.models.label_thresholds import clear_threshold

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from manylabel.decisions.base import DecisionRule, decidable_scores, floor
-from manylabel.decisions.candidates import dense_candidates, rows_of_cells
+from manylabel.decisions.candidates import dense_candidates
 from manylabel.decisions.cross_fitting import CrossFitted
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold, scored_rows
 from manylabel.models.score_kinds import Bools

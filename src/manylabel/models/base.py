@@ -6,7 +6,7 @@ batches and scikit-learn's interface are implemented here once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -19,13 +19,7 @@ from manylabel.features.facts import FACTS
 from manylabel.models.changing import ChangingModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, removal_evidence
 from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
-from manylabel.models.score_kinds import (
-    Bools,
-    ScoreKind,
-    natural_decisions,
-    on_an_open_scale,
-    probabilities,
-)
+from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, on_an_open_scale, probabilities
 from manylabel.models.smoothing import counts_of_counts, label_log_odds
 from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, finite_reals, total
 
@@ -45,6 +39,13 @@ def row_batches(n_rows: int, n_columns: int, working_memory: int = WORKING_MEMOR
     size = max(1, working_memory // (24 * max(1, n_columns)))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
+
+
+def document_scorers(models: Iterable[MultiLabelModel]) -> list[DocumentScorer] | None:
+    """The functions of several models that score one document; None where one of them has none."""
+    scorers = [model.document_scorer() for model in models]
+    found = [scorer for scorer in scorers if scorer is not None]
+    return found if len(found) == len(scorers) else None
 
 
 class MultiLabelModel(ChangingModel):
@@ -385,9 +386,8 @@ class MultiLabelModel(ChangingModel):
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "classifier"
-        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True)
         # Counts say nothing of blobs in the plane, on which scikit-learn's checks measure accuracy.
-        tags.classifier_tags.poor_score = self.needs_counts
+        tags.classifier_tags = ClassifierTags(multi_class=True, multi_label=True, poor_score=self.needs_counts)
         tags.target_tags.required = True
         tags.input_tags.positive_only = self.needs_counts
         return tags

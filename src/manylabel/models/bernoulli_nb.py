@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, rows_of_cells
 from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.exported import ExportedScores
-from manylabel.models.linear_scores import LinearScores, by_term, rows_of
+from manylabel.models.linear_scores import LinearScores, by_term
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
 from manylabel.models.smoothing import class_log_prior
 from manylabel.parameters import Constraint, Number, OneOf
@@ -101,7 +101,7 @@ def presence(X: Csr) -> Csr:
 def _classes(table: LabelTermCounts, alpha: float) -> LinearScores:
     """Scores over classes: background log α/(N_c + α) of terms never seen with the class; difference elsewhere."""
     df, N_c = table.label_terms, table.label_documents.astype(np.float64)
-    label = rows_of(df)
+    label = rows_of_cells(df)
     unseen = np.log(alpha) - np.log(N_c + alpha)
     present = np.log(df.data + alpha) - np.log(N_c[label] - df.data + alpha) - unseen[label]
     absent = np.log(N_c[label] - df.data + alpha) - np.log(N_c[label] + alpha)
@@ -115,7 +115,7 @@ def _against_rest(table: LabelTermCounts, df: Floats, n_documents: float, alpha:
     """The log-odds of presence in the label minus those in the rest, terms grouped by their document frequency."""
     counts, N_k = table.label_terms, table.label_documents.astype(np.float64)
     R_k = n_documents - N_k
-    label, seen, word = rows_of(counts), counts.data, counts.indices
+    label, seen, word = rows_of_cells(counts), counts.data, counts.indices
     values, group, sizes = np.unique(df, return_inverse=True, return_counts=True)
     d = values[:, np.newaxis]
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, unfitted_copy
+from manylabel.estimator import Csr, Floats, rows_of_cells, unfitted_copy
 from manylabel.models.count_model import CountModel, LabelTermCounts
-from manylabel.models.linear_scores import LinearScores, by_term, rows_of
+from manylabel.models.linear_scores import LinearScores, by_term
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.models.smoothing import DISCOUNT, SMOOTHING, DiscountMethod
 from manylabel.parameters import Constraint, Number, OneOf
@@ -127,7 +127,7 @@ class _Sides:
 
     def __init__(self, counts: Csr, total: Floats, unigram_counts: Floats, b: float) -> None:
         self.counts, self.total, self.b = counts, total, b
-        self.rows = rows_of(counts)
+        self.rows = rows_of_cells(counts)
         self.known = unigram_counts > 0
         self.p = unigram_counts / max(unigram_counts.sum(), 1e-300)
         self.rest = np.maximum(total[counts.indices] - counts.data, 0.0)  # R_kw where N_kw > 0

@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from manylabel.estimator import rows_of_cells
 from manylabel.models.count_model import CountModel, LabelTermCounts
-from manylabel.models.linear_scores import LinearScores, by_term, rows_of
+from manylabel.models.linear_scores import LinearScores, by_term
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import FLAG, Constraint, Number, OneOf
 
@@ -56,7 +57,7 @@ class ComplementNaiveBayes(CountModel):
         """
         counts, alpha = table.label_terms, self.alpha
         total = table.labelled_terms + (table.unlabelled_terms if self.unlabelled == "negative" else 0.0)
-        label = rows_of(counts)
+        label = rows_of_cells(counts)
         mass = np.log(np.maximum(total.sum() - table.label_totals, 0.0) + alpha * len(total))
         all_words = total[counts.indices]
         values = np.log(all_words + alpha) - np.log(np.maximum(all_words - counts.data, 0.0) + alpha)

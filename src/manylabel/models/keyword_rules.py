@@ -118,7 +118,7 @@ class KeywordRules(MultiLabelModel):
             )
         self.rule_labels_ = self._check_rules(np.asarray(rule_labels, dtype=np.int64), features.shape[1])
         self.n_rules_ = len(self.rule_labels_)
-        words = features[:, : features.shape[1] - self.n_rules_]
+        words = self._words(features)
         if self.model is None and not self.n_rules_:
             self.rule_labels_ = np.arange(self.n_labels_)
             self.words_ = suggest_keywords(words, targets.Y, self.words, self.min_documents)
@@ -142,6 +142,10 @@ class KeywordRules(MultiLabelModel):
             )
         return labels
 
+    def _words(self, X: Csr) -> Csr:
+        """The columns of X that are words, without those of the rules behind them."""
+        return Csr(X[:, : X.shape[1] - self.n_rules_])
+
     # --- scoring ----------------------------------------------------------------------------------------------
 
     def hits(self, X: Csr) -> Csr:
@@ -163,7 +167,7 @@ class KeywordRules(MultiLabelModel):
         held = self.hits(X).toarray().astype(np.bool_)
         if self.model is None:
             return np.where(held, 1.0, -1.0)
-        scores = self.model_.score_batch(X[:, : X.shape[1] - self.n_rules_])
+        scores = self.model_.score_batch(self._words(X))
         given, barred = self._certain(held)
         return np.where(given, np.inf, np.where(barred, -np.inf, scores))
 
@@ -186,9 +190,7 @@ class KeywordRules(MultiLabelModel):
         features = self.features(X)
         if self.model is None or self.label_form_ == "single":
             return super().predict(features, working_memory=working_memory)
-        answer = Csr(
-            self.model_.predict(features[:, : features.shape[1] - self.n_rules_], working_memory=working_memory)
-        )
+        answer = Csr(self.model_.predict(self._words(features), working_memory=working_memory))
         held = self.hits(features)
         if self.effect == "give":
             return self.in_fitted_form([Csr((answer + held > 0).astype(np.int8))])
@@ -212,7 +214,7 @@ class KeywordRules(MultiLabelModel):
         table = sparse.lil_array((len(wanted), document.shape[1]), dtype=np.float64)
         learned: Any = None
         if self.model is not None:
-            learned = self.model_.evidence(document[:, : document.shape[1] - self.n_rules_], wanted).tocsr()
+            learned = self.model_.evidence(self._words(document), wanted).tocsr()
         for row, label in enumerate(wanted.tolist()):
             if given[label]:
                 columns = self._speaking(document, label)
@@ -228,7 +230,7 @@ class KeywordRules(MultiLabelModel):
         total, terms = self.score_batch(document)[0, wanted], self.evidence(document, wanted)
         if self.model is None:
             return ScoreParts(terms, total, np.full(len(wanted), -1.0))
-        learned = self.model_.score_parts(document[:, : document.shape[1] - self.n_rules_], wanted)
+        learned = self.model_.score_parts(self._words(document), wanted)
         ruled = np.isposinf(total) & ~np.isposinf(learned.total)
         barred = np.isneginf(total) & ~np.isneginf(learned.total)
         intercept = np.where(ruled, np.nan, np.where(barred, -np.inf, learned.intercept))

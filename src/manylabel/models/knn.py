@@ -100,7 +100,8 @@ class NearestNeighbours(NeighbourModel):
         A neighbour's vote is divided among the terms that make it similar, so the row of a label adds up to its score.
         """
         document, wanted = asked_for(self, x, labels)
-        parts, sets = self.votes_by_term(document, self._vote_weights(self.neighbours(document)))
+        found = self.neighbours(document)
+        parts, sets = self.votes_by_term(document, found, self._vote_weights(found))
         return Csr(sets.T.tocsr()[wanted] @ parts)
 
     def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
@@ -118,7 +119,8 @@ class NearestNeighbours(NeighbourModel):
     def neighbour_votes(self, x: object) -> NeighbourVotes:
         """The nearest training documents and the weights of their votes."""
         document, _ = asked_for(self, x, None)
-        return self.votes_of(document, self._vote_weights(self.neighbours(document)))
+        found = self.neighbours(document)
+        return self.votes_of(document, found, self._vote_weights(found))
 
     def _vote_weights(self, found: Neighbours) -> Floats:
         near = found.similarities[0, : found.counts[0]].astype(np.float64)

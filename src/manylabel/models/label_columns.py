@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, document_scorers
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, placed_parts
 from manylabel.models.exported import ExportedScores, Form, scores_of
 from manylabel.models.inputs import AdditiveModel
@@ -76,8 +76,7 @@ class LabelColumns(MultiLabelModel):
         made = type(self)(self.model)
         made.models_ = [models[number] for number in used.tolist()]
         made.parts_, made.columns_ = parts.astype(np.int64), columns.astype(np.int64)
-        made.n_features_in_, made.n_labels_ = models[0].n_features_in_, len(parts)
-        made.classes_, made.label_form_ = np.arange(len(parts)), "sparse"
+        made.note_shape(models[0].n_features_in_, len(parts))
         return made
 
     def of_labels(self, columns: Ints) -> MultiLabelModel:
@@ -166,14 +165,14 @@ class LabelColumns(MultiLabelModel):
 
     def document_scorer(self) -> DocumentScorer | None:
         """The models' functions that score one document; None if one of them has none."""
-        found = [(model.document_scorer(), places) for model, places in self._parts()]
-        known = [(score, places, self.columns_[places]) for score, places in found if score is not None]
-        if len(known) < len(found):
+        scorers = document_scorers(self.models_)
+        if scorers is None:
             return None
+        places_of = [(places, self.columns_[places]) for _, places in self._parts()]
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
             scores = np.empty(self.n_labels_)
-            for one, places, columns in known:
+            for one, (places, columns) in zip(scorers, places_of, strict=True):
                 scores[places] = one(terms, values)[columns]
             return self._scaled(scores)
 

@@ -176,7 +176,7 @@ class LinearSVM(MultiLabelModel):
             found, wanted = np.shape(cast(Any, initial)), there_are(targets.Y.shape[0], "document")
             more = f"(it may have fewer) and {counted(targets.Y.shape[1], 'label')}"
             raise DataError(f"LinearSVM: initial has shape {found}, but {wanted} {more}.")
-        self._learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None, deadline)
+        self.learn(features, targets.Y, weights, _table(excluded), _table(former) if fits else None, deadline)
         return self
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
@@ -191,10 +191,6 @@ class LinearSVM(MultiLabelModel):
     def fit_excluding(self, X: Csr, Y: Csr, excluded: Csr) -> Self:
         """Learn each label without the documents that are excluded for it."""
         return self.fit(X, Y, excluded=excluded)
-
-    def learn(self, X: Csr, Y: Csr) -> None:
-        """Learn from checked data without weights or exclusions."""
-        self._learn(X, Y, None, None, None)
 
     def fit_after(self, other: LinearSVM | None, X: Csr, Y: Csr, **facts: Any) -> Self:
         """Learn, starting from the dual solution of another `LinearSVM`; the own one is kept for the next."""
@@ -242,15 +238,16 @@ class LinearSVM(MultiLabelModel):
             found.append(Csr(share * np.where(positive, C * J, C)))
         return Csr(sparse.vstack(found, format="csr"))
 
-    def _learn(
+    def learn(
         self,
         X: Csr,
         Y: Csr,
-        weights: Floats | None,
-        excluded: Csr | None,
-        initial: Csr | None,
+        weights: Floats | None = None,
+        excluded: Csr | None = None,
+        initial: Csr | None = None,
         deadline: Deadline | None = None,
     ) -> None:
+        """Learn from checked data; the arguments are those of `fit`."""
         many = X.shape[1] * Y.shape[1] >= MANY_WEIGHTS
         prune = (PRUNED_SHARE if many else 0.0) if self.prune == "auto" else float(self.prune)
         from manylabel.kernels.linear_solvers import fit_linear  # predicting starts faster without the solvers
@@ -302,8 +299,7 @@ class LinearSVM(MultiLabelModel):
         whole.weights_ = weights.toarray() if dense else weights
         whole.intercept_ = np.concatenate([np.zeros(0), *(one.intercept_ for one in models)])
         whole.n_iter_ = np.concatenate([np.zeros(0, dtype=np.int64), *(one.n_iter_ for one in models)])
-        whole.n_features_in_, whole.n_labels_ = n_features, len(sizes)
-        whole.classes_, whole.label_form_ = np.arange(len(sizes)), "sparse"
+        whole.note_shape(n_features, len(sizes))
         return whole
 
     def of_labels(self, columns: Ints) -> Self:

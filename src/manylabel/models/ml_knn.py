@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.kernels.nearest import Neighbours, votes
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for
+from manylabel.models.linear_scores import scaled_rows
 from manylabel.models.neighbour_model import JOBS, K, NeighbourModel
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint, Number
@@ -65,16 +66,14 @@ class MLkNN(NeighbourModel):
     def _carriers(self, found: Neighbours) -> Csr:
         """How many neighbours carry each label, documents × labels."""
         shares = votes(found, self.label_sets_, n_jobs=self.n_jobs)
-        rows = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
-        counts = np.rint(shares.data * found.counts[rows]).astype(np.int64)
+        counts = np.rint(shares.data * found.counts[rows_of_cells(shares)]).astype(np.int64)
         return Csr((counts, shares.indices, shares.indptr), shape=shares.shape)
 
     def score_batch(self, X: Csr) -> Floats:
         """The log-odds of the labels, from the numbers of neighbours that carry them."""
         counts = self._carriers(self.neighbours(X))
         scores = np.repeat(self.count_log_odds_[np.newaxis, :, 0], X.shape[0], axis=0)
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(counts.indptr))
-        scores[rows, counts.indices] = self.count_log_odds_[counts.indices, counts.data]
+        scores[rows_of_cells(counts), counts.indices] = self.count_log_odds_[counts.indices, counts.data]
         return scores
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
@@ -84,14 +83,13 @@ class MLkNN(NeighbourModel):
         among them and then among the terms that make each similar.
         """
         document, wanted = asked_for(self, x, labels)
-        parts, sets = self.votes_by_term(document, np.ones(self.k))
+        parts, sets = self.votes_by_term(document, self.neighbours(document), np.ones(self.k))
         carriers = np.asarray(sets.sum(axis=0)).astype(np.int64)
         none, some = self.count_log_odds_[:, 0], self.count_log_odds_[np.arange(self.n_labels_), carriers]
         finite = np.isfinite(none)
         gain = np.where(finite, np.where(finite, some, 0) - np.where(finite, none, 0), 0.0) / np.maximum(carriers, 1)
         table = Csr(sets.T.tocsr()[wanted] @ parts)
-        scale = np.repeat(gain[wanted], np.diff(table.indptr))
-        return Csr((table.data * scale, table.indices, table.indptr), shape=table.shape)
+        return scaled_rows(table, gain[wanted])
 
     def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
         """The parts of one document's log-odds; the intercept is their value where no neighbour carries the label."""
@@ -102,7 +100,7 @@ class MLkNN(NeighbourModel):
     def neighbour_votes(self, x: object) -> NeighbourVotes:
         """The nearest training documents; each counts once."""
         document, _ = asked_for(self, x, None)
-        return self.votes_of(document, np.ones(self.k))
+        return self.votes_of(document, self.neighbours(document), np.ones(self.k))
 
 
 def neighbour_tables(counts: Csr, Y: Csr, k: int) -> tuple[Ints, Ints]:
@@ -115,8 +113,7 @@ def neighbour_tables(counts: Csr, Y: Csr, k: int) -> tuple[Ints, Ints]:
     [[[1, 0, 3]], [[0, 2, 0]]]
     """
     n_documents, n_labels = Y.shape
-    rows = np.repeat(np.arange(n_documents), np.diff(counts.indptr))
-    carried = _lookup(Y, rows, counts.indices)
+    carried = _lookup(Y, rows_of_cells(counts), counts.indices)
     cells = counts.indices.astype(np.int64) * (k + 1) + counts.data
     size = n_labels * (k + 1)
     with_label, without = (
@@ -130,7 +127,7 @@ def neighbour_tables(counts: Csr, Y: Csr, k: int) -> tuple[Ints, Ints]:
 
 def _lookup(Y: Csr, rows: Ints, columns: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
     """Whether Y has an entry at each of some (row, column) cells."""
-    known = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * Y.shape[1] + Y.indices
+    known = rows_of_cells(Y) * Y.shape[1] + Y.indices
     return np.isin(rows.astype(np.int64) * Y.shape[1] + columns, known)
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.models.count_model import CountModel, LabelTermCounts
-from manylabel.models.linear_scores import LinearScores, by_term, rows_of
+from manylabel.models.linear_scores import LinearScores, by_term
 from manylabel.models.score_kinds import ScoreKind, posteriors_of_seen
 from manylabel.models.smoothing import (
     DISCOUNT,
@@ -153,7 +153,7 @@ def _absolute(counts: Csr, log_prior: Floats, unigram_counts: Floats, b: float) 
     taken = np.asarray(Csr((np.minimum(b, counts.data), counts.indices, counts.indptr), shape=counts.shape).sum(axis=1))
     total = np.asarray(counts.sum(axis=1))
     taken = np.where(total > 0, taken, 1.0)  # N_c+ M_c; a class without words: M_c = 1, so that p(w|c) = p(w)
-    values = np.log1p(np.maximum(0.0, counts.data - b) / (p[counts.indices] * taken[rows_of(counts)]))
+    values = np.log1p(np.maximum(0.0, counts.data - b) / (p[counts.indices] * taken[rows_of_cells(counts)]))
     log_p = np.log(np.where(known, p, 1.0))
     return LinearScores(
         intercept=log_prior,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.kernels.nearest import NearestIndex, Neighbours, nearest, nearest_index
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import NeighbourVotes
@@ -63,26 +63,24 @@ class NeighbourModel(MultiLabelModel):
         """The k nearest training documents of each document, without the one training document in `skip` for each."""
         return nearest(self.index, unit_vectors(X), self.k, skip=skip, n_jobs=self.n_jobs)
 
-    def votes_by_term(self, document: Csr, weights: Floats) -> tuple[Csr, Csr]:
-        """The vote of each neighbour, divided among terms (neighbours × terms), and the neighbours' label sets.
+    def votes_by_term(self, document: Csr, found: Neighbours, weights: Floats) -> tuple[Csr, Csr]:
+        """The vote of each neighbour of a document, divided among terms (neighbours × terms), and their label sets.
 
         The similarity of neighbour j is Σ_t q_t v_jt, so its vote w_j is divided among the terms in the ratio q_t v_jt.
         """
-        found = self.neighbours(document)
         near = found.ids[0, : found.counts[0]]
         stored = self.documents_[near]
         query = unit_vectors(document).toarray().ravel()
         share = weights[: len(near)] / found.similarities[0, : len(near)]
-        rows = np.repeat(np.arange(len(near)), np.diff(stored.indptr))
-        parts = Csr((stored.data * query[stored.indices] * share[rows], stored.indices, stored.indptr), stored.shape)
+        amounts = stored.data * query[stored.indices] * share[rows_of_cells(stored)]
+        parts = Csr((amounts, stored.indices, stored.indptr), stored.shape)
         parts.eliminate_zeros()
         return parts, self.label_sets_[near].astype(np.float64)
 
-    def votes_of(self, document: Csr, weights: Floats) -> NeighbourVotes:
+    def votes_of(self, document: Csr, found: Neighbours, weights: Floats) -> NeighbourVotes:
         """The neighbours of a document with the given weights of their votes."""
-        found = self.neighbours(document)
         n = int(found.counts[0])
-        parts, sets = self.votes_by_term(document, weights)
+        parts, sets = self.votes_by_term(document, found, weights)
         near = found.similarities[0, :n].astype(np.float64)
         return NeighbourVotes(found.ids[0, :n], near, weights[:n], sets, parts)
 
@@ -93,8 +91,7 @@ def lengths(X: Csr) -> Floats:
     >>> lengths(Csr(np.array([[3.0, 4.0], [0.0, 0.0]]))).tolist()
     [5.0, 0.0]
     """
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.sqrt(np.bincount(rows, weights=X.data * X.data, minlength=X.shape[0]))
+    return np.sqrt(np.bincount(rows_of_cells(X), weights=X.data * X.data, minlength=X.shape[0]))
 
 
 def unit_vectors(X: Csr) -> Csr:

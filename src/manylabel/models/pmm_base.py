@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.kernels.mixture_sets import WordTable, find_sets, word_table
 from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, group_documents, objective, start, step
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
+from manylabel.models.linear_scores import scaled_rows
 from manylabel.models.pmm_search import Candidates, ExhaustiveSearch, GreedySearch, Table, blocks, exhaustive, greedy
 from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
@@ -144,8 +145,7 @@ class ParametricMixture(MultiLabelModel):
         if not len(rows):
             raise DataError(
                 f"{type(self).__name__}: none of the {counted(len(sizes), 'training document')} has a label, so there "
-                "is nothing "
-                "to learn from."
+                "is nothing to learn from."
             )
         warnings.warn(
             f"{type(self).__name__}: {len(sizes) - len(rows)} of {len(sizes)} training documents have no label and are "
@@ -197,7 +197,7 @@ class ParametricMixture(MultiLabelModel):
             return X
         lengths = np.asarray(X.sum(axis=1), dtype=np.float64)
         factors = self.mean_length_ / np.where(lengths > 0, lengths, 1.0)
-        return Csr((X.data * np.repeat(factors, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
+        return scaled_rows(X, factors)
 
     def _alpha(self) -> Csr | None:
         """α of pairs that share a training document, labels × labels; none: ½ everywhere."""
@@ -219,7 +219,7 @@ class ParametricMixture(MultiLabelModel):
         """θ of each stored word of X under every label."""
         cells = self.theta_[X.indices]
         theta = np.tile(self.background_, (X.nnz, 1))
-        theta[np.repeat(np.arange(X.nnz), np.diff(cells.indptr)), cells.indices] = cells.data
+        theta[rows_of_cells(cells), cells.indices] = cells.data
         alpha = self._alpha()
         lean = None if alpha is None else Csr((alpha.data - 0.5, alpha.indices, alpha.indptr), shape=alpha.shape)
         return Table(theta, lean)

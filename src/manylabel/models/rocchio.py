@@ -18,7 +18,7 @@ from manylabel.models.base import WORKING_MEMORY, DocumentScorer
 from manylabel.models.count_model import CountModel, LabelTermCounts
 from manylabel.models.evidence import ScoreParts, asked_for, linear_evidence
 from manylabel.models.exported import ExportedScores
-from manylabel.models.linear_scores import LinearScores, by_term, rows_of
+from manylabel.models.linear_scores import LinearScores, by_term, scaled_rows
 from manylabel.models.neighbour_model import lengths, unit_vectors
 from manylabel.models.score_kinds import Bools, ScoreKind, best_label
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf
@@ -99,8 +99,8 @@ class Rocchio(CountModel):
         assert isinstance(self.negatives, int)
         sums, n_l = count_terms_by(Y, X, self.n_jobs), _counts(Y)
         zones = negative_zones(X, Y, sums, self.negatives, self.n_jobs)
-        positive = _scaled(sums, self.beta / np.maximum(n_l, 1))
-        negative = _scaled(count_terms_by(zones, X, self.n_jobs), self.gamma / np.maximum(_counts(zones), 1))
+        positive = scaled_rows(sums, self.beta / np.maximum(n_l, 1))
+        negative = scaled_rows(count_terms_by(zones, X, self.n_jobs), self.gamma / np.maximum(_counts(zones), 1))
         prototypes = Csr(positive - negative)
         prototypes.sort_indices()
         self.label_documents_ = n_l
@@ -128,14 +128,14 @@ class Rocchio(CountModel):
         background, loadings = np.zeros((len(T), 0)), np.zeros((0, len(n)))
         if self.gamma > 0:
             background, loadings = T[:, np.newaxis], -b[np.newaxis]
-        return self._linear(_scaled(S, a), background, loadings, np.sqrt(squares), n)
+        return self._linear(scaled_rows(S, a), background, loadings, np.sqrt(squares), n)
 
     def _linear(self, part: Csr, background: Floats, loadings: Floats, length: Floats, n_l: Ints) -> LinearScores:
         """The products q · p_l, divided by ‖p_l‖ for the cosine, as a linear model."""
         self.prototype_lengths_ = length
         if self.distance == "cosine":
             scale = 1.0 / np.where(length > 0, length, 1.0)
-            part, loadings = _scaled(part, scale), loadings * scale
+            part, loadings = scaled_rows(part, scale), loadings * scale
         intercept = np.where(n_l > 0, 0.0, -np.inf)
         return LinearScores(intercept, background, loadings, by_term(part.data, part))
 
@@ -224,11 +224,6 @@ class Rocchio(CountModel):
 
 def _counts(Y: Csr) -> Ints:
     return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
-
-
-def _scaled(table: Csr, scale: Floats) -> Csr:
-    """A labels × terms table, each row multiplied by its own number."""
-    return Csr((table.data * scale[rows_of(table)], table.indices, table.indptr), shape=table.shape)
 
 
 def negative_zones(X: Csr, Y: Csr, centroids: Csr, size: int, n_jobs: int | None = None) -> Csr:

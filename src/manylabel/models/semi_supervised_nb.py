@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr, Floats
+from manylabel.estimator import Csr, Floats, rows_of_cells
 from manylabel.models.base import DocumentScorer, MultiLabelModel, row_batches
 from manylabel.models.count_model import LabelTermCounts, count
 from manylabel.models.evidence import LOG_JOINT, ScoreParts, asked_for, linear_evidence
 from manylabel.models.exported import ExportedScores, LinearBlock
-from manylabel.models.linear_scores import LinearScores, linear_scores, rows_of
+from manylabel.models.linear_scores import LinearScores, linear_scores
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import ScoreKind, posteriors, posteriors_of_seen
 from manylabel.models.smoothing import Prior, label_log_odds
@@ -151,7 +151,7 @@ class SemiSupervisedNaiveBayes(MultiLabelModel):
         differences = Csr(linear.difference.T.tocsr())
         documents = weights @ log_prior + known.label_totals[seen] @ rest
         documents += known.label_terms.multiply(differences).sum()
-        terms = n_terms * rest.sum() + differences.data[seen[rows_of(differences)]].sum()
+        terms = n_terms * rest.sum() + differences.data[seen[rows_of_cells(differences)]].sum()
         return float(documents + self.alpha * terms)
 
     def _evidence_of(self, linear: LinearScores, others: Csr) -> float:

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.models.base import WORKING_MEMORY
 from manylabel.models.inputs import single_precision
+from manylabel.models.linear_scores import scaled_rows
 
 Int32s = npt.NDArray[np.int32]
 Nodes = npt.NDArray[np.int64]
@@ -37,8 +38,7 @@ class GrownTree:
         tree = grown.tree_
         documents = tree.weighted_n_node_samples.astype(np.float64)
         share = Csr(tree.value[:, :, 1])  # since scikit-learn 1.3, shares of the classes, not counts
-        rows = np.repeat(np.arange(share.shape[0]), np.diff(share.indptr))
-        counts = (share.data * documents[rows], labels[share.indices], share.indptr)
+        counts = (share.data * documents[rows_of_cells(share)], labels[share.indices], share.indptr)
         left = np.where(tree.children_left < 0, -1, tree.children_left).astype(np.int32)
         right = np.where(tree.children_left < 0, -1, tree.children_right).astype(np.int32)
         feature = np.where(tree.children_left < 0, 0, tree.feature).astype(np.int32)
@@ -80,8 +80,7 @@ class TreeArrays:
         feature = np.where(inner, np.searchsorted(terms, asked), 0)
         n = np.concatenate([tree.documents for tree in trees])
         positives = Csr(sparse.vstack([tree.positives for tree in trees], format="csr"))
-        scale = np.repeat(1.0 / (n + m), np.diff(positives.indptr))
-        values = Csr((positives.data * scale, positives.indices, positives.indptr), shape=positives.shape)
+        values = scaled_rows(positives, 1.0 / (n + m))
         threshold = np.concatenate([tree.threshold for tree in trees])
         kinds = (left.astype(np.int32), right.astype(np.int32), feature.astype(np.int32))
         return cls(roots, *kinds, threshold, terms.astype(np.int64), values, m / (n + m))

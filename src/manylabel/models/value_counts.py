@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.features.discretize import FrequencyBins, Scope, bin_numbers
-from manylabel.models.linear_scores import rows_of
 from manylabel.stored import Matrix, Scalar, Sometimes, Stored, amounts
 
 Event = Literal["exponent", "categorical", "multinomial"]
@@ -77,7 +76,9 @@ class ValueTable:
         by_label.sort_indices()
         return ValueTable(
             Csr((values[new], columns[new], np.arange(n_keys + 1)), shape=(n_keys, X.shape[1])),
-            np.asarray(np.bincount(key, weights=self.row_documents[rows_of(X)], minlength=n_keys), dtype=np.float64),
+            np.asarray(
+                np.bincount(key, weights=self.row_documents[rows_of_cells(X)], minlength=n_keys), dtype=np.float64
+            ),
             by_label,
             self.label_documents,
             self.n_documents,
@@ -194,7 +195,9 @@ def learn_coder(
     low[:n_words], high[:n_words] = FrequencyBins(n_bins, scope).fit(X[:, :n_words]).intervals()
     bins = bin_numbers(X.data, low[X.indices], high[X.indices], n_bins)
     place = X.indices.astype(np.int64) * n_bins + bins
-    seen = np.bincount(place, table.row_documents[rows_of(X)], minlength=n_columns * n_bins).reshape(n_columns, n_bins)
+    seen = np.bincount(place, table.row_documents[rows_of_cells(X)], minlength=n_columns * n_bins).reshape(
+        n_columns, n_bins
+    )
     documents = seen.sum(axis=1)
     exists = seen > 0
     exists[:, 0] = documents < table.n_documents
@@ -270,7 +273,7 @@ def count_values(table: ValueTable, coder: ValueCoder, own_columns: bool = False
     whether seen with it or not, so that it can be left out; with `later`, with the columns after its own too.
     """
     X, by_label, n_documents = table.values, table.label_rows, table.n_documents
-    weights = table.row_documents[rows_of(X)]
+    weights = table.row_documents[rows_of_cells(X)]
     bins = coder.bins(X.indices, X.data)
     f = np.where(coder.is_indicator[X.indices], 0.0, coder.frequencies(X.indices, X.data, bins))
     cells = coder.cells[X.indices, bins]
@@ -284,7 +287,7 @@ def count_values(table: ValueTable, coder: ValueCoder, own_columns: bool = False
         cell_bin=cell_bin,
         cell_documents=np.where(cell_bin == 0, n_documents - column_documents[column], present),
         column_frequency=np.asarray(np.bincount(X.indices, weights=weights * f, minlength=X.shape[1]), np.float64),
-        label_frequency=by_label @ np.bincount(rows_of(X), weights=f, minlength=X.shape[0]),
+        label_frequency=by_label @ np.bincount(rows_of_cells(X), weights=f, minlength=X.shape[0]),
         n_words=max(1, int(np.count_nonzero(column_documents[~coder.is_indicator]))),
         n_bins=coder.n_bins,
         is_indicator=coder.is_indicator,
@@ -308,7 +311,7 @@ def _pairs(
     def by_key(values: Floats, indices: npt.NDArray[Any], width: int) -> tuple[Ints, Floats]:
         found = Csr(by_label @ Csr((values, indices, X.indptr), shape=(X.shape[0], width)))
         found.sort_indices()
-        return rows_of(found) * width + found.indices, found.data
+        return rows_of_cells(found) * width + found.indices, found.data
 
     seen, documents = by_key(np.ones(X.nnz), X.indices, n_columns)
     pairs = seen

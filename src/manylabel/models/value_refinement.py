@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.models.base import row_batches
 from manylabel.models.linear_scores import LinearScores
 from manylabel.models.score_kinds import posteriors, sigmoid
@@ -230,8 +230,7 @@ class ClassProblem:
             s = scores(coded)
             top = s.max(axis=1)
             log_sum = top + np.log(np.exp(s - top[:, np.newaxis]).sum(axis=1))
-            size = np.diff(Y.indptr)
-            of = np.repeat(np.arange(len(size)), size)
+            size, of = np.diff(Y.indptr), rows_of_cells(Y)
             total += float(s[of, Y.indices].sum() - (size * log_sum).sum())
             missing = -size[:, np.newaxis] * posteriors(s)
             missing[of, Y.indices] += 1.0

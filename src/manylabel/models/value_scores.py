@@ -32,7 +32,7 @@ from manylabel.features.information_weights import (
     two_class_weights,
     weigh_divergence,
 )
-from manylabel.models.linear_scores import LinearScores
+from manylabel.models.linear_scores import LinearScores, scaled_rows
 from manylabel.models.value_counts import ValueCounts
 
 # --- classes ----------------------------------------------------------------------------------------------------------
@@ -124,11 +124,6 @@ def weighted(log_p: LinearScores, weights: Floats, absent: Floats, log_prior: Fl
     background = np.asarray(log_p.background) * weights[:, np.newaxis]
     base = (absent @ background) @ log_p.loadings + absent @ difference
     return replace(log_p, intercept=log_prior + base, background=background, difference=difference)
-
-
-def scaled_rows(table: Csr, factors: Floats) -> Csr:
-    """The table with each row multiplied by a factor."""
-    return Csr((table.data * np.repeat(factors, np.diff(table.indptr)), table.indices, table.indptr), shape=table.shape)
 
 
 # --- each label against the rest --------------------------------------------------------------------------------------

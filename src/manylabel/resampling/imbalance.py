@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,7 @@ def _scumble(Y: Csr, ratios: Floats) -> float:
     if Y.shape[0] == 0:
         return math.nan
     sizes = np.diff(Y.indptr)
-    rows = np.repeat(np.arange(Y.shape[0]), sizes)
-    own = ratios[Y.indices]
+    rows, own = rows_of_cells(Y), ratios[Y.indices]
     labelled = sizes > 0
     sums, logs = (np.bincount(rows, weights=values, minlength=len(sizes))[labelled] for values in (own, np.log(own)))
     per_document = 1.0 - np.exp(logs / sizes[labelled]) / (sums / sizes[labelled])

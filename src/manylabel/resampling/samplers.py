@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.resampling.clusters import MAX_ROUNDS, Distance, k_means, nearest_points
+from manylabel.resampling.clusters import MAX_ROUNDS, Distance, k_means, nearest_points, squared_lengths
 
 Bools = npt.NDArray[np.bool_]
 
@@ -117,9 +117,8 @@ def positive_costs(label_documents: Ints, n_documents: int, ratio: float = 1.0) 
     J = max(1, ratio · n₋ / n₊);  1 where a label has no positives or no negatives
 
     With ratio 1 each label's positives weigh as much as its negatives, which scikit-learn calls "balanced" (up to a
-    common factor). J is the cost of a positive error in an SVM, and the factor of a positive's counts in naive
-    Bayes. Source: Morik, Brockhausen & Joachims 1999, the cost factor of
-    SVM-light.
+    common factor). J is the cost of a positive error in an SVM, and the factor of a positive's counts in naive Bayes.
+    Source: Morik, Brockhausen & Joachims 1999, the cost factor of SVM-light.
 
     >>> positive_costs(np.array([1, 50, 100, 0]), 100).tolist()
     [99.0, 1.0, 1.0, 1.0]
@@ -177,7 +176,7 @@ def centroid_similarity(X: Csr, positive: Bools) -> Floats:
     """
     n_positive = max(1, int(np.count_nonzero(positive)))
     centroid = positive.astype(np.float64) @ X / n_positive
-    lengths = np.sqrt(Csr((X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape).sum(axis=1))
+    lengths = np.sqrt(squared_lengths(X))
     scale = lengths * np.linalg.norm(centroid)
     return np.asarray(np.divide(X @ centroid, scale, out=np.zeros(len(lengths)), where=scale > 0), dtype=np.float64)
 

@@ -18,6 +18,7 @@ from manylabel.models.score_kinds import Bools
 from manylabel.models.tuning import GRID, TUNED_FOR, VALIDATION, Trials, forced_sets, try_settings, validation_splits
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.stored import Sometimes, Stored, reals, wholes
+from manylabel.strategies.two_class import carriers
 from manylabel.wording import counted
 
 Distance = Literal["geometric", "functional"]
@@ -161,9 +162,8 @@ class BandSVM(RetrainedSVM):
 def weight_norms(model: LinearSVM) -> Floats:
     """‖w‖ of each label's SVM."""
     weights: Any = model.weights_
-    squares = (
-        weights.astype(np.float64) ** 2 if isinstance(weights, np.ndarray) else weights.astype(np.float64).power(2)
-    )
+    double = weights.astype(np.float64)
+    squares = double**2 if isinstance(double, np.ndarray) else double.power(2)
     return np.asarray(np.sqrt(squares.sum(axis=0)), dtype=np.float64).reshape(-1)
 
 
@@ -222,9 +222,7 @@ def band_negatives(
         for place, label in enumerate(range(labels.start, labels.stop)):
             if not trained[label]:
                 continue
-            negative = np.ones(X.shape[0], dtype=np.bool_)
-            negative[by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]] = False
-            band = float(bands[label])
+            negative, band = ~carriers(by_label, label), float(bands[label])
             left_out[:, place] = in_band(distances[:, place], negative, band, side, unit, min_neg)
         columns.append(sparse.csc_array(left_out.astype(np.int8)))
     return Csr(sparse.hstack(columns, format="csr"))

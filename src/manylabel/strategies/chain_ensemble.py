@@ -198,12 +198,7 @@ class ChainEnsemble(TwoClassStrategy):
         The mean of the chains' own evidence: of their log-odds or margins, from which votes are counted. Constant
         labels have none.
         """
-        document, wanted = asked_for(self, x, labels)
-        total = Csr((len(wanted), document.shape[1]), dtype=np.float64)
-        for chain in self.chains_:
-            total = total + chain.evidence(document, wanted)
-        kept = np.where(self.constant_labels_[wanted], 0.0, 1.0 / len(self.chains_))
-        return Csr(total.multiply(kept[:, np.newaxis]).tocsr())
+        return self.score_parts(x, labels).terms
 
     def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
         """The mean of the chains' parts: of their margins, or of the log-odds that their votes are counted from."""
@@ -213,17 +208,19 @@ class ChainEnsemble(TwoClassStrategy):
         totals = [np.clip(one.total, -limit, limit) / n for one in found]
         total = np.sum(totals, axis=0)
         intercept = np.sum([np.clip(one.intercept, -limit, limit) for one in found], axis=0) / n
-        tables = [one.labels for one in found if one.labels is not None]
-        kept = np.where(self.constant_labels_[wanted], 0.0, 1.0 / n)[:, np.newaxis]
-        among = Csr(sum(tables[1:], tables[0]).multiply(kept).tocsr()) if tables else None
-        constants = self.constant_labels_[wanted]
-        fixed = self.constant_scores(1)[0, wanted]
+        constants, fixed = self.constant_labels_[wanted], self.constant_scores(1)[0, wanted]
+        kept = np.where(constants, 0.0, 1.0 / n)[:, np.newaxis]
+
+        def mean(tables: list[Csr]) -> Csr:
+            return Csr(sum(tables[1:], tables[0]).multiply(kept).tocsr())
+
+        among = [one.labels for one in found if one.labels is not None]
         margins = self.score_kind is ScoreKind.MARGIN
         return ScoreParts(
-            self.evidence(document, wanted),
+            mean([one.terms for one in found]),
             np.where(constants, fixed, total),
             np.where(constants, fixed, intercept),
-            among,
+            mean(among) if among else None,
             "score" if margins else "mean log-odds of the chains",
             tuple((f"chain {number}", share) for number, share in enumerate(totals, start=1)),
         )

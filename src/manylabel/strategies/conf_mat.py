@@ -257,8 +257,6 @@ def confused(M: Csr, beta: float, forced: Csr | None) -> Csr:
     keep = cells.data > beta
     rows, columns = cells.row[keep], cells.col[keep]
     if forced is not None:
-        if forced.shape != M.shape:
-            raise DataError(f"The matrix of related labels is {forced.shape}, but {there_are(M.shape[0], 'label')}.")
         more = sparse.coo_array(forced)
         rows = np.concatenate([rows, more.row[more.data > 0]])
         columns = np.concatenate([columns, more.col[more.data > 0]])

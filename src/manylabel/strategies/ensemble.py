@@ -13,7 +13,7 @@ from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import ParameterError
 from manylabel.features.facts import FACTS
 from manylabel.models import label_axis
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, document_scorers
 from manylabel.models.evidence import ScoreParts, asked_for
 from manylabel.models.exported import ExportedScores, scores_of
 from manylabel.models.linear_svm import LinearSVM
@@ -142,8 +142,12 @@ class Ensemble(MultiLabelModel):
     @property
     def independent_labels(self) -> bool:  # type: ignore[override]
         """Whether each label is a problem of its own in every member, and is combined by itself."""
-        apart = self.combine == "average" or (self.combine == "stacked" and self.stack_on == "own")
-        return apart and all(member.independent_labels for member in self.members)
+        return self._adds_members and all(member.independent_labels for member in self.members)
+
+    @property
+    def _adds_members(self) -> bool:
+        """Whether the score of a label is a weighted sum of the members' scores of this label."""
+        return self.combine == "average" or (self.combine == "stacked" and self.stack_on == "own")
 
     def of_labels(self, columns: Ints) -> MultiLabelModel:
         """The members of some labels, and how they are combined for these."""
@@ -220,7 +224,7 @@ class Ensemble(MultiLabelModel):
         if folds < 2:  # one document: nothing can be held out, so the members count as they are
             scores, truth = np.zeros((n_members, 1, n_labels)), Y
         else:
-            scores, rows = self._members_out_of_fold(X, Y, folds, self.seed, facts)
+            scores, rows = self._members_out_of_fold(X, Y, folds, facts)
             truth = Csr(Y[rows])
         self._combine(scores, truth)
 
@@ -232,20 +236,13 @@ class Ensemble(MultiLabelModel):
         found = (stacked if self.combine == "stacked" else averaged)(scores, truth, self.ridge)
         self.weights_, self.intercept_ = found.weights, found.intercept
 
-    def _members_out_of_fold(
-        self, X: Csr, Y: Csr, folds: int, seed: int, facts: Mapping[str, Any]
-    ) -> tuple[Floats, Ints]:
+    def _members_out_of_fold(self, X: Csr, Y: Csr, folds: int, facts: Mapping[str, Any]) -> tuple[Floats, Ints]:
         """Members × documents × labels, and the rows of the documents."""
         found, rows = [], np.arange(X.shape[0])
         for member in track("Asking the members about unseen documents", self.members):
+            most_scores = WORKING_MEMORY // (8 * len(self.members))
             scores, rows = out_of_fold_scores(
-                self._fresh(member),
-                X,
-                Y,
-                folds,
-                seed,
-                WORKING_MEMORY // len(self.members),
-                member.wanted(facts),
+                self._fresh(member), X, Y, folds, self.seed, most_scores, member.wanted(facts)
             )
             found.append(of_unseen_documents(scores, member.score_kind))
         return np.stack(found), rows
@@ -277,15 +274,14 @@ class Ensemble(MultiLabelModel):
 
     def document_scorer(self) -> DocumentScorer | None:
         """The members' scorers combined; None for votes, for a judge of all labels, or if a member has none."""
-        scorers = [member.document_scorer() for member in self.members_]
-        known = [score for score in scorers if score is not None]
-        if self.combine == "votes" or self.judge_ is not None or len(known) < len(scorers):
+        scorers = document_scorers(self.members_)
+        if scorers is None or not self._adds_members:
             return None
         kinds = [member.score_kind for member in self.members_]
         combine = LinearCombination(self.weights_, self.intercept_)
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
-            said = [comparable(one(terms, values), kind) for one, kind in zip(known, kinds, strict=True)]
+            said = [comparable(one(terms, values), kind) for one, kind in zip(scorers, kinds, strict=True)]
             combined = combine(np.stack(said)[:, np.newaxis])[0]
             return with_constants(combined, self.constant_)
 
@@ -297,8 +293,7 @@ class Ensemble(MultiLabelModel):
 
         Not where a member has posteriors: their log-odds near certainty depend on the last bit of the posterior.
         """
-        own = self.combine == "average" or (self.combine == "stacked" and self.stack_on == "own")
-        return own and all(
+        return self._adds_members and all(
             member.is_exportable and member.score_kind is not ScoreKind.POSTERIOR for member in self.members
         )
 
@@ -332,7 +327,7 @@ class Ensemble(MultiLabelModel):
         Adds up to the score where each member's does. For votes and a judge of all labels, what the score loses without
         the word.
         """
-        if self.combine == "votes" or self.judge_ is not None:
+        if not self._adds_members:
             return super().evidence(x, labels)
         document, wanted = asked_for(self, x, labels)
         total = Csr((len(wanted), document.shape[1]), dtype=np.float64)
@@ -348,10 +343,10 @@ class Ensemble(MultiLabelModel):
         +1 and −1 divided by the number of members, and a judge's members have no shares.
         """
         document, wanted = asked_for(self, x, labels)
-        names = [member.member_name for member in self.members_]
-        if self.combine == "votes" or self.judge_ is not None:
+        if not self._adds_members:
             found = super().score_parts(document, wanted)
-            return found if self.judge_ is not None else replace(found, members=self._vote_shares(document, wanted))
+            return replace(found, members=self._vote_shares(document, wanted)) if self.combine == "votes" else found
+        names = [member.member_name for member in self.members_]
         total = self.score_batch(document)[0, wanted]
         intercept, shares = self.intercept_[wanted].copy(), []
         for member, weights in zip(self.members_, self.weights_[:, wanted], strict=True):

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.metrics.ancestors import checked_parents, closed, depths
-from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel
+from manylabel.models.base import WORKING_MEMORY, DocumentScorer, MultiLabelModel, document_scorers
 from manylabel.models.evidence import asked_for, removal_evidence
 from manylabel.models.out_of_fold import out_of_fold_scores
 from manylabel.models.score_kinds import Bools, ScoreKind
@@ -150,11 +150,10 @@ class HierarchicalStrategy(MultiLabelModel):
 
     def document_scorer(self) -> DocumentScorer | None:
         """The scorers of the node models, combined as in `score_batch`; None where a model has none."""
-        scorers = [model.document_scorer() for model in self.nodes_]
-        found = [scorer for scorer in scorers if scorer is not None]
-        if len(found) < len(scorers):
+        scorers = document_scorers(self.nodes_)
+        if scorers is None:
             return None
-        return lambda terms, values: self._labels_of([score(terms, values)[np.newaxis] for score in found])[0]
+        return lambda terms, values: self._labels_of([score(terms, values)[np.newaxis] for score in scorers])[0]
 
     def _labels_of(self, scores: list[Floats]) -> Floats:
         found = self.combine([bounded(one) for one in scores])[:, : self.n_labels_]
@@ -281,14 +280,13 @@ class SiblingModel(MultiLabelModel):
 
     def document_scorer(self) -> DocumentScorer | None:
         """The scorers of all problems, one after the other; None where a model has none."""
-        scorers = [model.document_scorer() for model in self.models_]
-        if any(scorer is None for scorer in scorers):
+        scorers = document_scorers(self.models_)
+        if scorers is None:
             return None
 
         def score(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
             scores = np.full(self.n_labels_, -np.inf)
             for children, scorer in zip(self.children_, scorers, strict=True):
-                assert scorer is not None
                 scores[children] = scorer(terms, values)
             scores[~self.seen_] = -np.inf
             return scores

@@ -96,7 +96,6 @@ def _checked(order: Sequence[int] | npt.NDArray[Any], n_labels: int) -> Ints:
     if not numbers_only or sorted(int(label) for label in order) != list(range(n_labels)):
         raise ParameterError(
             f"order must name each of the {counted(n_labels, 'label')} once, by its number from 0 to {n_labels - 1}, "
-            "not "
-            f"{list(order)!r}."
+            f"not {list(order)!r}."
         )
     return np.array([int(label) for label in order], dtype=np.int64)

@@ -14,7 +14,7 @@ from manylabel.exceptions import DataError
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
-from manylabel.models.score_kinds import Bools, ScoreKind, probabilities
+from manylabel.models.score_kinds import ScoreKind, probabilities
 from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Matrix, Part, Stored
 from manylabel.wording import counted
@@ -121,7 +121,10 @@ class LabelPowerset(MultiLabelModel):
         return self.sets_.shape[0] * self.n_labels_ * 8 <= WORKING_MEMORY // 4
 
     def predict(self, X: object, *, working_memory: int = WORKING_MEMORY) -> Any:
-        """The best set of each document (ties: the set seen first), or class values for a 1-D `y`."""
+        """The best set of each document (ties: the set seen first), or class values for a 1-D `y`.
+
+        These are not always the labels with P ≥ 0.5, which `natural_decision` returns.
+        """
         features = self.features(X)
         batches = row_batches(features.shape[0], self.sets_.shape[0], working_memory)
         chosen = [self.model_.score_batch(features[rows]).argmax(axis=1) for rows in batches]
@@ -129,10 +132,6 @@ class LabelPowerset(MultiLabelModel):
         if self.label_form_ == "single":
             return self.classes_[sets.indices]
         return self.in_fitted_form([sets])
-
-    def natural_decision(self, scores: Floats) -> Bools:
-        """P ≥ 0.5 of each label: near to, but not always, the best set, which `predict` returns."""
-        return super().natural_decision(scores)
 
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """What each term of one document adds for some labels (default: all), labels × terms.

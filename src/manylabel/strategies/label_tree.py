@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.deadline import Deadline
-from manylabel.estimator import Csr, Floats, Ints
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.exceptions import ManylabelWarning
 from manylabel.kernels.label_tree_reference import log_probability
 from manylabel.kernels.label_trees import COMBINE, SLOPE, Combine, Search, TreeIndex, tree_index
@@ -138,14 +138,11 @@ class LabelTree(MultiLabelModel):
     def fit(self, X: object, Y: object, *, deadline: Deadline | None = None) -> Self:
         """Cluster the labels and learn the classifiers of all nodes; the `deadline` is checked during it."""
         features, targets = self.check_training(X, Y)
-        self._learn(features, targets.Y, deadline)
+        self.learn(features, targets.Y, deadline)
         return self
 
-    def learn(self, X: Csr, Y: Csr) -> None:
+    def learn(self, X: Csr, Y: Csr, deadline: Deadline | None = None) -> None:
         """Learn from checked data."""
-        self._learn(X, Y, None)
-
-    def _learn(self, X: Csr, Y: Csr, deadline: Deadline | None) -> None:
         from manylabel.strategies.label_tree_nodes import grown  # predicting starts faster without the solvers
 
         found = grown(
@@ -220,7 +217,7 @@ class LabelTree(MultiLabelModel):
         """The scores of `score_candidates`, −∞ for all other labels, documents × labels."""
         found = self.score_candidates(X)
         scores = np.full(found.shape, -np.inf)
-        scores[np.repeat(np.arange(found.shape[0]), np.diff(found.indptr)), found.indices] = found.data
+        scores[rows_of_cells(found), found.indices] = found.data
         return scores
 
     def document_scorer(self) -> DocumentScorer:

@@ -20,6 +20,7 @@ from manylabel.data.splits import iterative_stratification
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for
+from manylabel.models.linear_scores import scaled_rows
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.retrained_svm import LINEAR
 from manylabel.models.score_kinds import ScoreKind
@@ -220,7 +221,7 @@ class SVMHF(MultiLabelModel):
         The rest of a score is the bias and what the labels of the stage before add, which `label_evidence` returns.
         """
         document, wanted = asked_for(self, x, labels)
-        Z = self._joined_for_last(document)
+        Z = self._join(document, self._labels_read(document), self.f_)
         evidence = self.stages_[-1].evidence(Z, wanted)
         return Csr(evidence[:, : self.n_features_in_])
 
@@ -232,7 +233,7 @@ class SVMHF(MultiLabelModel):
         document, _ = asked_for(self, x, None)
         squares = np.asarray(document.multiply(document).sum(axis=1)).reshape(-1)
         _, scale = block_scales(squares, self.n_labels_, self.f_, self.scaling, self.zero_text)
-        predicted = forced_labels(self._scores(self.stages_[:-1], document, self.f_)).toarray()[0]
+        predicted = self._labels_read(document).toarray()[0]
         return np.asarray(self.label_coefficients() * (scale[0] * np.where(predicted > 0, 1.0, -1.0)))
 
     def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
@@ -242,8 +243,9 @@ class SVMHF(MultiLabelModel):
         intercept = self.stages_[-1].intercept_[wanted]
         return ScoreParts(self.evidence(document, wanted), total, intercept, Csr(self.label_evidence(document)[wanted]))
 
-    def _joined_for_last(self, document: Csr) -> Csr:
-        return self._join(document, forced_labels(self._scores(self.stages_[:-1], document, self.f_)), self.f_)
+    def _labels_read(self, document: Csr) -> Csr:
+        """The labels of a document that the last stage reads: those that the stage before predicts."""
+        return forced_labels(self._scores(self.stages_[:-1], document, self.f_))
 
 
 @lru_cache(maxsize=8)
@@ -311,11 +313,9 @@ def heterogeneous(X: Csr, P: Csr, f: float, scaling: Scaling = "kernel", zero_te
     n_labels = P.shape[1]
     squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).reshape(-1)
     terms, labels = block_scales(squares, n_labels, f, scaling, zero_text)
-    text = Csr((X.data * np.repeat(terms, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
-    turned = Csr(P.astype(np.float64) @ haar_basis(n_labels))
-    turned.data *= np.repeat(2 * labels, np.diff(turned.indptr))
+    turned = scaled_rows(Csr(P.astype(np.float64) @ haar_basis(n_labels)), 2 * labels)
     n = X.shape[0]
     constant = Csr((-labels * n_labels**0.5, np.zeros(n, np.int32), np.arange(n + 1)), shape=(n, n_labels))
-    joined = Csr(sparse.hstack([text, turned + constant], format="csr"))
+    joined = Csr(sparse.hstack([scaled_rows(X, terms), turned + constant], format="csr"))
     joined.eliminate_zeros()
     return joined

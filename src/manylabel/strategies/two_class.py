@@ -124,22 +124,15 @@ def problem_decisions(fitted: MultiLabelModel, scores: Floats) -> Bools:
     return np.asarray(scores > 0)
 
 
-def problem_evidence(fitted: MultiLabelModel, document: Csr) -> Csr:
-    """What each column of one checked document adds to the score of the label, 1 × columns.
+def problem_parts(fitted: MultiLabelModel, document: Csr) -> ScoreParts:
+    """The parts of the score of the label for one checked document; by removal where two classes compete.
 
-    A model with log-odds or margins computes it itself. For any other, it is what the score loses when the column is
-    emptied; where log-odds are sums, as in naive Bayes, these are their terms.
+    Where their log-odds are sums, as in naive Bayes, what the score loses without a term is the term's summand.
     """
     if fitted.score_kind in _SIGNED:
-        return fitted.evidence(document, [fitted.n_labels_ - 1])
-    return removal_evidence(lambda X: problem_scores(fitted, X)[:, np.newaxis], document)
-
-
-def problem_parts(fitted: MultiLabelModel, document: Csr) -> ScoreParts:
-    """The parts of the score of the label for one checked document; by removal where two classes compete."""
-    if fitted.score_kind in _SIGNED:
         return fitted.score_parts(document, [fitted.n_labels_ - 1])
-    return ScoreParts(problem_evidence(fitted, document), problem_scores(fitted, document), np.array([np.nan]))
+    terms = removal_evidence(lambda X: problem_scores(fitted, X)[:, np.newaxis], document)
+    return ScoreParts(terms, problem_scores(fitted, document), np.array([np.nan]))
 
 
 def carriers(by_label: sparse.csc_array, label: int) -> Bools:
