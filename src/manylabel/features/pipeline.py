@@ -136,7 +136,6 @@ class FeaturePipeline(Estimator):
         `further_texts` are terms too. Negative values are an error with `must_select`; without, nothing is selected.
         """
         given = documents_given = read_documents(documents)
-        self.vectorizer_ = self.kept_ = self.n_columns_ = self.column_names_ = None
         if is_transformer(self.features):
             self.transformer_ = DocumentTransformer(self.features)
             with stage("Reading documents"):
@@ -163,6 +162,7 @@ class FeaturePipeline(Estimator):
         self, given: Documents, terms: Sequence[str] | None, further_texts: Sequence[str]
     ) -> tuple[Csr, Csr, Sequence[str] | None]:
         """The counts of all terms, those of the terms that are not pruned, and their names; a matrix as it is given."""
+        self.vectorizer_ = self.kept_ = self.n_columns_ = self.column_names_ = None
         if isinstance(given, Csr):
             if given.shape[1] == 0:
                 raise DataError(f"The matrix has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
