@@ -286,6 +286,9 @@ def test_known_texts_are_not_encoded_again(tmp_path, monkeypatch):
     monkeypatch.setenv("MANYLABEL_VECTOR_CACHE", "0")
     encode_cached(encoder, ["bus"])
     assert calls[4:] == ["bus"]
+    monkeypatch.setenv("MANYLABEL_VECTOR_CACHE", "1GB")
+    with pytest.raises(ParameterError, match="a whole number of MB, 0 for no cache, not '1GB'"):
+        encode_cached(encoder, ["bus"])
 
 
 def test_the_cache_stays_below_its_limit(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from forging import forge
 from manylabel import TextClassifier
-from manylabel.exceptions import DataError, ModelFileError, ParameterError, UnknownNameError
+from manylabel.exceptions import DataError, ManylabelWarning, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.keyword_queries import And, Not, Or, Phrase, Prefix, Query, Word, parse_query
 from manylabel.features.keyword_rules import UnknownRuleLabelWarning, parse_rules, rules_text, suggest_keywords
 from manylabel.features.keywords import KeywordMatcher
@@ -240,6 +240,7 @@ def test_rules_may_give_labels_that_training_never_saw() -> None:
     model = TextClassifier("svm", features={"rules": {"trams": "tram*", "road": "avenue"}})
     with pytest.warns(UnknownRuleLabelWarning, match=r"trams, road \(did you mean roads\?\)"):
         model.fit(TEXTS, LABELS)
+    assert issubclass(UnknownRuleLabelWarning, ManylabelWarning)
     assert model.labels_ == ["buses", "roads", "trams", "road"]
     assert model.predict(["a tram stop"])[0][-1] == "trams"
     assert not any("trams" in names for names in model.predict(TEXTS))

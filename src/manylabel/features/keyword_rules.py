@@ -26,7 +26,7 @@ from scipy import sparse
 from manylabel.data.label_forms import with_further_labels
 from manylabel.data.textfile import read_bytes
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import DataError, ParameterError
+from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.features.keyword_queries import Or, Query, atoms, parse_query, query_problem
 from manylabel.progress import track
 
@@ -38,7 +38,7 @@ CANDIDATES = 50
 """How many of the best single words of a label are tried in its rule."""
 
 
-class UnknownRuleLabelWarning(UserWarning):
+class UnknownRuleLabelWarning(ManylabelWarning):
     """A keyword rule gives a label that no training document has."""
 
 

@@ -305,10 +305,11 @@ class _Positions:
 
 def _tokens(analysis: Analysis, texts: list[str]) -> list[list[str]]:
     """The words of each text, in order."""
-    terms = analysis.terms(texts) if texts else None
-    found: list[list[str]] = []
-    for batch in terms.batches if terms else []:
-        named = [terms.names[number] for number in batch.terms.tolist()]  # type: ignore[union-attr]
+    if not texts:
+        return []
+    terms, found = analysis.terms(texts), list[list[str]]()
+    for batch in terms.batches:
+        named = [terms.names[number] for number in batch.terms.tolist()]
         found.extend(named[start:stop] for start, stop in zip(batch.indptr[:-1], batch.indptr[1:], strict=True))
     return found
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from manylabel.exceptions import DataError, MissingDataError, MissingExtraError, ParameterError
 from manylabel.features.encoders import Encoder, Vectors
-from manylabel.wording import counted
+from manylabel.wording import counted, there_are
 
 
 class ReadyVectors(Encoder):
@@ -29,7 +29,7 @@ class ReadyVectors(Encoder):
         self.rows = np.asarray(vectors, dtype=np.float32)
         if self.rows.ndim != 2 or len(self.rows) != len(texts):
             raise DataError(
-                f"{name} holds {counted(len(self.rows), 'vector')}, but there are {counted(len(texts), 'document')}.",
+                f"{name} holds {counted(len(self.rows), 'vector')}, but {there_are(len(texts), 'document')}.",
                 remedy="Give one row per document, in the order of the documents, those of all splits.",
             )
         self.places = {text: row for row, text in enumerate(texts)}

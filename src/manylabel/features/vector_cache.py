@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from manylabel.exceptions import ParameterError
 from manylabel.features.encoders import Encoder, Vectors
 from manylabel.progress import remark, stage
 
@@ -29,7 +30,10 @@ def encode_cached(encoder: Encoder, texts: Sequence[str]) -> Vectors:
 
     Encoders without a checksum are not cached: nothing tells whether they are still the same.
     """
-    limit = int(os.environ.get(SIZE_VARIABLE, MEGABYTES)) << 20
+    given = os.environ.get(SIZE_VARIABLE, str(MEGABYTES))
+    if not given.isdecimal():
+        raise ParameterError(f"{SIZE_VARIABLE} is a whole number of MB, 0 for no cache, not {given!r}.")
+    limit = int(given) << 20
     if not encoder.sha256 or not limit or not texts:
         return _encoded(encoder, texts)
     import sqlite3  # few models have an encoder
