@@ -10,7 +10,7 @@ KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 # Tests start hundreds of processes. Without compiled files each of them would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo browser integrations encoders test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial audit fuzz-server check dist try-wheel sbom bench bench-server docs screenshots clean
+.PHONY: setup demo browser integrations encoders test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial mutation audit fuzz-server check dist try-wheel sbom bench bench-server docs screenshots clean
 
 setup: $(INSTALLED)
 
@@ -86,6 +86,17 @@ fuzz-guided: setup
 # Small files that once took minutes or gigabytes, each read by one command: seconds and megabytes.
 denial: setup
 	$(BIN)/python -m fuzz.denial
+
+# The share of small changes to metrics, decisions and term scores that tests notice, by mutmut in an environment of its
+# own, on a random SHARE of the changes (1 for all) drawn with SEED; PROCESSES at a time. See CONTRIBUTING.md.
+MUTATION := .venv-mutation
+mutation: $(MUTATION)/.installed
+	$(MUTATION)/bin/python tests/mutation.py $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED)) $(if $(PROCESSES),--processes $(PROCESSES))
+
+$(MUTATION)/.installed: pyproject.toml setup.py $(KERNELS)
+	$(PYTHON) -m venv $(MUTATION)
+	$(MUTATION)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' 'mutmut==3.8.1'
+	@touch $@
 
 # Known vulnerabilities of the installed packages, by pip-audit in an environment of its own; asks the package index.
 AUDIT := .venv-audit
@@ -189,4 +200,4 @@ screenshots: setup browser
 	$(BIN)/python docs/animation.py
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) $(INTEGRATIONS) $(RELEASE) benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so
+	rm -rf $(VENV) $(OLDEST) $(AUDIT) $(FUZZ) $(INTEGRATIONS) $(RELEASE) $(MUTATION) mutants benchmarks/.venv build dist src/*.egg-info src/manylabel/kernels/*.c src/manylabel/kernels/*.so

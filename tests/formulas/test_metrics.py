@@ -1,5 +1,7 @@
 """The worked examples of the metrics, with numbers that can be done by hand."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -110,8 +112,6 @@ def test_denominators_of_the_macro_average():
     assert m.macro_recall(counts, zero_division=np.nan) == m.MacroMean(0.75, 1)
     assert m.macro_precision(counts, zero_division=np.nan) == m.MacroMean(0.75 / 2, 2)
     assert m.macro_f1_of_means(counts, "present_or_predicted").labels == 2
-    with pytest.raises(UnknownNameError, match="Did you mean 'present'"):
-        m.macro_f1(counts, "presen")
 
 
 def test_nothing_predicted():
@@ -227,23 +227,56 @@ def test_losses_are_marked_as_lower_is_better():
     assert losses == {"hamming-loss", "zero-one-loss"}
 
 
-def test_wrong_input_raises_an_error_that_explains_it():
-    with pytest.raises(UnknownNameError, match="Did you mean 'micro-f1'"):
-        m.compute_metrics(T, S, ["micro-f2"])
-    with pytest.raises(DataError, match=r"same documents and labels.*\(4, 3\) and \(4, 2\)"):
+WRONG: dict[str, Callable[[], object]] = {
+    "Y_true and Y_pred must have the same documents and labels, but have shapes (4, 3) and (4, 2).": lambda: (
         m.label_counts(T, S[:, :2])
-    with pytest.raises(DataError, match=r"holds 0\.5"):
+    ),
+    "Y_pred must hold 0 and 1 only, but holds 0.5. Convert scores to label sets with a decision rule first.": lambda: (
         m.label_counts(T, S * 0.5)
-    with pytest.raises(DataError, match="documents × labels"):
-        m.document_counts([1, 0], [1, 0])
-    with pytest.raises(DataError, match="3 labels cannot be added to counts of 2"):
+    ),
+    "Y_true must be a table of documents × labels, not an array of 1 dimension(s). "
+    "For a single column of 0 and 1, use y.reshape(-1, 1).": lambda: m.document_counts([1, 0], [1, 0]),
+    "Label counts need one number per label in each of tp, fp, fn and tn, not 2, 1, 2 and 2 numbers.": lambda: (
+        m.LabelCounts([1, 2], [1], [1, 2], [1, 2])
+    ),
+    "Document counts need one number per document in each of right, true and predicted, "
+    "not 1, 2 and 1 numbers.": lambda: m.DocumentCounts([1], [1, 2], [1], 3),
+    "Counts of 3 labels cannot be added to counts of 2 labels.": lambda: (
         m.label_counts(T, S) + m.label_counts(T[:, :2], S[:, :2])
-    with pytest.raises(DataError, match="number of labels in common"):
-        m.DocumentCounts.concatenate([m.document_counts(T, S), m.document_counts(T[:, :2], S[:, :2])])
-    with pytest.raises(DataError, match="nan"):
-        m.roc_auc([1, 0], [np.nan, 1])
-    with pytest.raises(DataError, match="one 0 or 1 and one score"):
-        m.roc_auc([1, 0], [1.0])
+    ),
+    "Batches of document counts must have one number of labels in common, "
+    "but there are 2 batches with [2, 3] labels.": lambda: m.DocumentCounts.concatenate(
+        [m.document_counts(T, S), m.document_counts(T[:, :2], S[:, :2])]
+    ),
+    "Scores must be numbers, but some are nan.": lambda: m.roc_auc([1, 0], [np.nan, 1]),
+    "y_true must be 0 or 1 for every document, but holds other values.": lambda: m.roc_auc([1, 2], [0.5, 1]),
+    "A curve needs one 0 or 1 and one score per document, but the shapes are (2,) and (1,). "
+    "For all labels at once, use label_curves, average_precisions or roc_aucs.": lambda: m.roc_auc([1, 0], [1.0]),
+    "Unknown area: 'steps'. Did you mean 'step'? Known: step, trapezoid.": lambda: m.average_precision(
+        [1, 0], [1, 0], "steps"
+    ),
+    "Unknown choice of labels to average over: 'presen'. Did you mean 'present'? "
+    "Known: all, present, present_or_predicted.": lambda: m.macro_f1(LECTURE, "presen"),
+    "Y_true and scores must have the same shape, but have (4, 3) and (4, 2).": lambda: m.threshold_sweep(
+        T, S[:, :2], [0.5]
+    ),
+    "Thresholds must be a list of numbers, none of them nan.": lambda: m.threshold_sweep(T, S, [np.nan]),
+    "Sweeps can be added only if their thresholds are the same.": lambda: (
+        m.threshold_sweep(T, S, [0.5]) + m.threshold_sweep(T, S, [0.6])
+    ),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_input_raises_an_error_that_explains_it(message):
+    with pytest.raises((DataError, UnknownNameError)) as error:
+        WRONG[message]()
+    assert str(error.value) == message
+
+
+def test_an_unknown_metric_is_answered_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"Unknown metric: 'micro-f2'\. Did you mean 'micro-f1'"):
+        m.compute_metrics(T, S, ["micro-f2"])
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 
 import numpy as np
@@ -22,6 +23,8 @@ def test_orders() -> None:
     assert m.label_ranking(SCORES).tolist() == [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
     assert m.label_ranking(-SCORES, 2).tolist() == [[3, 2], [3, 2], [3, 2]]
     assert m.document_ranking(SCORES).tolist() == [[0, 1, 2], [0, 1, 2], [0, 2, 1], [2, 0, 1]]
+    many = np.arange(300) % 3  # few equal scores keep their order by whatever algorithm
+    assert m.label_ranking(many[np.newaxis])[0].tolist() == sorted(range(300), key=lambda label: -many[label])
 
 
 def test_ranks_of_true_labels() -> None:
@@ -81,13 +84,19 @@ def test_propensity_scored_metrics(name: str, value: float) -> None:
         m.compute_ranking_metrics(T, SCORES, [name])
 
 
+def test_propensities_of_batches() -> None:
+    """The gains of batches follow each other; they are unknown where a batch has none."""
+    whole = m.label_ranks(T, SCORES, [0.5, 0.25, 1.0, 1.0])
+    batches = [m.label_ranks(T[rows], SCORES[rows], [0.5, 0.25, 1.0, 1.0]) for rows in (slice(1), slice(1, 3))]
+    assert whole.gain.tolist() == m.LabelRanks.concatenate(batches).gain.tolist() == [2, 1, 4]
+    assert m.LabelRanks.concatenate([batches[0], m.label_ranks(T[1:], SCORES[1:])]).gain is None
+
+
 def test_equal_propensities_weigh_nothing() -> None:
     """With p = 1 psnDCG is nDCG where a perfect ranking reaches 1, and psP is P divided by the best P."""
     found = m.compute_ranking_metrics(T, SCORES, propensities=np.ones(4))
     assert found["ps-ndcg@3"] == pytest.approx(found["ndcg@3"])
     assert found["ps-precision@3"] == pytest.approx(found["precision@3"] / ((2 / 3 + 1 / 3) / 2))
-    with pytest.raises(DataError, match="each of the 4 labels"):
-        m.label_ranks(T, SCORES, [0.5, 0.0, 1.0, 1.0])
 
 
 def test_documents_without_labels_change_nothing() -> None:
@@ -131,6 +140,7 @@ def test_areas_of_one_label() -> None:
     assert m.roc_auc(TRUE, SCORE) == pytest.approx(0.666667, abs=5e-7)
     assert m.roc_auc(TRUE, np.ones(5)) == 0.5
     assert m.average_precision(TRUE, np.ones(5)) == pytest.approx(0.6)
+    assert m.average_precisions(TRUE[:, np.newaxis], SCORE[:, np.newaxis], "trapezoid") == pytest.approx(0.763889)
 
 
 def test_curves_of_many_labels() -> None:
@@ -186,20 +196,33 @@ def test_label_curves_are_the_curves_of_the_other_functions_as_plain_data() -> N
     assert curves.macro.precision == m.macro_precision_recall_curve(Y_true, scores).precision.tolist()
     assert json.loads(json.dumps(asdict(curves), allow_nan=False)) == asdict(curves)
     assert [curve.name for curve in m.label_curves(Y_true, scores).labels] == ["0", "1"]
-    with pytest.raises(DataError, match="2 labels, but 1 label name"):
-        m.label_curves(Y_true, scores, ["buses"])
 
 
-def test_wrong_input_raises_an_error_that_explains_it() -> None:
-    with pytest.raises(DataError, match="same shape"):
-        m.label_ranks(T, SCORES[:, :2])
-    with pytest.raises(DataError, match="same shape"):
-        m.roc_curves(T, SCORES[:, :2])
-    with pytest.raises(DataError, match="nan"):
-        m.label_ranking([[np.nan, 1.0]])
-    with pytest.raises(DataError, match="documents × labels"):
-        m.label_ranking([0.5, 1.0])
-    with pytest.raises(DataError, match="number of labels in common"):
+WRONG: dict[str, Callable[[], object]] = {
+    "Y_true and scores must have the same shape, but have (3, 4) and (3, 2).": lambda: m.label_ranks(T, SCORES[:, :2]),
+    "Y_true and scores must have the same shape, but have (3, 4) and (3, 3).": lambda: m.roc_curves(T, SCORES[:, :3]),
+    "Scores must be numbers, but some are nan.": lambda: m.label_ranking([[np.nan, 1.0]]),
+    "A ranking needs scores of documents × labels, not an array of 1 dimension(s).": lambda: m.label_ranking([0.5]),
+    "Batches of ranks must have one number of labels in common, but there are 2 batches with [2, 4] labels.": lambda: (
         m.LabelRanks.concatenate([m.label_ranks(T, SCORES), m.label_ranks(T[:, :2], SCORES[:, :2])])
-    with pytest.raises(UnknownNameError, match="Did you mean 'ndcg@3'"):
+    ),
+    "Propensity-scored metrics need the propensities of the labels. Pass propensities= to label_ranks or "
+    "compute_ranking_metrics; manylabel.metrics.propensities estimates them from the training documents.": lambda: (
+        m.compute_ranking_metrics(T, SCORES, ["ps-ndcg@3"])
+    ),
+    "propensities must be one number above 0 and up to 1 for each of the 4 labels; see "
+    "manylabel.metrics.propensities.": lambda: m.label_ranks(T, SCORES, [0.5, 0.0, 1.0, 1.0]),
+    "There are 4 labels, but 1 label name.": lambda: m.label_curves(T, SCORES, ["buses"]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_input_raises_an_error_that_explains_it(message: str) -> None:
+    with pytest.raises(DataError) as error:
+        WRONG[message]()
+    assert str(error.value) == message
+
+
+def test_an_unknown_ranking_metric_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"Unknown ranking metric: 'ndcg3'\. Did you mean 'ndcg@3'"):
         m.compute_ranking_metrics(T, SCORES, ["ndcg3"])

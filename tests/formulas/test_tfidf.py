@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, sqrt
 
 import numpy as np
@@ -94,12 +95,27 @@ def test_single_precision() -> None:
     np.testing.assert_allclose(V.toarray()[0], [0.894427, 0.447214, 0], atol=1e-6)
 
 
-def test_wrong_values_raise_an_error() -> None:
-    with pytest.raises(DataError, match="no documents"):
-        Weighting().fit(Csr((0, 3)))
-    with pytest.raises(DataError, match="negative"):
-        Weighting().fit(Csr(np.array([[1, -1]])))
-    with pytest.raises(DataError, match="3 columns, but 2 terms"):
-        Weighting().fit(np.array([[1, 1]])).transform(np.array([[1, 1, 1]]))
+WRONG: dict[str, Callable[[], object]] = {
+    "There are no documents to learn from. Give at least one document.": lambda: Weighting().fit(Csr((0, 3))),
+    "X has infinite or missing values. Give finite numbers.": lambda: Weighting().fit(np.array([[1, np.inf]])),
+    "Negative values in data passed to Weighting: tf = 'raw' with idf = 'plain' weighs counts, 0 or above. "
+    "Give counts, or train on documents with negative values.": lambda: Weighting().fit(np.array([[1, -1]])),
+    "X has 3 columns, but 1 term was learned. Use the vectorizer this weighting was fitted with.": lambda: (
+        Weighting().fit(np.array([[1]])).transform(np.array([[1, 1, 1]]))
+    ),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_values_raise_an_error_that_explains_it(message: str) -> None:
+    with pytest.raises(DataError) as error:
+        WRONG[message]()
+    assert str(error.value) == message
+
+
+def test_wrong_settings_raise_an_error() -> None:
     with pytest.raises(ParameterError, match="idf must be one of"):
         Weighting(idf="smoth").fit(counts())
+    assert Weighting(tf="raw", idf="none").fit_transform(np.array([[3, -4]])).toarray().tolist() == [[0.6, -0.8]]
+    with pytest.raises(DataError, match="tf = 'log' with idf = 'none' weighs counts"):
+        Weighting(tf="log", idf="none").fit(np.array([[3, -4]]))

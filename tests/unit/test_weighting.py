@@ -54,10 +54,36 @@ def test_fitting_again_forgets_the_former_documents() -> None:
     np.testing.assert_array_equal(again.idf_, Weighting().fit(COUNTS[:, :2]).idf_)
 
 
-def test_one_document_is_weighted_as_in_a_matrix(fitted: Weighting) -> None:
-    expected = fitted.transform(COUNTS).toarray()[0, :2]
-    one = fitted.weigh_one(np.array([0, 1], dtype=np.int32), np.array([2.0, 1.0]))
+@pytest.mark.parametrize("norm", [None, "l1", "l2"])
+@pytest.mark.parametrize("tf", ["raw", "log", "binary"])
+@pytest.mark.parametrize("idf", ["none", "plain", "smooth"])
+def test_one_document_is_weighted_as_in_a_matrix(tf: str, idf: str, norm: str | None) -> None:
+    weighting = Weighting(tf=tf, idf=idf, norm=norm, dtype="float32").fit(COUNTS)
+    expected = weighting.transform(COUNTS).toarray()[0, :2]
+    one = weighting.weigh_one(np.array([0, 1], dtype=np.int32), np.array([2.0, 1.0]))
+    assert one.dtype == np.float32
     np.testing.assert_array_equal(one, expected)
+
+
+def test_one_document_without_a_weighted_term_stays_as_it_is() -> None:
+    weighting = Weighting().fit(Csr([[1, 0], [1, 0]]))
+    nothing = np.array([], dtype=np.int32)
+    assert weighting.weigh_one(nothing, np.array([])).tolist() == []
+    assert weighting.weigh_one(np.array([0, 1], dtype=np.int32), np.array([2.0, 1.0])).tolist() == [0.0, 0.0]
+
+
+def test_columns_keep_their_names() -> None:
+    weighting = Weighting().fit(COUNTS)
+    assert weighting.get_feature_names_out().tolist() == ["x0", "x1", "x2", "x3"]
+    assert weighting.get_feature_names_out(["a", "b", "c", "d"]).tolist() == ["a", "b", "c", "d"]
+
+
+def test_terms_counted_in_several_entries_are_one_term() -> None:
+    untidy = Csr((np.array([1.0, 1.0, 3.0]), np.array([1, 1, 0]), np.array([0, 3])), shape=(1, 2))
+    weighting = Weighting(tf="log", idf="none", norm=None).fit(untidy)
+    assert weighting.document_frequency_.tolist() == [1, 1]
+    np.testing.assert_allclose(weighting.transform(untidy).toarray(), [[1 + np.log(3), 1 + np.log(2)]])
+    assert untidy.nnz == 3
 
 
 def test_values_weighted_before_are_only_scaled_to_length_1() -> None:

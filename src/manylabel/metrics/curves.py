@@ -149,7 +149,7 @@ def average_precisions(Y_true: LabelMatrix, scores: Scores, area: Area = "step")
     array([0.833333,      nan])
     """
     columns = _columns(*_checked(Y_true, scores))
-    return np.array([average_precision(y_true, column, area) for y_true, column in columns], dtype=np.float64)
+    return np.array([average_precision(y_true, column, area) for y_true, column in columns])
 
 
 def roc_aucs(Y_true: LabelMatrix, scores: Scores) -> Floats:
@@ -159,7 +159,7 @@ def roc_aucs(Y_true: LabelMatrix, scores: Scores) -> Floats:
     array([0.5, nan])
     """
     columns = _columns(*_checked(Y_true, scores))
-    return np.array([roc_auc(y_true, column) for y_true, column in columns], dtype=np.float64)
+    return np.array([roc_auc(y_true, column) for y_true, column in columns])
 
 
 def micro_precision_recall_curve(Y_true: LabelMatrix, scores: Scores) -> PrecisionRecallCurve:
