@@ -187,7 +187,7 @@ bench-server: setup
 # The site in the folder site, with the pages that are made from the program; open site/index.html.
 docs: setup $(VENV)/.docs
 	$(BIN)/python docs/build.py
-	$(BIN)/python -m docs.assemble build/docs
+	$(BIN)/python -m docs.assemble build/docs site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file build/docs/mkdocs.yml
 
 $(VENV)/.docs: $(INSTALLED)

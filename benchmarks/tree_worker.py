@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -160,6 +162,7 @@ def napkinxc(X: Any, Y: Any) -> Callable[[Any], Top]:
         found = model.predict(documents.astype(np.float32), top_k=K)
         return np.array([(row + [-1] * K)[:K] for row in found])
 
+    weakref.finalize(predict, shutil.rmtree, folder)  # not before: napkinXC predicts from its files
     return predict
 
 

@@ -1,6 +1,6 @@
 """Assemble the source of the site: the pages of this folder, the generated ones, and the files that pages link to.
 
-python -m docs.assemble build/docs      then: mkdocs build --strict --config-file build/docs/mkdocs.yml
+python -m docs.assemble build/docs site     then: mkdocs build --strict --config-file build/docs/mkdocs.yml
 
 Nothing here needs MkDocs, and MkDocs runs no code of ours: any program that reads its settings can build the site.
 """
@@ -199,8 +199,8 @@ def in_order(folder: str, names: Iterable[str], found: Mapping[str, str]) -> lis
     return sorted(own, key=order.index)
 
 
-def write(folder: Path) -> None:
-    """Write the source of the site and its settings, in place of what the folder held."""
+def write(folder: Path, site: Path) -> None:
+    """Write the source of the site and its settings, in place of what the folder held; MkDocs builds it in `site`."""
     shutil.rmtree(folder, ignore_errors=True)
     source = folder / "pages"
     found = pages()
@@ -212,14 +212,19 @@ def write(folder: Path) -> None:
     for name in ("site.css", "iframe-worker.js"):
         shutil.copy(DOCS / name, source)
     (source / "reference" / "openapi.json").write_text(json.dumps(rest.document(), indent=1) + "\n", encoding="utf-8")
-    settings = {
+    made = json.dumps(settings(folder, site, found), indent=1) + "\n"
+    (folder / "mkdocs.yml").write_text(made, encoding="utf-8")  # JSON is YAML
+
+
+def settings(folder: Path, site: Path, found: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of MkDocs for the pages in the folder; paths are relative to it."""
+    return {
         "INHERIT": os.path.relpath(ROOT / "mkdocs.yml", folder),
         "docs_dir": "pages",
-        "site_dir": os.path.relpath(ROOT / "site", folder),
+        "site_dir": os.path.relpath(site, folder),
         "nav": navigation(found),
         "not_in_nav": f"/{REPOSITORY}",
     }
-    (folder / "mkdocs.yml").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")  # JSON is YAML
 
 
 def read(path: Path) -> str:
@@ -228,4 +233,4 @@ def read(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -19,7 +19,8 @@ from fuzz.targets.base import Target, file
 from fuzz.targets.readers import JSON, on_error
 from manylabel import TextClassifier
 from manylabel.catalog import METHODS
-from manylabel.cli.predicting import LineDocuments, Output, _lines_as_they_come, write_predictions
+from manylabel.cli.line_documents import LineDocuments, _lines_as_they_come
+from manylabel.cli.predicting import Output, write_predictions
 from manylabel.cli.settings import read_recipe
 from manylabel.data.problems import Problems
 from manylabel.features import TermSelector, Vectorizer, Weighting

@@ -55,6 +55,16 @@ def test_corpora_and_their_documents_are_shown(command: Command, capsys: pytest.
     assert (command.json("show")["documents"], "out-of-fold" in command.text("show")) == (20, True)
     assert "the dark lamp" in command.text("show", "--document", "4")
     assert "no document" in command.refused("show", "mail", "--document", "99")
+    assert command.text("search", "--rule", "lamp AND bus").startswith("0 documents\n")
+    assert command.text("search", "--filter", '{"text": "lamp"}').startswith("5 documents\n")
+    assert "not [1]" in command.refused("search", "mail", "--filter", "[1]")
+    assert "--filter is not JSON" in command.refused("search", "mail", "--filter", "{")
+
+
+@pytest.mark.parametrize("action", [["export"], ["score", "--method", "nb-binary", "--output"]], ids=lambda one: one[0])
+def test_places_that_cannot_be_written_are_refused_first(command: Command, action: list[str], tmp_path: Path) -> None:
+    name, *options = action
+    assert "does not exist. Make it first." in command.refused(name, "mail", *options, str(tmp_path / "no" / "a.csv"))
 
 
 def test_documents_are_found_by_label_relation_and_rule(command: Command) -> None:

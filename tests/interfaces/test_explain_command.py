@@ -72,6 +72,11 @@ def test_a_page_needs_no_other_file(folder: Path, capsys: pytest.CaptureFixture[
     assert "src=" not in page
 
 
+def test_a_report_beside_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "explain", "mail.manylabel", "the bus", "--json", "--report", "why.json")
+    assert json.loads(Path("why.json").read_text(encoding="utf-8")) == [json.loads(out)]
+
+
 def test_wrong_arguments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", "mail.manylabel", "missing.csv"]) == 2
     assert "missing.csv" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from manylabel.cli.run import run
-from manylabel.data.labelled_table import free_name, write_table
+from manylabel.data.labelled_table import free_name, table_stream
 
 ROWS = [
     ("7", "<p>The <b>VPN</b> is down again</p>", "network", "vpn", "", "=1+1"),
@@ -88,5 +88,6 @@ def test_point_16_nothing_is_written_on_an_error(folder: Path) -> None:
 
 def test_point_16_names_of_added_columns_and_cells_of_any_type(tmp_path: Path) -> None:
     assert free_name("scores", ["scores"]) == "predicted_scores"
-    write_table(tmp_path / "a.csv", "csv", {"x": [None, 3], "y": [["a", "b"], {"k": 1}]})
+    with table_stream(tmp_path / "a.csv", "csv") as append:
+        append({"x": [None, 3], "y": [["a", "b"], {"k": 1}]})
     assert (tmp_path / "a.csv").read_text(encoding="utf-8") == 'x,y\n,a;b\n3,"{""k"": 1}"\n'

@@ -1,5 +1,6 @@
 """What would be lost is refused before any work is done: files that are read, places that cannot be written."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,12 +56,78 @@ def test_a_report_never_replaces_its_data(tmp_path: Path, capsys: pytest.Capture
     assert data.read_bytes() == before
 
 
-def test_places_that_cannot_be_written_are_refused_first(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["compare", "letters.csv", "--report", "nowhere/page.html"]) == 2
-    assert "the folder" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *([name, "letters.csv", "--report"] for name in ("compare", "evaluate", "labels", "audit", "suggest", "card")),
+        ["update", "letters.manylabel", "letters.csv", "--report"],
+        ["distil", "letters.csv", "--to", "new.manylabel", "--report"],
+        ["explain", "letters.manylabel", "letters.csv", "--report"],
+        ["suggest", "letters.csv", "--for-llm"],
+        ["demo", "--model"],
+    ],
+    ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
+)
+def test_places_that_cannot_be_written_are_refused_first(
+    table: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*arguments, "nowhere/page.html"]) == 2
+    assert "nowhere/page.html cannot be written: the folder" in capsys.readouterr().err
+    assert list(table.parent.iterdir()) == [table]
+
+
+def test_a_folder_is_no_model_file(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["train", "letters.csv", "--model", "."]) == 2
     assert "is a folder" in capsys.readouterr().err
     assert list(table.parent.iterdir()) == [table]
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+@pytest.mark.parametrize(
+    ("missing", "why"),
+    [("nosuch", "There is no file or folder nosuch"), ("no*.csv", "No file matches"), ("enron", "set 'enron' was not")],
+)
+def test_all_data_sets_are_looked_for_first(
+    table: Path,
+    command: str,
+    missing: str,
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("MANYLABEL_DATA", raising=False)
+    monkeypatch.setenv("MANYLABEL_HOME", "no-cache")
+    assert run([command, "letters.csv", missing]) == 2
+    captured = capsys.readouterr()
+    assert why in captured.err
+    assert not captured.out
+    assert list(table.parent.iterdir()) == [table]
+
+
+@pytest.mark.parametrize("more", [["letters.csv"], ["--method", "nb", "--method", "svm"]], ids=["data", "methods"])
+def test_labels_of_several_results_are_refused_first(
+    table: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["evaluate", "letters.csv", *more, "--per-label", "labels.tsv"]) == 2
+    captured = capsys.readouterr()
+    assert "--per-label writes the labels of one method on one data set" in captured.err
+    assert "read as" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"), [("a.xlsx", "openpyxl", "excel"), ("a.parquet", "pyarrow", "parquet")]
+)
+def test_a_missing_package_is_named_first(
+    table: Path,
+    name: str,
+    package: str,
+    extra: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert run(["predict", "no.manylabel", "letters.csv", "--output", name]) == 2
+    assert f"manylabel[{extra}]" in capsys.readouterr().err, "before the model is looked for"
 
 
 def test_documents_in_a_misspelt_split_are_reported(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

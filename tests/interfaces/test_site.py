@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from docs.assemble import navigation, pages, write
+from docs.assemble import navigation, pages, settings, write
 from docs.generate import api, commands, environment, methods, prose, rest
 from docs.generate.prose import as_markdown, slug
 
@@ -181,14 +181,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if find_spec("mkdocs") is None:
         pytest.skip("MkDocs is not installed; `make docs` installs it")
     folder = tmp_path_factory.mktemp("site")
-    write(folder / "source")
-    options = ["--strict", "--config-file", str(folder / "source" / "mkdocs.yml"), "--site-dir", str(folder / "site")]
+    write(folder / "source", folder / "site")
+    options = ["--strict", "--config-file", str(folder / "source" / "mkdocs.yml")]
     command = [sys.executable, "-m", "mkdocs", "build", *options]
     variables = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
     return folder / "site"
+
+
+def test_the_site_is_built_where_it_is_asked_for(tmp_path: Path) -> None:
+    made = settings(tmp_path / "source", tmp_path / "site", {"index.md": "# Start"})
+    assert (tmp_path / "source" / made["site_dir"]).resolve() == tmp_path / "site"
+    assert (tmp_path / "source" / made["INHERIT"]).resolve() == ROOT / "mkdocs.yml"
 
 
 def test_the_site_loads_nothing_from_elsewhere(built: Path) -> None:

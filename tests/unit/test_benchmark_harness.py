@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -241,6 +242,26 @@ class TestTrees:
         names = ["precision@1", "precision@5", "ndcg@5"]
         expected = compute_ranking_metrics(sparse.csr_array(truth), scores, names)
         assert found == pytest.approx([100 * expected[name] for name in names])
+
+    def test_napkinxc_leaves_no_folder_behind(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        class PLT:
+            def __init__(self, folder: str, threads: int) -> None:
+                self.file = Path(folder, "weights")
+
+            def fit(self, X: object, Y: list[list[int]]) -> None:
+                self.file.write_text(str(Y[0][0]))
+
+            def predict(self, X: sparse.csr_matrix, top_k: int) -> list[list[int]]:
+                return [[int(self.file.read_text())]] * X.shape[0]
+
+        monkeypatch.setitem(sys.modules, "napkinxc.models", SimpleNamespace(PLT=PLT))
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        ones = sparse.csr_matrix(np.ones((2, 1)))
+        predict = CANDIDATES["napkinXC"][1](ones, ones)
+        assert predict(ones).tolist() == [[0, -1, -1, -1, -1]] * 2
+        assert len(list(tmp_path.iterdir())) == 1
+        del predict
+        assert not list(tmp_path.iterdir())
 
     def test_every_candidate_has_a_peer_and_the_corpus_its_shape(self, tmp_path: Path) -> None:
         assert {peer for peer, _ in CANDIDATES.values()} <= BY_NAME.keys()

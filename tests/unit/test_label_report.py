@@ -116,6 +116,11 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "<ml-thresholds>" in page
     assert page.count("Labels of mail") == 2, "as the title of the window and as the heading of the page"
     assert "figures are too good" in page
+    capsys.readouterr()
+    assert run(["labels", "mail.csv"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Imbalance (IRLbl): how many times as frequent as the label the most frequent one is;" in out
+    assert "label documents share imbalance" in out
     Path("plain.csv").write_text("text\nlate bus\n")
     assert run(["labels", "plain.csv"]) == 2
 

@@ -24,7 +24,7 @@ TAKE = {"do": "take suggestions", "label": None, "state": None, "most": None}
 def made(tmp_path_factory: pytest.TempPathFactory) -> CorpusFile:
     corpus = make_corpus(tmp_path_factory.mktemp("data"))
     with corpus.writing() as database:
-        assert filling.keep_suggestions(database, SUGGESTED, "audit") == 4
+        assert filling.keep_suggestions(database, SUGGESTED) == 4
     return corpus
 
 
@@ -74,6 +74,6 @@ def test_filter_and_label_choose_the_suggestions(corpus: CorpusFile) -> None:
 def test_another_audit_since_the_preview_is_a_conflict(corpus: CorpusFile) -> None:
     _, revision = preview(corpus, Filter())
     with corpus.writing() as database:
-        filling.keep_suggestions(database, SUGGESTED[:2], "audit")
+        filling.keep_suggestions(database, SUGGESTED[:2])
         with pytest.raises(RequestError, match="Ask for the preview again"):
             bulk.apply_to_all(database, "Ana", Filter(), TAKE, revision)

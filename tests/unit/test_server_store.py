@@ -442,13 +442,13 @@ def test_suggestions_of_an_audit_wait_for_a_decision(corpus: CorpusFile) -> None
         {"document": "b", "label": "unknown", "action": "add", "probability": 0.8},
     ]
     with corpus.writing() as database:
-        assert filling.keep_suggestions(database, doubted, "audit") == 2
+        assert filling.keep_suggestions(database, doubted) == 2
     assert (ids(corpus, any_label="suggested"), states(corpus, 2)["buses"]) == ("bd", "suggested")
     assert ids(corpus, **relation("lamps", "suggested for removal")) == "d"
     decide(corpus, "Ana", decision(2, reject=["buses"]))
     assert ids(corpus, any_label="suggested") == "d"
     with corpus.writing() as database:
-        assert filling.keep_suggestions(database, doubted, "audit") == 1
+        assert filling.keep_suggestions(database, doubted) == 1
 
 
 def test_the_corrected_corpus_and_the_decisions_agree(corpus: CorpusFile, tmp_path: Path) -> None:

@@ -76,12 +76,12 @@ def compare(
     saved, and measured once on the test split, if there is one. `manylabel train --recipe` takes the recipe that is
     printed.
     """
-    from manylabel.data.atomic import check_target
+    from manylabel.data.atomic import check_targets
     from manylabel.deadline import seconds_of
     from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_page import compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task
-    from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory
+    from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory, check_data
     from manylabel.tasks.model_facts import check_own_model
 
     named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
@@ -89,16 +89,18 @@ def compare(
         raise ParameterError("--methods names no method. Separate names by commas, or leave it out to try all.")
     seconds = seconds_of(budget)
     targets = _model_files(data, model, test)
-    for target in (*targets, *(path for path in (report, csv, latex, diagram) if path is not None)):
-        check_target(target, [*data, test])
+    check_targets([*targets, report, csv, latex, diagram], [*data, test])
     for target in targets:
         check_own_model(target, "compare")
+    sources = [reading.source(name) for name in data]
+    check_data(sources)
+    for source in sources:
+        check_all_in_memory(source, memory, "compare", TRAININGS_KEPT)
     found = []
-    for name, target in zip(data, targets, strict=True):
+    for source, target in zip(sources, targets, strict=True):
         with progress():
-            check_all_in_memory(reading.source(name), memory, "compare", TRAININGS_KEPT)
             one = task(
-                reading.source(name),
+                source,
                 target,
                 methods=named or None,
                 metric=metric,

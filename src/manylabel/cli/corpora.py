@@ -16,6 +16,7 @@ import typer
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
 from manylabel.reports.page import Column, Note, Table, skipped_notes
+from manylabel.wording import counted
 
 if TYPE_CHECKING:
     from manylabel.server.store.files import CorpusFile, CorpusFiles
@@ -95,7 +96,7 @@ def import_data(folder: Directory, name: Corpus, data: o.Data, *, reading: o.Dat
     if json:
         show_json(found)
         return
-    text = f"{found['documents']:,} documents and {found['labels']:,} labels are in the corpus {name}."
+    text = f"The corpus {name} has {counted(found['documents'], 'document')} and {counted(found['labels'], 'label')}."
     show(
         [Note(text), *skipped_notes(found["skipped"]), Note(f"Next: manylabel corpora score {folder} {name}", "quiet")]
     )
@@ -165,14 +166,16 @@ def score(
 ) -> None:
     """Score all documents, and report what the scores gain on the former ones."""
     corpus = files_in(folder).get(name)
+    from manylabel.data.atomic import check_targets
     from manylabel.exceptions import ParameterError
     from manylabel.server.store.scoring import score_corpus
 
+    check_targets([output])
     if model is not None and (method is not None or output is not None):
         raise ParameterError("A model scores as it is: give --model, or --method and --output.")
     with explained(), progress():
         found = score_corpus(corpus, model, {"method": method, "seed": seed, "threads": jobs}, output)
-    show_json(found) if json else show([Note(f"{found['scores']:,} scores: {found['how']}.")])
+    show_json(found) if json else show([Note(f"{counted(found['scores'], 'score')}: {found['how']}.")])
 
 
 def audit(folder: Directory, name: Corpus, seed: o.Seed = 0, jobs: o.Jobs = None, json: o.Json = False) -> None:
@@ -180,13 +183,12 @@ def audit(folder: Directory, name: Corpus, seed: o.Seed = 0, jobs: o.Jobs = None
     corpus = files_in(folder).get(name)
     from manylabel.server.store.filling import corrected_copy, keep_suggestions
     from manylabel.tasks.jobs import run_job
-    from manylabel.wording import counted
 
     with explained(), progress():
         with corrected_copy(corpus) as data:
             found = run_job("audit", str(data), None, {"seed": seed, "threads": jobs})
         with corpus.writing() as database:
-            kept = keep_suggestions(database, found["doubted"], "audit")
+            kept = keep_suggestions(database, found["doubted"])
     if json:
         show_json({"suggestions": kept})
     else:
@@ -203,7 +205,6 @@ def suggest(
     """Choose the documents to label next, and keep them in the corpus as a queue."""
     corpus = files_in(folder).get(name)
     from manylabel.server.store.scoring import suggest_documents
-    from manylabel.wording import counted
 
     with explained(), progress():
         found = suggest_documents(corpus, {"count": documents, "seed": seed})
@@ -227,16 +228,19 @@ def export(
 ) -> None:
     """Write the corrected corpus to a file: a zip archive where a format requires several."""
     corpus = files_in(folder).get(name)
+    from manylabel.data.atomic import atomic_write, check_target
     from manylabel.server.store.files import about
     from manylabel.server.store.filling import export as written
     from manylabel.tasks.reviewing import written_formats
 
+    check_target(target)
     with corpus.reading() as database:
         formats = written_formats(about(database)["is_counts"])
     chosen = to or next((known for known, ending in formats.items() if ending and target.name.endswith(ending)), None)
     with tempfile.TemporaryDirectory(dir=corpus.folder) as place, progress():
         made = written(corpus, Path(place), chosen or target.suffix.lstrip(".") or target.name)
-        shutil.copyfile(made, target)
+        with made.open("rb") as source, atomic_write(target) as stream:
+            shutil.copyfileobj(source, stream)
     show_json({"written": str(target)}) if json else show([Note(f"Written to {target}.")])
 
 

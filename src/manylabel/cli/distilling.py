@@ -58,11 +58,11 @@ def distil(
     A document that both labelled counts as labelled by people.
     """
     from manylabel.catalog import DEFAULT_METHOD
-    from manylabel.data.atomic import check_target
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.distil_page import distil_page
     from manylabel.tasks.distil import distil as task
 
-    check_target(to, [program, human, prompts])
+    check_targets([to, report], [program, human, prompts])
     limit = o.label_limit(labels)
     with progress():
         found = task(

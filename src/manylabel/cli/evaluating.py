@@ -15,7 +15,6 @@ from manylabel.reports.page import Block, skipped_notes
 
 if TYPE_CHECKING:
     from manylabel.evaluation.repeated_splits import RepeatedSplits
-    from manylabel.evaluation.result import Result
     from manylabel.tasks.evaluate import Evaluated
 
 
@@ -89,10 +88,11 @@ def evaluate(
     over the labelled ones are listed side by side.
     """
     from manylabel.catalog import DEFAULT_METHOD
-    from manylabel.data.atomic import check_folder, check_target
+    from manylabel.data.atomic import check_folder, check_targets
     from manylabel.exceptions import ParameterError
+    from manylabel.reports.result_page import per_label_tsv
     from manylabel.tasks.evaluate import evaluate_repeatedly
-    from manylabel.tasks.large import check_all_in_memory
+    from manylabel.tasks.large import check_all_in_memory, check_data
     from manylabel.tasks.large_evaluation import evaluate_methods, evaluate_model
 
     if model is not None and (method or setting or rules or metric):
@@ -108,14 +108,15 @@ def evaluate(
         )
     if vectors is not None and (repeats is not None or len(data) > 1):
         raise ParameterError("--vectors holds one row per document of one data set. Leave out --repeats.")
-    for target in (per_label, report):
-        if target is not None:
-            check_target(target, [model, *data])
+    check_targets([per_label, report], [model, *data])
     if tables is not None:
         check_folder(tables)
     limit = o.label_limit(labels)
     sources = [reading.source(name) for name in data]
+    check_data(sources)
     methods = method or [DEFAULT_METHOD]
+    if per_label is not None and len(methods) * len(data) != 1:
+        raise ParameterError("--per-label writes the labels of one method on one data set; name only one of each.")
     overrides = {} if model is not None else make_overrides(setting, rules, metric, encoder, vectors)
     training: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": jobs}
     analyse = report is not None or tables is not None
@@ -145,7 +146,7 @@ def evaluate(
         _show_repeated(repeated, report, tables, json)
     else:
         if per_label is not None:
-            _write_per_label([result for one in found for result in one.results], per_label)
+            write_page(per_label, per_label_tsv(found[0].results[0]))
         _show_evaluations(found, limit, report, tables, json)
 
 
@@ -211,17 +212,6 @@ def _write_tables(folder: Path, found: list[Evaluated]) -> None:
     remark(f"The tables are in {folder}: {', '.join(tables)}.")
 
 
-def _write_per_label(results: list[Result], path: Path) -> None:
-    from manylabel.data.atomic import atomic_text
-    from manylabel.exceptions import ParameterError
-    from manylabel.reports.result_page import per_label_tsv
-
-    if len(results) != 1:
-        raise ParameterError("--per-label writes the labels of one method; name only one.")
-    with atomic_text(path) as stream:
-        stream.write(per_label_tsv(results[0]))
-
-
 def results(
     files: Annotated[
         list[Path],
@@ -272,13 +262,12 @@ def learning_curve(
     documents; labels are divided into those still rising, those that are level, and those too rare to judge.
     """
     from manylabel.catalog import DEFAULT_METHOD
-    from manylabel.data.atomic import check_target
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.learning_curve_page import learning_curve_page, learning_curve_report, learning_curve_title
     from manylabel.tasks.learning_curve import learning_curve as task
 
     limit = o.label_limit(labels)
-    if report is not None:
-        check_target(report, [data])
+    check_targets([report], [data])
     with progress():
         found = task(
             reading.source(data),
@@ -317,12 +306,11 @@ def reproduce(
 
     Finished work is cached: after an interruption the same command continues where it stopped.
     """
-    from manylabel.data.atomic import check_target
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
     from manylabel.tasks.built_in import reproduce as task
 
-    if report is not None:
-        check_target(report)
+    check_targets([report])
     with progress():
         found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
     command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])

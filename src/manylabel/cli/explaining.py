@@ -60,28 +60,29 @@ def explain(
 ) -> None:
     """Show why a model predicts labels: the words for and against each label, highlighted in the text."""
     from manylabel.classifier import TextClassifier
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.explanation_page import explanation_blocks
     from manylabel.tasks.explain import Question
 
+    check_targets([report], [model, text])
     classifier = TextClassifier.load(model, encoder=encoder)
     question = Question(label or None, runners_up, documents or (None if json else 5), id)
     with progress_or_prompt(text):
         found = list(_explanations(classifier, text, question, reading))
-    if json:
-        for identifier, explanation in found:
-            show_json({"id": identifier, **explanation.as_dict()})
-        return
+    titles = [f"Document {name}" if len(found) > 1 else None for name, _ in found]
+    plain = [{"id": name, **one.as_dict()} for name, one in found]
     if report is not None:
-        titles = [f"Document {name}" if len(found) > 1 else None for name, _ in found]
         pages = [
             explanation_blocks(one, terms, title, shorten=False) for title, (_, one) in zip(titles, found, strict=True)
         ]
-        plain = [{"id": name, **one.as_dict()} for name, one in found]
         write_report(report, f"Why: {model.name}", [block for blocks in pages for block in blocks], plain)
-        return
-    for name, one in found:
-        show(explanation_blocks(one, terms, f"Document {name}" if len(found) > 1 else None))
-    if not found:
+    if json:
+        for record in plain:
+            show_json(record)
+    elif report is None:
+        for title, (_, one) in zip(titles, found, strict=True):
+            show(explanation_blocks(one, terms, title))
+    if not found and not json:
         remark(f"There is no document to explain. Give a text: manylabel explain {model} 'A text'")
 
 
@@ -89,15 +90,12 @@ def _explanations(
     classifier: TextClassifier, text: str, question: Question, reading: o.DataOptions
 ) -> Iterator[tuple[str, Explanation]]:
     """The explanations of what the argument names: lines of standard input, a file, a data set, or a text."""
-    from manylabel.cli.predicting import LineDocuments, is_plain_text
-    from manylabel.data.problems import Problems
+    from manylabel.cli.line_documents import LineDocuments, is_plain_text
     from manylabel.tasks.explain import explain_source, explain_texts, names_data
 
     is_data = names_data(text)
     if text == "-" or (is_data and reading.format is None and is_plain_text(Path(text))):
-        name = "standard input" if text == "-" else text
-        problems = Problems(reading.on_error.value)
-        lines = LineDocuments(problems, name, reading.encoding or "utf-8", reading.text_column, classifier.reading)
+        lines = LineDocuments.of(text, reading, classifier.reading)
         return explain_texts(classifier, (pair for batch in lines.read(text) for pair in batch), question)
     if is_data:
         return explain_source(classifier, reading.source(text), question)

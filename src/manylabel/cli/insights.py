@@ -34,10 +34,12 @@ def labels(
 
     With --model also precision, recall and F1 with intervals, confusions, and the terms of labels.
     """
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.labels_page import labels_page, labels_report
     from manylabel.reports.page import skipped_notes
     from manylabel.tasks.labels import report as task
 
+    check_targets([report], [data, model])
     limit = o.label_limit(labels)
     with progress():
         terms_for = 10 if limit is None else limit
@@ -88,6 +90,7 @@ def audit(
 
     The input is never changed.
     """
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.audit_page import audit_page
     from manylabel.reports.page import skipped_notes
     from manylabel.tasks.audit import audit as task
@@ -96,6 +99,7 @@ def audit(
     if data is None or revert is not None or apply is not None:
         _correct(data, apply, output, revert, reading, json)
         return
+    check_targets([report], [data])
     source = reading.source(data)
     with progress():
         check_all_in_memory(source, memory, "audit")
@@ -161,19 +165,20 @@ def suggest(
     json: o.Json = False,
 ) -> None:
     """Choose the documents to label next: uncertain, of rare labels, and different from each other."""
+    from manylabel.data.atomic import check_targets
     from manylabel.data.strict_json import dumps
     from manylabel.reports.audit_page import suggestion_page
     from manylabel.tasks.suggest import prompts
     from manylabel.tasks.suggest import suggest as task
 
+    check_targets([for_llm, report], [data, unlabelled, label_descriptions])
+    others = None if unlabelled is None else reading.source(unlabelled)
     if for_llm is not None:
-        others = None if unlabelled is None else reading.source(unlabelled)
         with progress():
             asked = prompts(reading.source(data), others, label_descriptions, count=documents, seed=seed)
         write_page(for_llm, "".join(f"{dumps(one)}\n" for one in asked))
         return
     with progress():
-        others = None if unlabelled is None else reading.source(unlabelled)
         found = task(reading.source(data), others, count=documents, seed=seed)
     if report is not None:
         write_report(report, f"Label next in {found.data}", suggestion_page(found), found.as_dict())

@@ -13,6 +13,7 @@ from manylabel.cli.corpora import By, Corpus, Directory, reading, writing
 from manylabel.cli.display import show, show_json
 from manylabel.cli.reviewing import option
 from manylabel.reports.page import Column, Note, Table
+from manylabel.wording import counted
 
 Rows = Annotated[int, typer.Option("--rows", min=1, max=10_000, help="How many rows to list.")]
 Typed = Annotated[str, typer.Option("--typed", help="Only names that contain this.")]
@@ -65,7 +66,7 @@ def labels(
         return
     columns = [Column("label"), Column("documents", "count"), *FIGURES]
     rows_shown = [[one["label"], one["documents"], *(one[column.title] for column in FIGURES)] for one in found]
-    show([Note(f"{total:,} labels"), Table(columns, rows_shown)])
+    show([Note(counted(total, "label")), Table(columns, rows_shown)])
 
 
 def change_label(

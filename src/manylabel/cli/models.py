@@ -158,10 +158,12 @@ def card(
     json: o.Json = False,
 ) -> None:
     """Write the card of a model: its data, quality by label, limits, provenance, licence and recipe."""
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.card_page import card_markdown, card_page, card_title
     from manylabel.tasks.card import Statements
     from manylabel.tasks.card import card as task
 
+    check_targets([report], [model])
     limit = o.label_limit(labels)
     found = task(model, Statements(about, licence, contact))
     if report is not None and report.suffix in (".md", ".markdown"):
@@ -327,9 +329,11 @@ def demo(
 ) -> None:
     """Train on the letters that come with manylabel, measure the model, and label three new letters."""
     from manylabel.catalog import DEFAULT_METHOD
+    from manylabel.data.atomic import check_target
     from manylabel.reports.result_page import demo_page
     from manylabel.tasks.built_in import demo as task
 
+    check_target(model)
     with progress():
         shown = task(model, method=method or DEFAULT_METHOD, seed=seed)
     if json:

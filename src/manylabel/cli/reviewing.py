@@ -12,6 +12,7 @@ from manylabel.cli import options as o
 from manylabel.cli.corpora import By, Corpus, Directory, reading, writing
 from manylabel.cli.display import show, show_json
 from manylabel.reports.page import Column, Note, Table
+from manylabel.wording import counted
 
 SHOWN = 60
 """Characters of a document that lists show."""
@@ -20,16 +21,19 @@ Documents = Annotated[
 ]
 
 
-def parsed(text: str, what: str) -> Any:
-    """JSON of the command line."""
+def parsed_filter(text: str) -> dict[str, Any]:
+    """The conditions of ``--filter``."""
     import json
 
     from manylabel.exceptions import ParameterError
 
     try:
-        return json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ParameterError(f"{what} is not JSON: {error}.") from None
+        raise ParameterError(f"--filter is not JSON: {error}.") from None
+    if not isinstance(found, dict):
+        raise ParameterError(f'--filter is a JSON object such as {{"split": "test"}}, not {text}.')
+    return found
 
 
 def option(name: str, help: str) -> Any:
@@ -79,7 +83,7 @@ def search(
     conditions = [
         {"label": one, "relation": how} for one, how in zip(label or [], relations, strict=False) if how is not None
     ]
-    wanted = {**parsed(filter, "--filter"), **asked, **({"labels": conditions} if conditions else {})}
+    wanted = {**parsed_filter(filter), **asked, **({"labels": conditions} if conditions else {})}
     with reading(folder, name) as database:
         from manylabel.server.store.bodies import SearchRequest, checked
         from manylabel.server.store.documents import count, page
@@ -97,7 +101,7 @@ def search(
         return
     rows = [(one["number"], one["id"], one["state"], _true_labels(one), one["beginning"][:SHOWN]) for one in found]
     columns = [Column("document", "count"), Column("id"), Column("state"), Column("true labels"), Column("text")]
-    show([Note(f"{total:,} documents"), Table(columns, rows)])
+    show([Note(counted(total, "document")), Table(columns, rows)])
 
 
 def _true_labels(document: dict[str, Any]) -> str:
@@ -123,8 +127,6 @@ def decide(
 
     A decision without a revision is about the document as it is now.
     """
-    from manylabel.wording import counted
-
     with writing(folder, name) as database:
         from manylabel.server.store import decisions as store
         from manylabel.server.store.filling import read_decisions
@@ -155,7 +157,7 @@ def bulk(
         from manylabel.server.store.bulk import apply_to_all, preview
 
         action = {"do": do, "label": label, "most": most, "state": state}
-        asked = checked(PreviewRequest, {"filter": parsed(filter, "--filter"), "action": action})
+        asked = checked(PreviewRequest, {"filter": parsed_filter(filter), "action": action})
         found = preview(database, asked.filter, asked.action.model_dump())
         event = None
         if yes:
@@ -164,7 +166,8 @@ def bulk(
         show_json({**found, "event": event})
         return
     done = f"Done, event {event}." if yes else "Nothing was changed yet: add --yes."
-    show([Note(f"{found['changes']:,} changes in {found['documents']:,} documents of the filter. {done}")])
+    changes, documents = counted(found["changes"], "change"), counted(found["documents"], "document")
+    show([Note(f"{changes} in {documents} of the filter. {done}")])
 
 
 def undo(

@@ -56,6 +56,7 @@ def plan(
     from manylabel.exceptions import ParameterError
     from manylabel.reports.page import Column, Note, Table
     from manylabel.tasks.large import plan as task
+    from manylabel.wording import counted
 
     if (data is None) == (documents is None):
         raise ParameterError("Give the corpus, or --documents and --labels.")
@@ -70,6 +71,7 @@ def plan(
         for one in found["methods"]
     ]
     columns = [Column("method"), *(Column(name) for name in ("time", *sizes))]
-    about = f"{extent['documents']:,} documents, {extent['labels']:,} labels, about {extent['terms']:,} terms"
+    about = f"{counted(extent['documents'], 'document')}, {counted(extent['labels'], 'label')}, about "
+    about += counted(extent["terms"], "term")
     units = Note("docs/scale.md tells how these figures are computed.", "quiet")
     show([Note(f"{about}; workers: {workers}."), Table(columns, rows), units])

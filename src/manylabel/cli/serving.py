@@ -11,6 +11,7 @@ import typer
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json
 from manylabel.reports.page import Column, Note, Table
+from manylabel.wording import counted
 
 
 def serve(
@@ -75,7 +76,6 @@ def serve(
     """
     from manylabel.exceptions import MissingExtraError, ParameterError
     from manylabel.tasks.serving import check_servable, served_names
-    from manylabel.wording import counted
 
     try:
         from manylabel.server.logs import Log
@@ -159,7 +159,7 @@ def bench_server(
     rows += [(f"failed: {name}", f"{count:,}") for name, count in found.failures.items()]
     show(
         [
-            Note(f"{url}, model {model}, {connections} connections, {found.seconds:.1f} seconds"),
+            Note(f"{url}, model {model}, {counted(connections, 'connection')}, {found.seconds:.1f} seconds"),
             Table([Column("", "text"), Column("measured", "text")], rows),
         ]
     )

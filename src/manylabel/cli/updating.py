@@ -79,13 +79,13 @@ def update(
 
     The report lists the labels that changed, and the quality on the new documents before and after.
     """
-    from manylabel.data.atomic import check_target
+    from manylabel.data.atomic import check_targets
     from manylabel.reports.update_page import update_page
     from manylabel.tasks.update import LabelOptions
     from manylabel.tasks.update import update as task
 
     target = model if output is None else output
-    check_target(target, [data, former, changes])
+    check_targets([target, report], [data, former, changes])
     given = {"rename": rename, "merge": merge, "split": split_label, "retire": retire}
     pairs = [(kind, one) for kind, texts in given.items() for one in texts or []]
     with progress():

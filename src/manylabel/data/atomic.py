@@ -19,13 +19,7 @@ from manylabel.exceptions import ManylabelError, MissingDataError, ParameterErro
 
 
 @contextmanager
-def atomic_write(
-    path: str | Path,
-    mode: Literal["wb", "w"] = "wb",
-    *,
-    encoding: str = "utf-8",
-    newline: str = "\n",
-) -> Iterator[IO[Any]]:
+def atomic_write(path: str | Path, mode: Literal["wb", "w"] = "wb") -> Iterator[IO[Any]]:
     """A stream whose content becomes the file `path` when the block succeeds; if it fails, nothing changes.
 
     The bytes go to a file beside the target, are flushed to the disk, and the file is renamed: a reader
@@ -43,7 +37,7 @@ def atomic_write(
         if mode == "wb":
             yield binary
             return
-        text = io.TextIOWrapper(binary, encoding=encoding, newline=newline)
+        text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
         yield text
         text.flush()
         text.detach()
@@ -153,6 +147,13 @@ def check_target(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> 
         raise ParameterError(f"{path} is a folder. Give the name of a file to write to.")
     if not target.parent.is_dir():
         raise MissingDataError(f"{path} cannot be written: the folder {target.parent} does not exist. Make it first.")
+
+
+def check_targets(paths: Iterable[str | Path | None], inputs: Sequence[str | Path | None] = ()) -> None:
+    """Raise an error as `check_target` does for any of the paths that is not None."""
+    for path in paths:
+        if path is not None:
+            check_target(path, inputs)
 
 
 def check_folder(path: str | Path) -> None:

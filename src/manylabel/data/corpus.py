@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from manylabel.data.reading_options import ReadingOptions
 
 Text = str | Mapping[str, str]
-SplitName = Literal["train", "test", "dev", "unused"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,10 +86,10 @@ class Corpus:
         <Corpus: 2 documents, 2 labels>
         """
         name = self.name or self.source or ""
-        counted = [_counted(len(self), "document")]
-        counted += [] if self.labels is None else [_counted(len(self.label_names), "label")]
-        counted += [f"{split} {size:,}" for split, size in self.splits.items()]
-        return f"<Corpus{name and ' '}{name}: {', '.join(counted)}>"
+        sizes = [counted(len(self), "document")]
+        sizes += [] if self.labels is None else [counted(len(self.label_names), "label")]
+        sizes += [f"{split} {size:,}" for split, size in self.splits.items()]
+        return f"<Corpus{name and ' '}{name}: {', '.join(sizes)}>"
 
     def _repr_html_(self) -> str:
         """A short table for notebooks: how much the corpus holds, and its first document."""
@@ -278,7 +277,3 @@ def _combined_counts(splits: Mapping[str, Corpus]) -> tuple[Csr | None, list[str
         )
     wide = [Csr((m.data, m.indices, m.indptr), shape=(m.shape[0], len(terms))) for m in matrices.values()]
     return Csr(sparse.vstack(wide, format="csr")), terms
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

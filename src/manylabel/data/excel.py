@@ -25,6 +25,15 @@ MOST_ROWS = 1 << 20
 """The rows that a sheet of Excel can have. openpyxl makes up all rows between two numbers."""
 
 
+def load_openpyxl() -> Any:
+    """The package openpyxl; `MissingExtraError` where it is not installed."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError("Excel", "excel") from None
+    return openpyxl
+
+
 def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **columns: Any) -> Corpus:
     """The documents of one sheet of a workbook; `columns` are the fields of `ColumnOptions`.
 
@@ -34,15 +43,12 @@ def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **co
     """
     options = ColumnOptions(**columns)
     data = _checked_bytes(path, problems.limits)
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise MissingExtraError("Excel", "excel") from None
+    openpyxl = load_openpyxl()
     with (
         read_by_others("The Excel file", path, _SAVE_AGAIN),
         warnings.catch_warnings(action="ignore"),  # of styles and extensions that have nothing to do with cells
     ):
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         chosen = _sheet(path, book, sheet)
         rows = list(_rows(path, problems, book[chosen]))
     if not rows:

@@ -97,10 +97,9 @@ def load(name_or_path: str | Path, **options: Any) -> Reading:
             "table['labels'])."
         )
     name = str(name_or_path)
-    if Path(name).exists():
+    check_exists(name, options.get("format"))
+    if Path(name).exists() or name not in _BY_NAME:
         return read(name, **options)
-    if name not in _BY_NAME:
-        return _read_prefix(name, options)
     if name == BUILT_IN:
         for option in options:
             raise UnknownNameError(f"option of the data set {BUILT_IN}", option, ())
@@ -124,17 +123,21 @@ def _locate(row: KnownData) -> Path:
     )
 
 
-def _read_prefix(name: str, options: dict[str, Any]) -> Reading:
-    """The corpus in the files a prefix stands for; where there are none, the error offers the nearest known name."""
+def check_exists(name: str, format: str | None = None) -> None:
+    """Raise `MissingDataError` where nothing has this path, prefix or name; the message offers the nearest name."""
+    if Path(name).exists() or name == BUILT_IN:
+        return
+    if name in _BY_NAME:
+        _locate(_BY_NAME[name])
+        return
     try:
-        find_files(Path(name), options.get("format"))
+        find_files(Path(name), format)
     except MissingDataError as error:
         near = difflib.get_close_matches(name, _BY_NAME, n=1, cutoff=0.5)
         offer = f" Did you mean the data set {near[0]!r}?" if near else ""
         if not near and name.isidentifier():  # neither a path nor a sentence
             offer = f" Known data sets: {', '.join(_BY_NAME)}."
         raise MissingDataError(f"{error}{offer}") from None
-    return read(name, **options)
 
 
 HOME_VARIABLE = "MANYLABEL_HOME"

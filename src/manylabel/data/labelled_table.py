@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from manylabel.data.atomic import atomic_bytes, atomic_text
-from manylabel.exceptions import DataError, MissingExtraError
+from manylabel.data.excel import load_openpyxl
+from manylabel.data.parquet import load_pyarrow
+from manylabel.exceptions import DataError
 from manylabel.progress import remark
 
-TABLE_FORMATS = ("csv", "tsv", "xlsx", "parquet")
 Append: TypeAlias = Callable[[Mapping[str, Sequence[Any]]], None]
 """Takes columns of equal length."""
 MAX_SHEET_ROWS = 1_048_576
@@ -35,25 +36,36 @@ def free_name(wanted: str, taken: Sequence[str]) -> str:
     return name
 
 
-def write_table(path: Path, format: str, columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> None:
-    """Write columns of equal length, whole or not at all; lists are lists in Parquet and joined by ``;`` elsewhere.
-
-    In a workbook every text is stored as text, also where it begins with ``=``, ``+``, ``-`` or ``@``: it is never a
-    formula. CSV cannot tell the difference, so a spreadsheet may run such a cell when it opens the file.
-    """
+def check_table_format(format: str) -> None:
+    """Raise `MissingExtraError` where the package that writes tables of this format is not installed."""
     if format == "xlsx":
-        _write_workbook(path, columns)
-        return
-    with table_stream(path, format, delimiter) as write:
-        write(columns)
+        load_openpyxl()
+    elif format == "parquet":
+        load_pyarrow()
 
 
 @contextmanager
 def table_stream(path: Path, format: str, delimiter: str = ",") -> Iterator[Append]:
-    """A function that appends columns to a table of CSV, TSV or Parquet, piece by piece; the first piece names them."""
+    """A function that appends columns to a table of CSV, TSV, Excel or Parquet; the first piece names them.
+
+    Pieces are written as they come, except to a workbook, and the file appears whole or not at all. Lists are lists in
+    Parquet and joined by ``;`` elsewhere. In a workbook every text is stored as text, also where it begins with ``=``,
+    ``+``, ``-`` or ``@``: it is never a formula. CSV cannot tell the difference, so a spreadsheet may run such a cell
+    when it opens the file.
+    """
     if format == "parquet":
         with _parquet_stream(path) as write:
             yield write
+        return
+    if format == "xlsx":
+        whole: dict[str, list[Any]] = {}
+
+        def keep(columns: Mapping[str, Sequence[Any]]) -> None:
+            for name, values in columns.items():
+                whole.setdefault(name, []).extend(values)
+
+        yield keep
+        _write_workbook(path, whole)
         return
     with atomic_text(path) as stream:
         writer = csv.writer(stream, delimiter="\t" if format == "tsv" else delimiter, lineterminator="\n")
@@ -80,11 +92,7 @@ def _flat(value: Any) -> Any:
 
 @contextmanager
 def _parquet_stream(path: Path) -> Iterator[Append]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("Parquet", "parquet") from None
+    pyarrow = load_pyarrow()
     with atomic_bytes(path) as stream, ExitStack() as opened:
         writer: Any = None
 
@@ -106,12 +114,8 @@ def _parquet_stream(path: Path) -> Iterator[Append]:
 
 
 def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    try:
-        from openpyxl import Workbook
-        from openpyxl.cell import WriteOnlyCell
-        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-    except ImportError:
-        raise MissingExtraError("Excel", "excel") from None
+    openpyxl = load_openpyxl()
+    illegal = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE
     rows = len(next(iter(columns.values()), ()))
     if rows >= MAX_SHEET_ROWS:
         raise DataError(
@@ -119,7 +123,7 @@ def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
             path=path,
             remedy="Write .csv or .parquet.",
         )
-    book = Workbook(write_only=True)
+    book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("predictions")
     shortened = 0
 
@@ -128,9 +132,9 @@ def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         flat = _flat(value)
         if not isinstance(flat, str):
             return flat
-        clean = ILLEGAL_CHARACTERS_RE.sub("", flat)
+        clean = illegal.sub("", flat)
         shortened += len(clean) > MAX_CELL
-        made = WriteOnlyCell(sheet, value=clean[:MAX_CELL])
+        made = openpyxl.cell.WriteOnlyCell(sheet, value=clean[:MAX_CELL])
         made.data_type = "s"  # never a formula
         return made
 

@@ -34,11 +34,6 @@ class LabelPairs:
     def __len__(self) -> int:
         return len(self.first)
 
-    @property
-    def lift(self) -> Floats:
-        """How many times as often as by chance both labels occur."""
-        return self.both / self.expected
-
     def chosen(self, rows: npt.NDArray[Any]) -> LabelPairs:
         """Some of the pairs, by a mask or in the order of their numbers."""
         return LabelPairs(self.first[rows], self.second[rows], self.both[rows], self.expected[rows], self.p[rows])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from manylabel.explanation import Explanation, LabelExplanation, Neighbour, Share, marked_text
+from manylabel.explanation import Explanation, LabelExplanation, Neighbour, marked_text
 from manylabel.notebook import signed, strengths
 from manylabel.reports.page import Block, Cell, Column, Heading, Marked, Note, Table
+from manylabel.wording import counted
 
 CONTEXT = 60
 """Characters shown on both sides of evidence where a text is shortened."""
@@ -102,22 +103,21 @@ def excerpt(stretches: Sequence[tuple[str, float]], most: int = MOST_EXCERPT) ->
 
 def _parts(one: LabelExplanation, limit: int | None) -> list[Block]:
     """The contributions as a table: terms, other labels, members, and what is left."""
-    shown = one.terms[:limit]
-    rest = one.terms[len(shown) :]
+    shown, labels = one.terms[:limit], one.labels[:limit]
+    rest, others = one.terms[len(shown) :], one.labels[len(labels) :]
     most = max(
         [abs(term.contribution) for term in shown] + [abs(share.contribution) for share in one.labels] + [1e-300]
     )
     rows: list[list[Cell]] = [
-        [term.term if term.occurrences or not one.terms else _absent(term.term, one), signed(term.contribution),
+        [term.term if term.occurrences else _absent(term.term, one), signed(term.contribution),
          term.contribution / most]
         for term in shown
     ]  # fmt: skip
     if rest:
-        rows.append([f"{len(rest):,} other terms", signed(sum(term.contribution for term in rest)), None])
-    rows += _share_rows("label ", one.labels[:limit], most)
-    if one.labels[len(one.labels[:limit]) :]:
-        others = one.labels[len(one.labels[:limit]) :]
-        rows.append([f"{len(others):,} other labels", signed(sum(share.contribution for share in others)), None])
+        rows.append([counted(len(rest), "other term"), signed(sum(term.contribution for term in rest)), None])
+    rows += [[f"label {share.name}", signed(share.contribution), share.contribution / most] for share in labels]
+    if others:
+        rows.append([counted(len(others), "other label"), signed(sum(share.contribution for share in others)), None])
     if one.intercept is not None:
         rows += [["intercept", signed(one.intercept), None], [one.quantity, signed(one.total), None]]
     blocks: list[Block] = []
@@ -135,10 +135,6 @@ def _absent(term: str, one: LabelExplanation) -> str:
     """The name of a term that has no place in the text."""
     placed = any(other.occurrences for other in one.terms)
     return f"{term} (absent)" if placed and not term.startswith("rule: ") else term
-
-
-def _share_rows(kind: str, shares: Sequence[Share], most: float) -> list[list[Cell]]:
-    return [[f"{kind}{one.name}", signed(one.contribution), one.contribution / most] for one in shares]
 
 
 def _neighbours(neighbours: Sequence[Neighbour]) -> list[Block]:

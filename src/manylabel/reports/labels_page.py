@@ -41,8 +41,9 @@ def _blocks(found: LabelReport, model: ModelOfLabels | None, limit: int | None) 
         ),
         *_remarkable(found),
         Note(
-            f"MeanIR {found.mean_ratio:.1f} (how many times as frequent the most frequent label is, on average), "
-            f"SCUMBLE {found.scumble:.3f} (how much frequent and rare labels share documents).",
+            "Imbalance (IRLbl): how many times as frequent as the label the most frequent one is; "
+            f"{found.mean_ratio:.1f} on average (MeanIR). SCUMBLE {found.scumble:.3f}: how much frequent and rare "
+            "labels share documents.",
             "quiet",
         ),
     ]
@@ -50,7 +51,7 @@ def _blocks(found: LabelReport, model: ModelOfLabels | None, limit: int | None) 
         [one.label, one.documents, one.share, one.imbalance, ", ".join(one.companions)] for one in found.labels[:limit]
     ]
     columns = [
-        Column("label"), Column("documents", "count"), Column("share", "share"), Column("IRLbl", "number"),
+        Column("label"), Column("documents", "count"), Column("share", "share"), Column("imbalance", "number"),
         Column("occurs with"),
     ]  # fmt: skip
     if found.together and limit is None:

@@ -64,7 +64,7 @@ def sheet_title(sheet: Sheet) -> str:
     return f"{title}; paper: {sheet.source}" if sheet.source else title
 
 
-def reproduction_page(found: Sequence[Reproduction], *, tables: bool = True) -> list[Block]:
+def reproduction_page(found: Sequence[Reproduction]) -> list[Block]:
     """Verdicts up front, then each paper's experiments; in tables the paper's figure stands in brackets."""
     blocks: list[Block] = [Heading("Claims"), _summary(found)]
     for one in found:
@@ -72,7 +72,7 @@ def reproduction_page(found: Sequence[Reproduction], *, tables: bool = True) -> 
         blocks += [Heading(one.citation), Note(f"{one.paper}, {one.seconds:.0f} s of work{repeats}", "quiet")]
         blocks += [Note(note, "warning") for note in one.notes]
         for experiment in one.experiments:
-            blocks += _experiment_blocks(experiment, tables)
+            blocks += _experiment_blocks(experiment)
     blocks.append(Note("In tables: ours ± standard deviation over repeats, and the paper's figure in [ ].", "quiet"))
     return blocks
 
@@ -82,10 +82,10 @@ def _summary(found: Sequence[Reproduction]) -> Table:
     return Table(columns, [list(row) for row in summary_rows(found)])
 
 
-def _experiment_blocks(experiment: Experiment, tables: bool) -> list[Block]:
+def _experiment_blocks(experiment: Experiment) -> list[Block]:
     blocks: list[Block] = [Heading(f"{experiment.key} {experiment.title}"), Note(experiment.setting)]
     blocks += [Note(f"Chosen: {choice}", "quiet") for choice in experiment.chosen]
-    for sheet in experiment.sheets if tables else ():
+    for sheet in experiment.sheets:
         blocks.append(Note(sheet_title(sheet) + (f". {sheet.note}" if sheet.note else "")))
         blocks.append(Table([Column(""), *(Column(name) for name in sheet.columns)], sheet_rows(sheet)))
     if experiment.claims:

@@ -125,15 +125,8 @@ class Engine(ABC):
         """Give back the memory of idle workers, because this process needs it; the next run starts them again."""
         return
 
-    def reduce(
-        self,
-        function: str,
-        results: Sequence[Path],
-        folder: Path,
-        what: str,
-        arguments: Mapping[str, Any] | None = None,
-    ) -> Path:
-        """Merge results by ``function(output, inputs=…, **arguments)`` into one, and return where it is.
+    def reduce(self, function: str, results: Sequence[Path], folder: Path, what: str) -> Path:
+        """Merge results by ``function(output, inputs=…)`` into one, and return where it is.
 
         The tree of merges depends on the number of results alone, so that sums of floats are the same everywhere.
         """
@@ -141,7 +134,7 @@ class Engine(ABC):
         while len(results) > 1:
             groups = [results[start : start + ARITY] for start in range(0, len(results), ARITY)]
             tasks = [
-                Task(function, folder / f"{level}-{number:05d}", {"inputs": _absolute(group), **(arguments or {})})
+                Task(function, folder / f"{level}-{number:05d}", {"inputs": _absolute(group)})
                 for number, group in enumerate(groups)
             ]
             self.run(tasks, what)

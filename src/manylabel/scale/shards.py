@@ -152,6 +152,11 @@ def _columns(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in names if name in given}
 
 
+def is_pattern(data: str | Path) -> bool:
+    """Whether a name with ``*``, ``?`` or ``[`` stands for several files."""
+    return bool(set("*?[") & set(str(data))) and not Path(data).exists()
+
+
 def shard_files(data: str | Path | Sequence[str | Path], split: str = "train") -> list[Path]:
     """The files of a corpus, in order: a file, a pattern, those of a list, or of a folder those of a split or all.
 
@@ -160,7 +165,7 @@ def shard_files(data: str | Path | Sequence[str | Path], split: str = "train") -
     if not isinstance(data, (str, Path)):
         return [path for one in data for path in shard_files(one, split)]
     path = Path(data)
-    if not path.exists() and set("*?[") & set(str(data)):
+    if is_pattern(data):
         if not (matching := [Path(name) for name in sorted(glob.glob(str(data))) if Path(name).is_file()]):
             raise MissingDataError(f"No file matches {data}.")
         return matching

@@ -15,7 +15,7 @@ from typing import Any
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Corpus
-from manylabel.data.known import KNOWN
+from manylabel.data.known import KNOWN, check_exists
 from manylabel.data.problems import Problem
 from manylabel.data.recognition import guess_format, suffix_of
 from manylabel.data.textfile import is_packed
@@ -30,7 +30,7 @@ from manylabel.scale.dask_engine import DaskEngine
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, begin_work
 from manylabel.scale.extents import UNPACKED, Extent
 from manylabel.scale.predictions import BY_RULE, Asked, label_document, predict_shards, read_predictions
-from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, shard_files
+from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, is_pattern, shard_files
 from manylabel.scale.training import ShardedTraining
 from manylabel.tasks import models
 from manylabel.tasks.corpora import Source
@@ -49,7 +49,7 @@ PIECE = 1000
 
 def is_large(source: Source, memory: str | int | None) -> bool:
     """Whether a corpus is read in shards: it has several files, or would take more memory than it may."""
-    if not Path(source.data).exists() and not set("*?[") & set(source.data):
+    if not Path(source.data).exists() and not is_pattern(source.data):
         return False
     files = shard_files(source.data)
     if not files or (source.format or guess_format(files[0])) not in FORMATS:
@@ -57,6 +57,15 @@ def is_large(source: Source, memory: str | int | None) -> bool:
     # The memory of the program itself is not among what is free.
     limit = free_bytes() // 2 + FIXED_MEMORY if memory is None else bytes_of(memory)
     return len(files) > 1 or memory_of_all(text_bytes(files)) > limit
+
+
+def check_data(sources: Sequence[Source]) -> None:
+    """Raise `MissingDataError` where one of several data sets is not there, before the work on the first one begins."""
+    for source in sources:
+        if is_pattern(source.data):
+            shard_files(source.data)
+        else:
+            check_exists(source.data, source.format)
 
 
 def text_bytes(files: Sequence[Path]) -> int:

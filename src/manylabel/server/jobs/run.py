@@ -164,7 +164,7 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
         result = work(kind, str(data), model, request)
     if kind == "audit":
         with corpus.writing() as database:
-            result["suggestions"] = keep_suggestions(database, result["doubted"], "audit")
+            result["suggestions"] = keep_suggestions(database, result["doubted"])
     return result
 
 

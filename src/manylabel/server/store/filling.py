@@ -179,16 +179,16 @@ def _columns(found: ReviewScores, labels: Any) -> Iterator[tuple[int, bytes, byt
         yield int(labels[places[0]]), documents.tobytes(), found.values[places].astype(SCORES).tobytes()
 
 
-def keep_suggestions(database: sqlite3.Connection, doubted: Sequence[Mapping[str, Any]], source: str) -> int:
+def keep_suggestions(database: sqlite3.Connection, doubted: Sequence[Mapping[str, Any]]) -> int:
     """Replace the suggestions of an audit; decided labels get none. Return their number."""
-    database.execute("DELETE FROM suggestions WHERE source = ?", (source,))
+    database.execute("DELETE FROM suggestions WHERE source = 'audit'")
     database.executemany(
-        """INSERT OR REPLACE INTO suggestions SELECT d.number, l.number, ?3, ?4, ?5 FROM documents AS d
+        """INSERT OR REPLACE INTO suggestions SELECT d.number, l.number, ?3, ?4, 'audit' FROM documents AS d
         JOIN labels AS l ON l.name = ?2 AND l.state = 'active' WHERE d.id = ?1 AND NOT EXISTS (SELECT 1 FROM
         assignments AS a WHERE a.label = l.number AND a.document = d.number AND a.state <> 'imported')""",
-        [(one["document"], one["label"], one["action"], one["probability"], source) for one in doubted],
+        [(one["document"], one["label"], one["action"], one["probability"]) for one in doubted],
     )
-    return int(database.execute("SELECT COUNT(*) FROM suggestions WHERE source = ?", (source,)).fetchone()[0])
+    return int(database.execute("SELECT COUNT(*) FROM suggestions WHERE source = 'audit'").fetchone()[0])
 
 
 def keep_queue(database: sqlite3.Connection, chosen: Sequence[Chosen]) -> None:

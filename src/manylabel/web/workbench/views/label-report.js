@@ -102,7 +102,7 @@ class LabelReport extends LitElement {
     const quality = new Map((report.model?.quality ?? []).map((one) => [one.label, one.more_documents]));
     const columns = ["label", "occurs with", "documents", "share", "imbalance", ...(report.model?.verdicts ? ["would more documents help?"] : [])];
     return html`<section class="panel wide-panel"><h2>Imbalance</h2>
-      <p class="quiet">Imbalance: how many times as frequent the most frequent label is; ${score(report.mean_ratio)} on average. SCUMBLE ${report.scumble.toFixed(3)}: how much frequent and rare labels share documents.
+      <p class="quiet">Imbalance: how many times as frequent as the label the most frequent one is; ${score(report.mean_ratio)} on average. SCUMBLE ${report.scumble.toFixed(3)}: how much frequent and rare labels share documents.
         ${report.model?.verdicts ? `More documents help where the F1 of a linear SVM still rises: it was trained on ${report.model.verdicts}.` : ""}</p>
       ${this.table("Imbalance", columns, report.labels, (one) => [this.link(one.label), one.companions.join(", "), this.documents(one.documents, ["true", one.label]), percent(one.share), one.imbalance.toFixed(2),
         ...(report.model?.verdicts ? [VERDICTS[quality.get(one.label)] ?? "–"] : [])])}</section>`;

@@ -1,0 +1,126 @@
+"""Documents of standard input and of ``.txt`` files: a text or a JSON object per line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+    from manylabel.cli.options import DataOptions
+    from manylabel.data.corpus import Text
+    from manylabel.data.problems import Problems
+    from manylabel.data.reading_options import ReadingOptions
+
+
+def is_plain_text(path: Path) -> bool:
+    """Whether a file is read as standard input is: a ``.txt`` file that does not begin like another format."""
+    from manylabel.data.formats import format_named
+    from manylabel.data.recognition import guess_format, suffix_of
+    from manylabel.exceptions import UnknownFormatError
+
+    if suffix_of(path) != ".txt" or not path.is_file() or not path.stat().st_size:
+        return False
+    try:
+        found = format_named(guess_format(path))
+    except UnknownFormatError:
+        return True
+    # Prose with commas has the shape of a table; only a first line or signature of a format is a proof.
+    return found.kind == "text" and not found.first_line and not found.signature
+
+
+class LineDocuments:
+    """Documents of lines: a line that starts with ``{`` is a JSON object, any other the text itself."""
+
+    def __init__(
+        self,
+        problems: Problems,
+        name: str,
+        encoding: str,
+        text_keys: Sequence[str] | None = None,
+        like: ReadingOptions | None = None,
+    ) -> None:
+        self.problems, self.name, self.encoding = problems, name, encoding
+        self.text_keys, self.like = text_keys, like
+
+    @classmethod
+    def of(cls, data: str, reading: DataOptions, like: ReadingOptions | None) -> LineDocuments:
+        """The documents that the options of a command describe; `like` are the options of the model's training."""
+        name = "standard input" if data == "-" else data
+        return cls(reading.source(data).problems(), name, reading.encoding or "utf-8", reading.text_column, like)
+
+    def read(self, data: str) -> Iterator[list[tuple[str, Text]]]:
+        """(id, text) pairs of a file, or of standard input for ``-``, in batches of the lines that are there."""
+        from manylabel.data.textfile import open_bytes
+
+        with ExitStack() as open_files:
+            stream = (
+                sys.stdin.buffer
+                if data == "-"
+                else open_files.enter_context(open_bytes(Path(data), self.problems.limits))
+            )
+            for numbered in _lines_as_they_come(stream):
+                pairs = [self.document(number, raw) for number, raw in numbered]
+                yield [pair for pair in pairs if pair is not None]
+
+    def document(self, number: int, raw: bytes) -> tuple[str, Text] | None:
+        """The id and text of one line; None where it cannot be read and is skipped."""
+        try:
+            line = raw.decode("utf-8-sig" if number == 1 and self.encoding == "utf-8" else self.encoding).rstrip("\r\n")
+        except UnicodeDecodeError:
+            encoding = "UTF-8" if self.encoding == "utf-8" else self.encoding
+            self._report(number, f"These bytes are not {encoding}.", "Convert the text, or give --encoding.")
+            return None
+        if not line.startswith("{"):
+            return str(number), line
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            self._report(number, f"This line is not JSON: {error}.", None)
+            return None
+        fields = self._fields({key: value for key, value in record.items() if isinstance(value, str)})
+        if not fields:
+            found = ", ".join(map(repr, record)) or "none"
+            wanted = self.text_keys or (self.like.texts if self.like is not None else ()) or ("text",)
+            keys = ", ".join(map(repr, wanted))
+            self._report(number, f"This record has no text under {keys}. Keys: {found}.", "Use --text-column KEY.")
+            return None
+        text = next(iter(fields.values())) if len(fields) == 1 else fields
+        identity = str(next((record[key] for key in ("id", "document_id") if record.get(key) is not None), number))
+        try:
+            "".join([identity, *fields.values()]).encode()
+        except UnicodeEncodeError:
+            problem = "This record holds half of a surrogate pair (\\ud…), which is not a character."
+            self._report(number, problem, "Write both halves, or the character itself.")
+            return None
+        return identity, text
+
+    def _fields(self, record: dict[str, str]) -> dict[str, str]:
+        """The texts of a record: under the keys that were given, those of the training, or the usual ones."""
+        if self.text_keys:
+            return {key: record[key] for key in self.text_keys if key in record}
+        if self.like is not None and self.like.texts:
+            names = dict(zip(self.like.texts, self.like.fields, strict=True))
+            if self.like.texts[-1] in record or self.like.gave("text_column"):
+                return {names[key]: record[key] for key in names if key in record}
+        return {key: value for key, value in record.items() if key in ("title", "text", "body")}
+
+    def _report(self, number: int, problem: str, remedy: str | None) -> None:
+        self.problems.report(problem, path=self.name, line=number, remedy=remedy)
+
+
+def _lines_as_they_come(stream: IO[bytes]) -> Iterator[list[tuple[int, bytes]]]:
+    """Numbered lines: all that one read of the stream returns, so that a pipe is answered before it is closed."""
+    number, rest = 0, b""
+    while piece := cast("BufferedReader", stream).read1(1 << 16):
+        *lines, rest = (rest + piece).split(b"\n")
+        if lines:
+            yield [(number + place, line) for place, line in enumerate(lines, start=1)]
+            number += len(lines)
+    if rest:
+        yield [(number + 1, rest)]
