@@ -131,7 +131,18 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
         Heading("Recipe"),
         Table([Column("section"), Column("setting"), Column("value")], _recipe_rows(facts.get("recipe", {}))),
         Heading("Labels"),
+        *_labels(found, limit),
     ]
+    if found.bin_weights is not None:
+        blocks += bin_weights_blocks({"": found.bin_weights})
+    sizes: list[list[Cell]] = [
+        [name, array.dtype, " × ".join(f"{n:,}" for n in array.shape)] for name, array in found.arrays.items()
+    ]
+    return [*blocks, Heading("Arrays"), Table([Column("array"), Column("type"), Column("shape")], sizes)]
+
+
+def _labels(found: ModelRecord, limit: int | None) -> list[Block]:
+    """The labels with the most training documents, and whatever else the file holds of each."""
     order = sorted(range(len(found.labels)), key=lambda label: -found.label_counts[label])[:limit]
     columns = [Column("label"), Column("documents", "count")]
     rows: list[list[Cell]] = [[found.labels[label], found.label_counts[label]] for label in order]
@@ -145,16 +156,9 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
     if found.addresses:
         columns.append(Column("URI"))
         rows = [[*row, found.addresses.get(found.labels[label], "")] for row, label in zip(rows, order, strict=True)]
-    blocks.append(Table(columns, rows))
-    if len(order) < len(found.labels):
-        more = counted(len(found.labels) - len(order), "more label")
-        blocks.append(Note(f"{more}: --labels all.", "quiet"))
-    if found.bin_weights is not None:
-        blocks += bin_weights_blocks({"": found.bin_weights})
-    sizes: list[list[Cell]] = [
-        [name, array.dtype, " × ".join(f"{n:,}" for n in array.shape)] for name, array in found.arrays.items()
-    ]
-    return [*blocks, Heading("Arrays"), Table([Column("array"), Column("type"), Column("shape")], sizes)]
+    more = counted(len(found.labels) - len(order), "more label")
+    cut = [Note(f"{more}: --labels all.", "quiet")] if len(order) < len(found.labels) else []
+    return [Table(columns, rows), *cut]
 
 
 def _described(found: ModelRecord) -> list[Block]:

@@ -24,7 +24,7 @@ from manylabel.kernels.threads import available_threads
 from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
-from manylabel.reports.records import LabelledDocument, TrainingRecord
+from manylabel.reports.records import LabelledDocument
 from manylabel.scale.costs import FIXED_MEMORY, estimate, memory_of_all, slowness
 from manylabel.scale.dask_engine import DaskEngine
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, begin_work
@@ -34,7 +34,7 @@ from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, is_patte
 from manylabel.scale.training import ShardedTraining
 from manylabel.tasks import models
 from manylabel.tasks.corpora import Source
-from manylabel.tasks.models import Overrides, Trained, terms_of
+from manylabel.tasks.models import Overrides, Trained, training_record
 from manylabel.wording import counted
 
 WORKER_BYTES = 1 << 29
@@ -203,34 +203,18 @@ def train(
     finally:
         if engine is None and isinstance(running, LocalEngine):
             running.close()
-    record = _record(classifier, model, source, training, time.perf_counter() - began)
-    facts = {"data": Path(source.data).name, "documents": classifier.n_documents_, "unlabelled": record.unlabelled}
+    facts: dict[str, Any] = {
+        "data": Path(source.data).name,
+        "documents": classifier.n_documents_,
+        "unlabelled": training.unlabelled(),
+    }
+    seconds, has_test_split = time.perf_counter() - began, corpus.split == "train"
+    record = training_record(
+        classifier, model, **facts, seconds=seconds, has_test_split=has_test_split, skipped=training.skipped()
+    )
     classifier.save(model, {**facts, "written_by": "train"})
     shutil.rmtree(folder)
     return Trained(classifier, record)
-
-
-def _record(
-    classifier: TextClassifier, model: Path, source: Source, training: ShardedTraining, seconds: float
-) -> TrainingRecord:
-    vectorizer = classifier.features_.vectorizer_
-    return TrainingRecord(
-        model=str(model),
-        data=Path(source.data).name,
-        documents=classifier.n_documents_,
-        unlabelled=training.unlabelled(),
-        labels=len(classifier.labels_),
-        terms=terms_of(classifier),
-        reading=[] if vectorizer is None else vectorizer.reading_,
-        seconds=seconds,
-        recipe=classifier.recipe.as_dict(),
-        chosen=classifier.decided_.choice_,
-        guarantee=None if classifier.guarantee is None else classifier.guarantee.as_dict(),
-        expected=classifier.expected_,
-        has_test_split=training.corpus.split == "train",
-        skipped=training.skipped(),
-        single_label=classifier.predicts_one_label,
-    )
 
 
 def sharded(source: Source, files: Sequence[Path] | None = None, **reading: Any) -> ShardedCorpus:

@@ -18,7 +18,7 @@ from manylabel.data.label_vocabulary import LabelVocabulary, addresses_of
 from manylabel.data.problems import Problem
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
-from manylabel.decisions.base import Choice
+from manylabel.decisions.base import Choice, DecisionRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.shown import shown_thresholds
 from manylabel.evaluation.remarks import plain_bin_weights
@@ -148,28 +148,56 @@ def train(
     counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
         classifier.save(model, training_facts(corpus, name, "train"))
-    record = TrainingRecord(
+    record = training_record(
+        classifier,
+        model,
+        name,
+        counts.documents,
+        counts.unlabelled,
+        seconds,
+        has_test_split="test" in whole.splits and split is None,
+        skipped=[str(problem) for problem in skipped],
+    )
+    record = replace(
+        record,
+        vocabulary=vocabulary_text(whole),
+        described_only=classifier.described_only,
+        one_label_each=len(corpus) > 0 and all(len(names) == 1 for names in corpus.label_sets),
+        labels_once=sum(times == 1 for times in Counter(chain.from_iterable(corpus.label_sets)).values()),
+    )
+    return Trained(classifier, record)
+
+
+def training_record(
+    classifier: TextClassifier,
+    model: Path | None,
+    data: str,
+    documents: int,
+    unlabelled: int,
+    seconds: float,
+    *,
+    has_test_split: bool,
+    skipped: list[str],
+) -> TrainingRecord:
+    """The record of a training, from memory or from disk."""
+    vectorizer = classifier.features_.vectorizer_
+    return TrainingRecord(
         model=None if model is None else str(model),
-        data=name,
-        documents=counts.documents,
-        unlabelled=counts.unlabelled,
+        data=data,
+        documents=documents,
+        unlabelled=unlabelled,
         labels=len(classifier.labels_),
         terms=terms_of(classifier),
-        reading=[] if classifier.features_.vectorizer_ is None else classifier.features_.vectorizer_.reading_,
+        reading=[] if vectorizer is None else vectorizer.reading_,
         seconds=seconds,
         recipe=classifier.recipe.as_dict(),
         chosen=classifier.decided_.choice_,
         guarantee=None if classifier.guarantee is None else classifier.guarantee.as_dict(),
         expected=classifier.expected_,
-        has_test_split="test" in whole.splits and split is None,
-        skipped=[str(problem) for problem in skipped],
-        vocabulary=vocabulary_text(whole),
-        described_only=classifier.described_only,
-        one_label_each=len(corpus) > 0 and all(len(names) == 1 for names in corpus.label_sets),
+        has_test_split=has_test_split,
+        skipped=skipped,
         single_label=classifier.predicts_one_label,
-        labels_once=sum(times == 1 for times in Counter(chain.from_iterable(corpus.label_sets)).values()),
     )
-    return Trained(classifier, record)
 
 
 def predict_source(
@@ -222,6 +250,9 @@ def _record(opened: ModelFile) -> ModelRecord:
     labels: list[str] = plain["labels_"]
     facts = {name: value for name, value in stored_facts(opened).items() if name != "training_hashes"}
     reading = None if plain["reading_"] is None else ReadingOptions.from_dict(plain["reading_"])
+    texts, decided = _choices(state), state["decided_"]["state"]
+    rule: DecisionRule | None = opened.decode(decided["rule_"])
+    guarantee = None if rule is None else rule.guarantee()
     return ModelRecord(
         path=str(opened.path),
         bytes=opened.size,
@@ -231,15 +262,15 @@ def _record(opened: ModelFile) -> ModelRecord:
         addresses=_addresses(plain["vocabulary_"], labels),
         label_counts=plain["label_counts_"].tolist(),
         described=[label for label in labels if label in (plain["descriptions_"] or {})],
-        thresholds=_thresholds(opened, len(labels)),
-        language=_choices(state).stemmer,
-        texts=_choices(state).phrases(),
-        chosen=_chosen(opened),
-        guarantee=_guarantee(opened),
-        bin_weights=_bin_weights(opened),
+        thresholds=None if rule is None else _thresholds(opened, decided, rule, len(labels)),
+        language=texts.stemmer,
+        texts=texts.phrases(),
+        chosen=_chosen(opened, decided),
+        guarantee=None if guarantee is None else guarantee.as_dict(),
+        bin_weights=_bin_weights(opened, decided),
         expected=plain["expected_"],
-        changes=_changes(opened),
-        single_label=_predicts_one_label(opened),
+        changes=[] if rule is None else rule.changes(),
+        single_label=rule is not None and rule.predicts_one_label,
         arrays={name: ArrayShape(place.dtype, list(place.shape)) for name, place in sorted(opened.places.items())},
         reading=None if reading is None else reading.summary(),
         updates=plain["updates_"],
@@ -259,48 +290,25 @@ def _choices(state: dict[str, Any]) -> Reading:
     return Reading(**known)
 
 
-def _thresholds(opened: ModelFile, n_labels: int) -> list[float] | None:
-    decided = opened.header["tree"]["state"]["decided_"]
-    rule = opened.decode(decided["state"]["rule_"])
-    if rule is None:
-        return None
+def _thresholds(opened: ModelFile, decided: dict[str, Any], rule: DecisionRule, n_labels: int) -> list[float] | None:
     # The kind of the scores depends on the settings of the model alone, so its learned state is not read.
-    model = opened.unfitted(decided["state"]["model_"])
+    model = opened.unfitted(decided["model_"])
     if not isinstance(model, MultiLabelModel):
         raise TypeError("not a model")
-    calibration = opened.decode(decided["state"].get("calibration_"))
+    calibration = opened.decode(decided.get("calibration_"))
     values = shown_thresholds(rule, n_labels, model.score_kind, calibration)
     if values is not None and values.shape != (n_labels,):
         raise ValueError("the rule has thresholds for other labels")
     return None if values is None else values.tolist()
 
 
-def _chosen(opened: ModelFile) -> Choice | None:
-    chosen: Choice | None = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["choice_"])
+def _chosen(opened: ModelFile, decided: dict[str, Any]) -> Choice | None:
+    chosen: Choice | None = opened.decode(decided["choice_"])
     check_state("DecidedModel", {"choice_": DecidedModel.learned["choice_"]}, {"choice_": chosen})
     return chosen
 
 
-def _guarantee(opened: ModelFile) -> dict[str, Any] | None:
-    rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
-    guarantee = None if rule is None else rule.guarantee()
-    return None if guarantee is None else guarantee.as_dict()
-
-
-def _bin_weights(opened: ModelFile) -> dict[str, list[float]] | None:
-    model = opened.header["tree"]["state"]["decided_"]["state"]["model_"]
-    weights = opened.decode(model["state"].get("bin_weights_"))
+def _bin_weights(opened: ModelFile, decided: dict[str, Any]) -> dict[str, list[float]] | None:
+    weights = opened.decode(decided["model_"]["state"].get("bin_weights_"))
     check_state("model", {"bin_weights_": MultiLabelModel.learned["bin_weights_"]}, {"bin_weights_": weights})
     return None if weights is None else plain_bin_weights(weights)
-
-
-def _changes(opened: ModelFile) -> list[dict[str, Any]]:
-    """The corrections of the thresholds after training."""
-    rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
-    return [] if rule is None else rule.changes()
-
-
-def _predicts_one_label(opened: ModelFile) -> bool:
-    """Whether exactly one label is predicted per document."""
-    rule = opened.decode(opened.header["tree"]["state"]["decided_"]["state"]["rule_"])
-    return rule is not None and rule.predicts_one_label
