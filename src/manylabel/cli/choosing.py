@@ -78,15 +78,12 @@ def compare(
     """
     from manylabel.data.atomic import check_targets
     from manylabel.deadline import seconds_of
-    from manylabel.exceptions import ParameterError
     from manylabel.reports.compare_page import compare_page, over_data_sets_page
     from manylabel.tasks.compare import compare as task
     from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory, check_data
     from manylabel.tasks.model_facts import check_own_model
 
-    named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
-    if methods is not None and not named:
-        raise ParameterError("--methods names no method. Separate names by commas, or leave it out to try all.")
+    named = _named_methods(method, methods)
     seconds = seconds_of(budget)
     targets = _model_files(data, model, test)
     check_targets([*targets, report, csv, latex, diagram], [*data, test])
@@ -102,7 +99,7 @@ def compare(
             one = task(
                 source,
                 target,
-                methods=named or None,
+                methods=named,
                 metric=metric,
                 folds=folds,
                 repeats=repeats,
@@ -121,6 +118,16 @@ def compare(
     elif len(found) > 1:
         show(over_data_sets_page(found))
     _write_comparison(found, report, csv, latex, diagram)
+
+
+def _named_methods(method: list[str] | None, methods: str | None) -> list[str] | None:
+    """The methods of ``--method`` and ``--methods``; None for all."""
+    from manylabel.exceptions import ParameterError
+
+    named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
+    if methods is not None and not named:
+        raise ParameterError("--methods names no method. Separate names by commas, or leave it out to try all.")
+    return named or None
 
 
 def _model_files(data: Sequence[str], model: Path | None, test: Path | None) -> list[Path]:

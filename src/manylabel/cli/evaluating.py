@@ -120,34 +120,23 @@ def evaluate(
     overrides = {} if model is not None else make_overrides(setting, rules, metric, encoder, vectors)
     training: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": jobs}
     analyse = report is not None or tables is not None
-    with progress():
-        if repeats is not None:
-            for one in sources:
-                check_all_in_memory(one, memory, "evaluate --repeats")
-            repeated = [evaluate_repeatedly(one, methods, repeats=repeats, **training) for one in sources]
-        elif model is not None:
-            measuring: dict[str, Any] = {"analyse": analyse, "memory": memory, "encoder": encoder, "vectors": vectors}
-            found = [evaluate_model(one, model, split=split, **measuring) for one in sources]
-        else:
-            found = [
-                evaluate_methods(
-                    one,
-                    methods,
-                    drop_duplicates=drop_duplicates,
-                    analyse=analyse,
-                    single_label=single_label,
-                    memory=memory,
-                    vectors=vectors,
-                    **training,
-                )
-                for one in sources
-            ]
     if repeats is not None:
+        for one in sources:
+            check_all_in_memory(one, memory, "evaluate --repeats")
+        with progress():
+            repeated = [evaluate_repeatedly(one, methods, repeats=repeats, **training) for one in sources]
         _show_repeated(repeated, report, tables, json)
-    else:
-        if per_label is not None:
-            write_page(per_label, per_label_tsv(found[0].results[0]))
-        _show_evaluations(found, limit, report, tables, json)
+        return
+    measuring: dict[str, Any] = {"analyse": analyse, "memory": memory, "vectors": vectors}
+    with progress():
+        if model is not None:
+            found = [evaluate_model(one, model, split=split, encoder=encoder, **measuring) for one in sources]
+        else:
+            training |= {"drop_duplicates": drop_duplicates, "single_label": single_label}
+            found = [evaluate_methods(one, methods, **training, **measuring) for one in sources]
+    if per_label is not None:
+        write_page(per_label, per_label_tsv(found[0].results[0]))
+    _show_evaluations(found, limit, report, tables, json)
 
 
 def _show_evaluations(

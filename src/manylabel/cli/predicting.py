@@ -7,12 +7,12 @@ import io
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,7 @@ from manylabel.cli.display import progress, progress_or_prompt, remark
 
 if TYPE_CHECKING:
     from manylabel.classifier import TextClassifier
+    from manylabel.data.problems import Problem
     from manylabel.reports.records import LabelledDocument
     from manylabel.scale.predictions import Asked
     from manylabel.tasks.corpora import Source
@@ -107,13 +108,11 @@ def predict(
 ) -> None:
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
-    from manylabel.cli.line_documents import LineDocuments, is_plain_text
     from manylabel.data.atomic import check_target
     from manylabel.data.labelled_table import check_table_format
     from manylabel.exceptions import MissingDataError, ParameterError
     from manylabel.scale.predictions import Asked
-    from manylabel.tasks.large import Piece, check_prediction, predict_pieces
-    from manylabel.tasks.models import predict_batches
+    from manylabel.tasks.large import check_prediction
     from manylabel.wording import counted
 
     if output is not None:
@@ -131,38 +130,51 @@ def predict(
     if workers is not None or cluster is not None:
         _predict_by_engine(model, classifier, reading.source(data), asked, output, wanted, workers, cluster)
         return
-    scores = scores or raw_scores or output is not None
-    batches: Iterable[list[LabelledDocument]]
-    pieces: Iterable[Piece] | None = None
-    if vectors is None and (data == "-" or (reading.format is None and is_plain_text(Path(data)))):
-        lines = LineDocuments.of(data, reading, classifier.reading)
-        batches, skipped = predict_batches(classifier, lines.read(data), asked), lines.problems.skipped
-    else:
-        source = replace(reading.source(data), keep_blank=True)
-        try:
-            pieces, skipped = predict_pieces(classifier, source, asked, memory, vectors)
-        except MissingDataError as error:
-            if " " not in data:
-                raise
-            hint = f"A text comes from standard input: echo {shlex.quote(data)} | manylabel predict {model}"
-            raise MissingDataError(f"{error} {hint}") from None
-        batches = (piece.predicted for piece in pieces)
-    if output is not None and (data != "-" or wanted is not Output.JSONL):
-        with progress_or_prompt(data):
-            written = write_file(output, wanted, pieces or (Piece(batch) for batch in batches))
-        remark(f"{counted(written, 'prediction')} written to {output}.")
-    else:
-        with progress_or_prompt(data), _open(output) as stream:
-            for text in write_predictions(batches, wanted, scores):
-                stream.write(text)
+    try:
+        pieces, skipped = _pieces(classifier, data, reading, asked, memory, vectors)
+    except MissingDataError as error:
+        if " " not in data:
+            raise
+        hint = f"A text comes from standard input: echo {shlex.quote(data)} | manylabel predict {model}"
+        raise MissingDataError(f"{error} {hint}") from None
+    with progress_or_prompt(data):
+        if output is not None:
+            written = write_file(output, wanted, pieces)
+        else:
+            for text in write_predictions((piece.predicted for piece in pieces), wanted, scores or raw_scores):
+                sys.stdout.write(text)
                 if data == "-":
-                    stream.flush()  # a program that waits for its answer gets it at once
+                    sys.stdout.flush()  # a program that waits for its answer gets it at once
+    if output is not None:
+        remark(f"{counted(written, 'prediction')} written to {output}.")
     for problem in skipped:
         remark(f"manylabel: skipped: {problem}")
     if only := classifier.described_only:
         from manylabel.reports.provenance import described_text
 
         remark(described_text(only, len(classifier.labels_)))
+
+
+def _pieces(
+    classifier: TextClassifier,
+    data: str,
+    reading: o.DataOptions,
+    asked: Asked,
+    memory: str | None,
+    vectors: str | None,
+) -> tuple[Iterable[Piece], list[Problem]]:
+    """The predictions of the lines of standard input or of a text file, or of all documents of other data, as they are
+    made, and the lines that were skipped so far.
+    """
+    from manylabel.cli.line_documents import LineDocuments, is_plain_text
+    from manylabel.tasks.large import Piece, predict_pieces
+    from manylabel.tasks.models import predict_batches
+
+    if vectors is None and (data == "-" or (reading.format is None and is_plain_text(Path(data)))):
+        lines = LineDocuments.of(data, reading, classifier.reading)
+        batches = predict_batches(classifier, lines.read(data), asked)
+        return (Piece(batch) for batch in batches), lines.problems.skipped
+    return predict_pieces(classifier, replace(reading.source(data), keep_blank=True), asked, memory, vectors)
 
 
 def _predict_by_engine(
@@ -204,6 +216,7 @@ def write_file(path: Path, to: Output, pieces: Iterable[Piece]) -> int:
     Added are the labels, their addresses where a vocabulary named them, and the scores. Returns the number of
     predictions.
     """
+    from manylabel.data.atomic import atomic_text
     from manylabel.data.labelled_table import table_stream
 
     names: dict[str, str] = {}
@@ -213,7 +226,7 @@ def write_file(path: Path, to: Output, pieces: Iterable[Piece]) -> int:
     delimiter = "," if first is None or first.delimiter not in (";", "|") else first.delimiter
     with ExitStack() as opened:
         if to is Output.JSONL:
-            stream = opened.enter_context(_open(path))
+            stream = opened.enter_context(atomic_text(path))
         else:
             append = opened.enter_context(table_stream(path, to.value, delimiter))
         for piece in [] if first is None else chain([first], iterator):
@@ -262,17 +275,6 @@ def _lines_of(piece: Piece, columns: Mapping[str, Sequence[Any]], names: Mapping
         found = one.as_dict(with_scores=True)
         added = {names.get(key, key): value for key, value in found.items() if key != "id" or "id" not in columns}
         yield dumps({**dict(zip(columns, row, strict=True)), **added}) + "\n"
-
-
-@contextmanager
-def _open(path: Path | None) -> Iterator[IO[str]]:
-    if path is None:
-        yield sys.stdout
-        return
-    from manylabel.data.atomic import atomic_text
-
-    with atomic_text(path) as stream:
-        yield stream
 
 
 def write_predictions(batches: Iterable[Sequence[LabelledDocument]], to: Output, scores: bool) -> Iterator[str]:

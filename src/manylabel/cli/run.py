@@ -24,7 +24,6 @@ def run(arguments: Sequence[str]) -> int:
     import typer
 
     from manylabel.cli.app import app
-    from manylabel.exceptions import ManylabelError
     from manylabel.progress import remarks_to
 
     debug = "--debug" in arguments
@@ -45,24 +44,27 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(end.__context__, BrokenPipeError):  # Typer's answer to a closed pipe
             return unread()
         raise
-    except ManylabelError as error:
-        if debug:
-            raise
-        return complain(str(error), 2)
-    except OSError as error:
-        if debug:
-            raise
-        if error.filename is None:
-            close_output()
-        return complain(f"{error.filename or 'standard output'}: {error.strerror or error}.", 2)
     except Exception as error:
         if isinstance(error, usage_error(typer.BadParameter)):
             error.show()  # type: ignore[attr-defined]
             return 2
         if debug:
             raise
-        fault = f"something went wrong inside manylabel ({type(error).__name__}: {error})."
-        return complain(f"{fault} Run it again with --debug to see where.", 1)
+        return failed(error)
+
+
+def failed(error: Exception) -> int:
+    """Report an error in one sentence and return the exit code."""
+    from manylabel.exceptions import ManylabelError
+
+    if isinstance(error, ManylabelError):
+        return complain(str(error), 2)
+    if isinstance(error, OSError):
+        if error.filename is None:
+            close_output()
+        return complain(f"{error.filename or 'standard output'}: {error.strerror or error}.", 2)
+    fault = f"something went wrong inside manylabel ({type(error).__name__}: {error})."
+    return complain(f"{fault} Run it again with --debug to see where.", 1)
 
 
 TERMINATED = 143

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json
 from manylabel.reports.page import Column, Note, Table
 from manylabel.wording import counted
+
+if TYPE_CHECKING:
+    from manylabel.server.settings import Settings
 
 
 def serve(
@@ -78,7 +81,6 @@ def serve(
     from manylabel.tasks.serving import check_servable, served_names
 
     try:
-        from manylabel.server.logs import Log
         from manylabel.server.settings import Limits, Settings, check_exposure, read_token, worker_count
         from manylabel.server.store.filling import prepare_demo
         from manylabel.server.supervisor import serve as run
@@ -108,24 +110,27 @@ def serve(
             None if data is None else str(data.resolve()),
             jobs,
         )
-
-        def started(address: str) -> None:
-            served = ", ".join(names) or f"the models of {data}"
-            sentence = f"Serving {served} on {address}, {counted(settings.workers, 'worker')}."
-            if json_logs:  # every line is JSON then
-                Log(None, as_json=True).write("start", sentence, address=address, workers=settings.workers)
-                return
-            remark(f"{sentence} Stop with Ctrl-C.")
-            if data is not None:
-                remark(f"Open {address}/ in a browser.")
-            if names:
-                bearer = "" if token is None else f' -H "Authorization: Bearer $(cat {token})"'
-                place = f"{address}/v1/models/{next(iter(names))}/predict"
-                remark(f'Try: curl {place}{bearer} --json \'{{"text": "…"}}\'')
-
-        code = run(settings, started)
+        code = run(settings, lambda address: _announce(address, settings, token))
     if code:
         raise typer.Exit(code)
+
+
+def _announce(address: str, settings: Settings, token: Path | None) -> None:
+    """Print where the models are served, and how to ask."""
+    from manylabel.server.logs import Log
+
+    served = ", ".join(settings.models) or f"the models of {settings.data}"
+    sentence = f"Serving {served} on {address}, {counted(settings.workers, 'worker')}."
+    if settings.json_logs:  # every line is JSON then
+        Log(None, as_json=True).write("start", sentence, address=address, workers=settings.workers)
+        return
+    remark(f"{sentence} Stop with Ctrl-C.")
+    if settings.data is not None:
+        remark(f"Open {address}/ in a browser.")
+    if settings.models:
+        bearer = "" if token is None else f' -H "Authorization: Bearer $(cat {token})"'
+        place = f"{address}/v1/models/{next(iter(settings.models))}/predict"
+        remark(f'Try: curl {place}{bearer} --json \'{{"text": "…"}}\'')
 
 
 def bench_server(

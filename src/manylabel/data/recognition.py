@@ -68,11 +68,29 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
     by_suffix = format_of_suffix(path)
     # Formats further down the table are more specific, so the last one that fits is meant.
     by_shape = next((row for row in reversed(FORMATS) if row.has_shape(lines)), None)
+    found = {row.name for row in (by_suffix, by_shape) if row is not None}
+    if (decided := _of_former(former, found, lines, path)) is not None:
+        return decided
+    if by_suffix is not None:
+        is_variant = by_shape is not None and by_shape.variant_of == by_suffix.name
+        return by_shape.name if by_shape is not None and is_variant else by_suffix.name
+    if by_shape is None:
+        remedy = f"Give its format (--format), one of: {', '.join(BY_NAME)}."
+        raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=remedy)
+    return by_shape.name
+
+
+def _of_former(former: str | None, found: set[str], lines: list[str], path: Path) -> str | None:
+    """The format of `former` data, where the lines may be of one of the formats `found` or of its variant; None where
+    there is no doubt. `UnknownFormatError` where there is, and no former data decide.
+    """
     for row in [row for row in FORMATS if row.doubt]:
-        pair, found = {row.name, row.variant_of}, {one.name for one in (by_suffix, by_shape) if one}
-        if former in pair and pair & found and (row.is_doubtful(lines) or row.has_shape(lines)):
+        pair = {row.name, row.variant_of}
+        if not pair & found:
+            continue
+        if former in pair and (row.is_doubtful(lines) or row.has_shape(lines)):
             return former
-        if row.is_doubtful(lines) and pair & found:
+        if row.is_doubtful(lines):
             other = BY_NAME[row.variant_of]
             raise UnknownFormatError(
                 f"The file has no header, and the lengths of its columns do not show which of them holds the texts: "
@@ -81,13 +99,7 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
                 remedy=f"Use --format {other.name} ({other.layout}) or --format {row.name} ({row.layout}), or add a "
                 "header with the columns text and labels.",
             )
-    if by_suffix is not None:
-        is_variant = by_shape is not None and by_shape.variant_of == by_suffix.name
-        return by_shape.name if by_shape is not None and is_variant else by_suffix.name
-    if by_shape is None:
-        remedy = f"Give its format (--format), one of: {', '.join(BY_NAME)}."
-        raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=remedy)
-    return by_shape.name
+    return None
 
 
 def _archive_format(path: Path, members: Iterator[str]) -> str:

@@ -186,6 +186,21 @@ def train(
             "An encoder reads all documents in memory, and this corpus is trained from shards on disk. Leave the "
             "encoder out, or raise --memory and leave --workers and --cluster out."
         )
+    recipe = Recipe.of(method, overrides)
+    return _train_from_disk(source, model, recipe, split, engine, single_label, seed, n_jobs, memory)
+
+
+def _train_from_disk(
+    source: Source,
+    model: Path,
+    recipe: Recipe,
+    split: str | None,
+    engine: Engine | None,
+    single_label: bool | None,
+    seed: int,
+    n_jobs: int | None,
+    memory: str | int | None,
+) -> Trained:
     began = time.perf_counter()
     corpus = sharded(source, split=split)
     folder = model.with_name(model.name + ".work")
@@ -193,12 +208,10 @@ def train(
         f"{source.data} is trained from disk, in {counted(len(corpus.shards), 'shard')}; what is computed is kept in "
         f"{folder} until the model is written."
     )
-    check_training(corpus, Recipe.of(method, overrides), memory)
+    check_training(corpus, recipe, memory)
     running = local_engine(n_jobs, memory) if engine is None else engine
     try:
-        training = ShardedTraining(
-            corpus, Recipe.of(method, overrides), folder.absolute(), running, single_label, seed, n_jobs, memory
-        )
+        training = ShardedTraining(corpus, recipe, folder.absolute(), running, single_label, seed, n_jobs, memory)
         classifier = training.run()
     finally:
         if engine is None and isinstance(running, LocalEngine):

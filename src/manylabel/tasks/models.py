@@ -122,14 +122,7 @@ def train(
     `descriptions` is a file that describes the labels; with it there may be no source, or one without labels.
     """
     recipe = Recipe.of(method, overrides)
-    if descriptions is not None:
-        whole, corpus, skipped, texts = described_corpus(source, split, descriptions)
-    elif source is not None:
-        loaded, texts = load_source(source), None
-        whole, skipped = loaded.corpus, loaded.skipped
-        corpus = split_of(whole, split, "train")
-    else:
-        raise ParameterError("There is nothing to learn from: give DATA, --label-descriptions FILE, or both.")
+    whole, corpus, skipped, texts = _to_learn(source, split, descriptions)
     began = time.perf_counter()
     encoder = ready_vectors(vectors, whole)
     classifier = fit_corpus(
@@ -166,6 +159,18 @@ def train(
         labels_once=sum(times == 1 for times in Counter(chain.from_iterable(corpus.label_sets)).values()),
     )
     return Trained(classifier, record)
+
+
+def _to_learn(
+    source: Source | None, split: str | None, descriptions: Path | None
+) -> tuple[Corpus, Corpus, list[Problem], dict[str, str] | None]:
+    """All documents, those to learn from, what was skipped, and the descriptions of labels, if any."""
+    if descriptions is not None:
+        return described_corpus(source, split, descriptions)
+    if source is None:
+        raise ParameterError("There is nothing to learn from: give DATA, --label-descriptions FILE, or both.")
+    loaded = load_source(source)
+    return loaded.corpus, split_of(loaded.corpus, split, "train"), loaded.skipped, None
 
 
 def training_record(

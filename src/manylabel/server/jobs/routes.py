@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -186,21 +187,24 @@ def _add_data(router: APIRouter, store: JobStore, limits: Limits) -> None:
     async def upload(request: Request, file: Annotated[str, Path(max_length=100)]) -> Uploaded:
         request.scope[ROUTE] = "data"
         name, written, place = store.new_upload(file)
-        size = 0
         try:
-            with written.open("xb") as stream:
-                async for piece in request.stream():
-                    size += len(piece)
-                    if size > limits.upload:
-                        raise RequestError(
-                            413,
-                            f"The data are larger than {limits.upload:,} bytes (--limit upload=…).",
-                            {"Connection": "close"},
-                        )
-                    stream.write(piece)
-                stream.flush()
-                os.fsync(stream.fileno())
+            size = await _receive(request, written, limits.upload)
             store.keep_upload(written, place)
         finally:
             written.unlink(missing_ok=True)
         return Uploaded(data=name, bytes=size)
+
+
+async def _receive(request: Request, written: FilePath, limit: int) -> int:
+    """Write the body of a request to a new file on the disk, and return its size."""
+    size = 0
+    with written.open("xb") as stream:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > limit:
+                message = f"The data are larger than {limit:,} bytes (--limit upload=…)."
+                raise RequestError(413, message, {"Connection": "close"})
+            stream.write(piece)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return size
