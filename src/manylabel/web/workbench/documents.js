@@ -169,7 +169,7 @@ export function stateMark(state) {
 }
 
 /** A label of a document: the sign before its name tells what it is, without colour. */
-export function labelChip({ label, is_true: isTrue, is_predicted: isPredicted, state, score: value }) {
+function labelChip({ label, is_true: isTrue, is_predicted: isPredicted, state, score: value }) {
   const kind = isTrue && isPredicted ? "agreed" : isTrue ? "missed" : state === "rejected" ? "rejected" : "predicted";
   const [sign, words] = { agreed: ["✓", "true and predicted"], missed: ["●", "true"], rejected: ["✕", "rejected"], predicted: ["○", "predicted"] }[kind];
   const title = `${label}: ${words}${value === null ? "" : `, score ${score(value)}`}`;

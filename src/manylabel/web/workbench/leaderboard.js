@@ -29,7 +29,7 @@ async function untilServed(name) {
 }
 
 /** The chart of a comparison, in the form of chart.js: one dot with its interval per pipeline. */
-export function chartOf({ leaderboard, metric }) {
+function chartOf({ leaderboard, metric }) {
   const rows = leaderboard.slice(0, MOST_DRAWN), best = rows.filter((row) => row.no_difference_shown), behind = rows.filter((row) => !row.no_difference_shown);
   const series = (name, chosen, colour) => ({
     name, x: chosen.map(({ value }) => value), y: chosen.map(title), low: chosen.map(({ low }) => low), high: chosen.map(({ high }) => high),

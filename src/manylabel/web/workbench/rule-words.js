@@ -7,7 +7,7 @@ export function writtenLabel(label) {
 }
 
 /** The words, beginnings of words and phrases that a query wants: lists of [letters, whether it is a beginning]. */
-export function wantedWords(query) {
+function wantedWords(query) {
   const tokens = query.match(/"(?:\\.|[^"\\])*"|\(|\)|(?:\\.|[^\s()"\\])+/g) ?? [], found = [];
   const depth = [];
   let negated = false;

@@ -9,7 +9,7 @@ const ENDING = /(\.[A-Za-z0-9]{1,10})?(\.[A-Za-z0-9]{1,10})$/;
 const PACKED = /^\.(gz|bz2|xz|zst|zip)$/i;
 
 /** A name that the server takes for the data of a file, and the ending that shows their format; the ending is null where the file has none. */
-export function dataName(file) {
+function dataName(file) {
   const [, inner = "", last = null] = ENDING.exec(file) ?? [];
   const ending = last && PACKED.test(last) ? inner + last : last;
   return { name: validName(file.slice(0, file.length - (ending ?? "").length)) || "data", ending };

@@ -216,8 +216,7 @@ class RulesView extends View {
 
   /** Add a word to the chosen rule as an alternative. */
   addWord(word) {
-    const lines = this.text.split("\n"), place = this.chosen.line - 1, line = lines[place].replace(/\r$/, "");
-    const at = lines.slice(0, place).reduce((sum, one) => sum + one.length + 1, 0) + line.length;
+    const { start, line } = this.lineAt(this.chosen.line), at = start + line.length;
     this.area.focus();
     this.area.setSelectionRange(at, at);
     this.type(`${line.trimEnd().endsWith(":") ? " " : " OR "}${word}`);
@@ -233,12 +232,18 @@ class RulesView extends View {
     return this.rows[this.rows.indexOf(this.chosen) + step];
   }
 
+  /** Where a line of the text starts, by its number from 1, and the line itself. */
+  lineAt(number) {
+    const lines = this.text.split("\n");
+    return { start: lines.slice(0, number - 1).reduce((sum, one) => sum + one.length + 1, 0), line: (lines[number - 1] ?? "").replace(/\r$/, "") };
+  }
+
   /** Put the cursor into a line. */
-  goToLine(line) {
-    const lines = this.text.split("\n"), start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+  goToLine(number) {
+    const { start, line } = this.lineAt(number);
     this.area.focus();
-    this.area.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
-    set({ line });
+    this.area.setSelectionRange(start, start + line.length);
+    set({ line: number });
   }
 
   /** Show the documents of the rule that the cursor is in. */

@@ -58,7 +58,7 @@ export function together(figures) {
 }
 
 /** The shortest number above `low` and not above `high`: as a threshold it predicts the same as `high`. */
-export function shortest(low, high) {
+function shortest(low, high) {
   for (let digits = 0; digits < 17; digits += 1) {
     const found = Number((Math.floor(high * 10 ** digits) / 10 ** digits).toFixed(digits));
     if (found > low && found <= high) return found;

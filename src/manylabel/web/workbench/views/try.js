@@ -2,7 +2,7 @@
 import { html, nothing } from "lit";
 import { corpusPath, get, post } from "../api.js";
 import { howToRead, marksOf, whatIf } from "../evidence.js";
-import { address, go, set } from "../route.js";
+import { address, set } from "../route.js";
 import { View, count, score } from "../view.js";
 import "../marked-text.js";
 
@@ -220,7 +220,7 @@ function fieldsOf(written) {
 
 /** Contributions as bars to the right (for) and to the left (against), with their figures; the strongest first. */
 function contributions(title, pairs) {
-  const most = Math.max(...pairs.slice(0, TERMS).map(([, value]) => Math.abs(value))), rows = pairs.slice(0, TERMS);
+  const rows = pairs.slice(0, TERMS), most = Math.max(...rows.map(([, value]) => Math.abs(value)));
   const row = ([name, value]) => html`<tr><td dir="auto">${name}</td><td class="balance" aria-hidden="true"><div><span class=${value < 0 ? "minus" : ""} style="width:${(100 * Math.abs(value) / most).toFixed(1)}%"></span></div></td><td class="figure">${value > 0 ? "+" : value < 0 ? "−" : ""}${score(Math.abs(value))}</td></tr>`;
   const table = (part) => html`<div class="wide" tabindex="0" role="region" aria-label=${`Contributions by ${title}`}><table class="contributions"><thead><tr><th scope="col">${title}</th><th scope="col" colspan="2" class="figure">contribution</th></tr></thead><tbody>${part.map(row)}</tbody></table></div>`;
   return html`${table(rows.slice(0, BARS))}${rows.length > BARS ? html`<details><summary>${count(rows.length - BARS)} more</summary>${table(rows.slice(BARS))}</details>` : nothing}`;

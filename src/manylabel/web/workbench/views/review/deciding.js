@@ -7,7 +7,7 @@ const STANDS = ["imported", "accepted"];
 const namesOf = (document, fits) => document.labels.filter(fits).map(({ label }) => label);
 
 /** The labels of a document that are true and not yet confirmed by a user. */
-export const standing = (document) => namesOf(document, ({ state }) => state === "imported");
+const standing = (document) => namesOf(document, ({ state }) => state === "imported");
 
 /** What a user can decide about a document as a whole; null where it contradicts its labels. */
 export const WHOLE = {
