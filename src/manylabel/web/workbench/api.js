@@ -92,9 +92,14 @@ function parsed(text) {
 export async function download(path, name = null) {
   const response = await ask(path, { method: "GET" });
   const given = /filename="?([^";]+)"?/.exec(response.headers.get("Content-Disposition") ?? "");
+  save(await response.blob(), name ?? given?.[1] ?? "download");
+}
+
+/** Let the browser save data as a file. */
+export function save(blob, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = name ?? given?.[1] ?? "download";
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

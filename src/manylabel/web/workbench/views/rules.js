@@ -1,6 +1,6 @@
 // Rules: keyword rules, one `label: query` per line, with what they match and how often they are right, while they are typed.
 import { html, nothing } from "lit";
-import { Problem, corpusPath, get, post, put } from "../api.js";
+import { Problem, corpusPath, get, post, put, save } from "../api.js";
 import { relation } from "../filters.js";
 import { address, set } from "../route.js";
 import { distinctiveWords, excerpt, wordMarks, writtenLabel } from "../rule-words.js";
@@ -253,11 +253,7 @@ class RulesView extends View {
   }
 
   download() {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([this.text], { type: "text/plain" }));
-    link.download = `${this.corpus}-rules.txt`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    save(new Blob([this.text], { type: "text/plain" }), `${this.corpus}-rules.txt`);
   }
 
   editor() {
