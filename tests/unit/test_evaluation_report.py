@@ -132,6 +132,7 @@ def test_threshold_curves_count_documents(measured: Measured) -> None:
     model, test, result, analysis = measured
     scores = model.predict_scores(test.texts)
     rows = {row.label: row for row in result.labels}
+    assert analysis.threshold_curves
     for curve in analysis.threshold_curves:
         column = model.labels_.index(curve.name)
         has = np.array([curve.name in names for names in test.label_sets])

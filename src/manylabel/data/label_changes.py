@@ -15,6 +15,15 @@ from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 KINDS = ("rename", "merge", "split", "retire")
 
 
+def checked_label(name: str) -> str:
+    """The name of a new label; an error for one that no file could hold."""
+    if not name or name != name.strip() or any(ord(letter) < 32 for letter in name):
+        raise ParameterError(
+            f"{name!r:.200} cannot be a label: no blanks at its ends, no line breaks or other control characters."
+        )
+    return name
+
+
 @dataclass(frozen=True, slots=True)
 class LabelChanges:
     """The labels to change.
@@ -91,11 +100,7 @@ class LabelChanges:
             if times > 1:
                 raise ParameterError(f"The label {label!r} is to be changed in two ways. Change it in one.")
         for name in [*self.rename.values(), *self.learned_anew]:
-            if not name or name != name.strip() or any(ord(letter) < 32 for letter in name):
-                raise ParameterError(
-                    f"{name!r:.200} cannot be a label: no blanks at its ends, no line breaks or other control "
-                    "characters."
-                )
+            checked_label(name)
         stay = [label for label in labels if label not in changed]
         names = Counter([*stay, *self.rename.values()])
         if taken := [name for name in self.rename.values() if names[name] > 1]:

@@ -14,6 +14,7 @@ from manylabel.catalog import DEFAULT_METHOD
 from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.formats import FORMATS
+from manylabel.data.label_changes import checked_label as checked_label
 from manylabel.data.reading import write
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import RESAMPLES, paired_difference

@@ -207,7 +207,7 @@ def folded(text: str) -> str:
 def labels(database: sqlite3.Connection, typed: str, offset: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
     """How many labels hold what was typed, and some of them: those that begin with it first, then by documents."""
     rows = database.execute(
-        """SELECT l.number, l.name, l.threshold, l.exact_from,
+        """SELECT l.name, l.threshold,
             (SELECT COUNT(*) FROM assignments AS a WHERE a.label = l.number AND a.state <> 'rejected') AS documents
         FROM labels AS l WHERE l.state = 'active'"""
     ).fetchall()

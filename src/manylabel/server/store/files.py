@@ -26,8 +26,6 @@ MAPPED = 1 << 30
 """Bytes of the file that are read without copying."""
 ACTIVE, MERGED, RETIRED = "active", "merged", "retired"
 """The states of a label."""
-IMPORTED, ACCEPTED, REJECTED = "imported", "accepted", "rejected"
-"""The states of a label of a document; all but the last one are true labels."""
 _DELETED = ".deleted-"
 """How the names of folders begin that are being deleted; no corpus has such a name."""
 _TABLES = (
@@ -58,6 +56,7 @@ _TABLES = (
         document INTEGER PRIMARY KEY REFERENCES documents, beginning TEXT NOT NULL, fields TEXT NOT NULL)""",
     """CREATE VIRTUAL TABLE search USING fts5 (
         text, content = '', columnsize = 0, tokenize = "unicode61 remove_diacritics 2")""",
+    # The state is imported, accepted or rejected; all but the last one are true labels.
     """CREATE TABLE assignments (
         label INTEGER NOT NULL REFERENCES labels, document INTEGER NOT NULL REFERENCES documents, state TEXT NOT NULL,
         event INTEGER NOT NULL REFERENCES events, PRIMARY KEY (label, document)) WITHOUT ROWID""",

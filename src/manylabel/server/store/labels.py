@@ -10,18 +10,10 @@ from manylabel.exceptions import ParameterError
 from manylabel.server.store.decisions import ConflictError, carry_out, change_label, new_event, recount, want
 from manylabel.server.store.files import ACTIVE, MERGED, RETIRED
 from manylabel.server.store.filters import label_number
+from manylabel.tasks.reviewing import checked_label
 
 MOST_DOCUMENTS = 1_000
 """Documents that are listed for an event."""
-
-
-def checked_label(name: str) -> str:
-    """The name of a new label; an error for one that no file could hold."""
-    if name != name.strip() or not name or any(ord(letter) < 32 for letter in name):
-        raise ParameterError(
-            f"{name!r:.200} cannot be a label: no blanks at its ends, no line breaks or other control characters."
-        )
-    return name
 
 
 def add(database: sqlite3.Connection, by: str, name: str) -> int:
