@@ -1,7 +1,9 @@
 """The audit: flipped labels are found, rare labels are safe, nothing is changed, corrections can be undone."""
 
+import base64
 import hashlib
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +262,10 @@ def test_wrong_decisions_and_changed_files(folder: Path, capsys: pytest.CaptureF
     decisions({"document": "6", "label": "buses", "action": "keep"})
     assert run(["audit", "mail.csv", "--apply", "decisions.jsonl"]) == 2
     assert "decisions.jsonl, line 1" in capsys.readouterr().err
+    for wrong in (b'{"document": "\xe9"}', b"[" * 2000, b"3"):
+        Path("decisions.jsonl").write_bytes(wrong)
+        assert run(["audit", "mail.csv", "--apply", "decisions.jsonl"]) == 2
+        assert "decisions.jsonl, line 1" in capsys.readouterr().err
     decisions({"document": "nine", "label": "buses", "action": "add"})
     assert run(["audit", "mail.csv", "--apply", "decisions.jsonl"]) == 2
     assert "'nine'" in capsys.readouterr().err
@@ -269,5 +275,11 @@ def test_wrong_decisions_and_changed_files(folder: Path, capsys: pytest.CaptureF
     assert run(["audit", "--revert", "mail.corrected.csv.record.jsonl"]) == 2
     assert "was changed after" in capsys.readouterr().err
     assert run(["audit"]) == 2
+    head = json.loads(Path("mail.corrected.csv.record.jsonl").read_text().splitlines()[0])
+    for change in ({"restore": base64.b85encode(zlib.compress(b"x y\n")).decode()}, {"corrected_sha256": None}):
+        kept = {key: value for key, value in {**head, **change}.items() if value is not None}
+        Path("record.jsonl").write_text(json.dumps(kept))
+        assert run(["audit", "--revert", "record.jsonl"]) == 2
+        assert "not a record" in capsys.readouterr().err
     assert run(["audit", "--revert", "decisions.jsonl"]) == 2
     assert "not a record" in capsys.readouterr().err

@@ -11,13 +11,11 @@ import numpy as np
 from manylabel.data import Corpus
 from manylabel.data.duplicates import near_duplicates
 from manylabel.estimator import Csr
-from manylabel.exceptions import DataError
 from manylabel.features.pipeline import FeaturePipeline
 from manylabel.insight.audit import COST, Doubts, doubted_documents, doubts, judge
 from manylabel.insight.cells import LEAST_DOCUMENTS, Judged
 from manylabel.insight.label_halves import division
 from manylabel.insight.label_report import similar_names
-from manylabel.notebook import shortened
 from manylabel.progress import stage, track
 from manylabel.recipe import Recipe
 from manylabel.reports.audit_records import (
@@ -28,7 +26,7 @@ from manylabel.reports.audit_records import (
     DoubtedLabel,
     ImpliedLabel,
 )
-from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
+from manylabel.tasks.corpora import Source, beginnings, documents_of, load_source, split_of
 
 METHOD = "svm"
 MOST_LISTED = 1000
@@ -54,8 +52,6 @@ def audit(
     """Judge every label of the documents of a split (default: all); list up to `most` doubted ones with evidence."""
     loaded = load_source(source)
     corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")
-    if corpus.labels is None:
-        raise DataError("These documents have no labels.", path=corpus.source, remedy="Use --label-column.")
     Y = Csr(corpus.label_matrix())
     recipe = Recipe.of(METHOD, {"model": {"C": COST}})
     pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, n_jobs)
@@ -97,22 +93,18 @@ def _doubted(
     corpus: Corpus, X: Csr, pipeline: FeaturePipeline, judged: Judged, found: Doubts, most: int = 5
 ) -> list[DoubtedLabel]:
     names, terms = list(corpus.label_names), pipeline.get_feature_names_out()
+    rows, columns = found.rows.tolist(), found.columns.tolist()
     doubted = []
-    for row, column, missing, probability in zip(
-        found.rows.tolist(), found.columns.tolist(), found.missing.tolist(), found.probability.tolist(), strict=True
+    for row, column, missing, probability, text in zip(
+        rows, columns, found.missing.tolist(), found.probability.tolist(), beginnings(corpus, rows), strict=True
     ):
         model = judged.models[judged.fold_of[row]]
         table = model.evidence(X[[row]], [column])
         order = np.argsort(-table.data if missing else table.data, kind="stable")[:most]
         evidence = tuple((str(terms[table.indices[place]]), float(table.data[place])) for place in order.tolist())
-        text = "" if corpus.counts is not None else _text(corpus.texts[row])
         action = "add" if missing else "remove"
         doubted.append(DoubtedLabel(corpus.ids[row], names[column], action, probability, evidence, text))
     return doubted
-
-
-def _text(text: Any) -> str:
-    return shortened(text if isinstance(text, str) else " ".join(text.values()))
 
 
 def _copies(corpus: Corpus) -> list[ConflictingCopies]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ from manylabel.data.splits import (
 from manylabel.exceptions import DataError, ManylabelError, ManylabelWarning, MissingExtraError, UnknownNameError
 from manylabel.features.pipeline import Documents
 from manylabel.features.ready_vectors import ReadyVectors, read_vectors
+from manylabel.notebook import shortened
 from manylabel.progress import remark, stage
 from manylabel.reports.records import Straddle
 from manylabel.tasks.choices import choices_of, read_as
@@ -222,6 +223,13 @@ def split_anew(corpus: Corpus, split_by: str) -> Corpus:
 def documents_of(corpus: Corpus) -> Documents:
     """What a classifier reads: the count matrix of a bag-of-words corpus, the texts of any other."""
     return corpus.counts if corpus.counts is not None else corpus.texts
+
+
+def beginnings(corpus: Corpus, rows: Sequence[int]) -> list[str]:
+    """The beginnings of the texts in some rows, as lists of documents show them; empty for counts."""
+    if corpus.counts is not None:
+        return ["" for _ in rows]
+    return [shortened(" ".join(fields)) for fields in zip(*corpus.subset(rows).fields.values(), strict=True)]
 
 
 def ready_vectors(given: str | None, corpus: Corpus) -> ReadyVectors | None:

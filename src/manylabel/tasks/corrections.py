@@ -6,6 +6,7 @@ import base64
 import getpass
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from typing import Any
 
 from manylabel import __version__
 from manylabel.data.atomic import atomic_text, atomic_write, check_target
+from manylabel.data.jsonl import read_lines
+from manylabel.data.problems import Problems
 from manylabel.data.reading import write
 from manylabel.data.strict_json import dumps
 from manylabel.exceptions import DataError
@@ -71,26 +74,17 @@ def read_decisions(path: Path) -> list[dict[str, Any]]:
     A line with ``"accept": false`` is left out.
     """
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            decision = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"This line is not JSON: {error}.", path=path, line=number) from None
-        keys = decision if isinstance(decision, dict) else {}
-        if (
-            not all(isinstance(keys.get(key), str) for key in ("document", "label"))
-            or keys.get("action") not in ACTIONS
-        ):
+    for number, decision in read_lines(path, Problems()):
+        is_named = all(isinstance(decision.get(key), str) for key in ("document", "label"))
+        if not is_named or decision.get("action") not in ACTIONS:
             raise DataError(
                 "A decision needs the keys document and label, and action 'add' or 'remove'.",
                 path=path,
                 line=number,
                 remedy='Write, for example, {"document": "17", "label": "roads", "action": "add"}.',
             )
-        if keys.get("accept", True):
-            found.append(keys)
+        if decision.get("accept", True):
+            found.append(decision)
     return found
 
 
@@ -152,16 +146,19 @@ def revert(record: Path) -> Path:
     try:
         head = json.loads(record.read_text(encoding="utf-8").split("\n", 1)[0])
         corrected = record.parent / Path(head["corrected"]).name
+        before, after = head["original_sha256"], head["corrected_sha256"]
         difference = _unpacked(base64.b85decode(head["restore"]))
+        if not re.match(rb"[0-9]{1,18} [0-9]{1,18}\n", difference):
+            raise ValueError("no difference")
     except (ValueError, LookupError, TypeError, zlib.error, RecursionError):
         raise DataError("This is not a record that --apply wrote.", path=record) from None
     data = corrected.read_bytes()
-    if hashlib.sha256(data).hexdigest() != head["corrected_sha256"]:
+    if hashlib.sha256(data).hexdigest() != after:
         raise DataError(
             "This file was changed after the decisions were applied, so they cannot be undone.", path=corrected
         )
     restored = _restored(data, difference)
-    if hashlib.sha256(restored).hexdigest() != head["original_sha256"]:
+    if hashlib.sha256(restored).hexdigest() != before:
         raise DataError("The record is damaged: it does not lead back to the original.", path=record)
     with atomic_write(corrected) as stream:
         stream.write(restored)
@@ -195,6 +192,7 @@ def _common(one: bytes, other: bytes, most: int) -> int:
 
 
 def _restored(old: bytes, difference: bytes) -> bytes:
+    """The bytes `new` of which `_difference` was taken."""
     head, _, between = difference.partition(b"\n")
     begin, end = map(int, head.split())
     return old[:begin] + between + old[len(old) - end :]

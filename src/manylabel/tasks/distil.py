@@ -164,14 +164,13 @@ class _Training:
 
     def fit(self, rows: Ints, with_program: bool = True) -> TextClassifier:
         """A classifier fitted to some of the human documents, and to those of the program."""
-        human = [self.people.joined_texts[row] for row in rows.tolist()]
-        sets = [self.people.label_sets[row] for row in rows.tolist()]
-        weights = np.ones(len(human))
-        if with_program:
-            human, sets = [*human, *self.made.joined_texts], [*sets, *self.made.label_sets]
-            weights = np.concatenate([weights, self.weights])
+        people = self.people.subset(rows)
         classifier = TextClassifier.from_recipe(self.recipe, seed=self.seed, n_jobs=self.n_jobs)
-        return classifier.fit(human, sets, sample_weight=weights if with_program else None)
+        if not with_program:
+            return classifier.fit(people.joined_texts, people.label_sets)
+        texts = [*people.joined_texts, *self.made.joined_texts]
+        sets = [*people.label_sets, *self.made.label_sets]
+        return classifier.fit(texts, sets, sample_weight=np.concatenate([np.ones(len(people)), self.weights]))
 
     def measured(self) -> tuple[ExpectedQuality | None, ExpectedQuality | None]:
         """The quality on human documents that the model did not see, with program labels and without them."""
@@ -182,7 +181,7 @@ class _Training:
         predicted: dict[bool, list[Csr]] = {True: [], False: []}
         for train, test in iterative_stratification(Y, FOLDS, self.seed):
             tests.append(test)
-            texts = [self.people.joined_texts[row] for row in test.tolist()]
+            texts = self.people.subset(test).joined_texts
             for helped, found in predicted.items():
                 found.append(label_matrix(self.fit(train, helped).predict(texts), self.labels))
         true = Csr(Y[np.concatenate(tests)])

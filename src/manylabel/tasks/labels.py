@@ -19,7 +19,6 @@ from manylabel.estimator import Csr
 from manylabel.evaluation.analyses import AnalysisBuilder
 from manylabel.evaluation.learning_trends import LEVEL_BELOW
 from manylabel.evaluation.training_documents import count_seen
-from manylabel.exceptions import DataError
 from manylabel.insight.label_report import label_qualities, report_labels, terms_of_labels
 from manylabel.modelfile import open_model
 from manylabel.progress import stage, track
@@ -73,8 +72,6 @@ def report(
     classifier = None if model is None else TextClassifier.load(model)
     loaded = load_source(source, classifier)
     corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")
-    if corpus.labels is None:
-        raise DataError("These documents have no labels.", path=corpus.source, remedy="Use --label-column.")
     with stage("Comparing labels"):
         found = report_labels(
             corpus.label_matrix(), list(corpus.label_names), corpus.hierarchy, loaded.corpus.name or source.data

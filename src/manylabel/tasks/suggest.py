@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from manylabel.classifier import TextClassifier
-from manylabel.data.corpus import Corpus, Text
+from manylabel.data.corpus import Corpus
 from manylabel.data.documents import rows_of
 from manylabel.data.duplicates import near_duplicates
 from manylabel.data.label_descriptions import read_label_descriptions
 from manylabel.estimator import Ints
 from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.insight.suggest import best_candidates, choose_documents, document_values
-from manylabel.notebook import shortened
 from manylabel.reports.audit_records import SuggestedDocument, SuggestionRecord
-from manylabel.tasks.corpora import Source, documents_of, load_source
+from manylabel.tasks.corpora import Source, beginnings, documents_of, load_source
 
 METHOD = "svm"
 MOST_LABELS = 5
@@ -42,11 +41,10 @@ class Chosen:
 def suggest(source: Source, unlabelled: Source | None, *, count: int = 20, seed: int = 0) -> SuggestionRecord:
     """Up to `count` documents without a label, of the same data or of another file, with their probable labels."""
     corpus, labelled, pool, chosen = _to_label(source, unlabelled, count, seed)
+    texts = beginnings(pool, [one.row for one in chosen])
     found = [
-        SuggestedDocument(
-            pool.ids[one.row], one.value, one.labels, "" if pool.counts is not None else _text(pool.texts[one.row])
-        )
-        for one in chosen
+        SuggestedDocument(pool.ids[one.row], one.value, one.labels, text)
+        for one, text in zip(chosen, texts, strict=True)
     ]
     return SuggestionRecord(corpus.name or source.data, len(labelled), len(pool), tuple(found))
 
@@ -63,8 +61,8 @@ def prompts(
         raise UnsupportedError("A language model reads texts, and these documents are counts of terms.")
     known = {} if descriptions is None else read_label_descriptions(descriptions, labels=corpus.label_names)
     made = []
-    for one in chosen:
-        text = pool.joined_texts[one.row]
+    texts = pool.subset([one.row for one in chosen]).joined_texts
+    for one, text in zip(chosen, texts, strict=True):
         candidates = [{"label": name, "description": known.get(name, "")} for name, _ in one.labels]
         listed = "\n".join(
             f"- {c['label']}" + (f": {c['description']}" if c["description"] else "") for c in candidates
@@ -79,8 +77,6 @@ def _to_label(
 ) -> tuple[Corpus, Ints, Corpus, list[Chosen]]:
     """The data, the rows that have labels, the documents to choose from, and those chosen."""
     corpus = load_source(source).corpus
-    if corpus.labels is None:
-        raise DataError("These documents have no labels.", path=corpus.source, remedy="Use --label-column.")
     labelled = np.flatnonzero([bool(names) for names in corpus.label_sets])
     pool = corpus.subset(np.flatnonzero([not names for names in corpus.label_sets]))
     if unlabelled is not None:
@@ -136,7 +132,3 @@ def _chosen(model: TextClassifier, pool: Corpus, count: int) -> list[Chosen]:
         )
         for row, p in zip(candidates[chosen].tolist(), shown[chosen], strict=True)
     ]
-
-
-def _text(text: Text) -> str:
-    return shortened(text if isinstance(text, str) else " ".join(text.values()))
