@@ -94,6 +94,15 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     assert [problem.line for problem in skipping.skipped] == [45]
 
 
+def test_limits_hold_in_every_process(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    nested = [{"text": f"bus {n}", "labels": ["buses"], "from": [[n]] if n else n} for n in range(40)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in nested))
+    corpus = ShardedCorpus.of(path, on_error="skip", limits={"nesting": 2})
+    assert len(documents(ShardedCorpus.from_dict(corpus.as_dict()))) == 1
+    assert len(documents(ShardedCorpus.of(path))) == 40
+
+
 def test_keys_that_some_shards_lack_are_empty(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     rows = [

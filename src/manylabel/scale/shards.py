@@ -13,6 +13,7 @@ from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.delimited import dialect_of, read_rows, table_of_rows
 from manylabel.data.jsonl import corpus_of_records, read_lines
+from manylabel.data.limits import Limits
 from manylabel.data.parquet import load_pyarrow
 from manylabel.data.problems import Problem, Problems, read_by_others
 from manylabel.data.reading import find_files
@@ -59,6 +60,8 @@ class ShardedCorpus:
     """Whether a row without a text is a document with the text "", so that every row has its prediction."""
     labels: bool = True
     """Whether to read labels."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Limits on what a file may hold that differ from the defaults of `manylabel.data.limits`."""
     skipped: list[Problem] = field(default_factory=list, compare=False)
     """The lines that were skipped so far."""
 
@@ -73,6 +76,7 @@ class ShardedCorpus:
         labels: bool = True,
         keep_blank: bool = False,
         like: ReadingOptions | None = None,
+        limits: Mapping[str, int] | None = None,
         **options: Any,
     ) -> Self:
         """The shards of a file, a folder, a pattern such as ``archive/*.parquet``, or a list of files.
@@ -94,7 +98,7 @@ class ShardedCorpus:
         whole = tuple(Shard(str(path), found[path]) for path in paths)
         given = {name: value for name, value in options.items() if value is not None}
         opened = cls(whole, like or ReadingOptions(whole[0].format, suffix_of(paths[0]), given), on_error=on_error)
-        opened = replace(opened, labels=labels, keep_blank=keep_blank)
+        opened = replace(opened, labels=labels, keep_blank=keep_blank, limits=dict(limits or {}))
         first = next(
             opened._unsplit(whole[0], ColumnOptions(**_columns(given), labels=labels, like=like), SHARD_BYTES), None
         )
@@ -118,7 +122,8 @@ class ShardedCorpus:
                 yield batch.split(self.split)
 
     def _unsplit(self, shard: Shard, columns: ColumnOptions, size: int) -> Iterator[Corpus]:
-        problems = Problems(self.on_error, keep_blank=self.keep_blank)  # type: ignore[arg-type]
+        limits = Limits.of(self.limits)
+        problems = Problems(self.on_error, keep_blank=self.keep_blank, limits=limits)  # type: ignore[arg-type]
         batches = {"jsonl": _json_batches, "parquet": _parquet_batches}.get(shard.format, _delimited_batches)
         yield from batches(shard, problems, columns, self.reading.given, size)
         self.skipped.extend(problems.skipped)
@@ -127,14 +132,15 @@ class ShardedCorpus:
         """The corpus as plain data, for a task of an engine, which may work in another folder."""
         plain = {"split": self.split, "on_error": self.on_error, "keep_blank": self.keep_blank, "labels": self.labels}
         shards = [{**asdict(shard), "path": str(Path(shard.path).absolute())} for shard in self.shards]
-        return {"shards": shards, "reading": self.reading.as_dict(), **plain}
+        return {"shards": shards, "reading": self.reading.as_dict(), "limits": dict(self.limits), **plain}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """The corpus that `as_dict` described."""
         shards = tuple(Shard(**one) for one in plain["shards"])
         reading = ReadingOptions.from_dict(plain["reading"])
-        return cls(shards, reading, plain["split"], plain["on_error"], plain["keep_blank"], plain["labels"])
+        names = ("split", "on_error", "keep_blank", "labels", "limits")
+        return cls(shards, reading, **{name: plain[name] for name in names})
 
     def files(self) -> list[list[Any]]:
         """The files with their sizes and times of change: what results of work on the corpus depend on."""

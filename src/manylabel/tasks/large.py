@@ -252,8 +252,8 @@ def sharded(source: Source, files: Sequence[Path] | None = None, **reading: Any)
             f"{wrong[0]} needs all documents in memory, and this corpus is read in shards. Leave it out, or raise "
             "--memory."
         )
-    options = dict(source.options or {})
-    return ShardedCorpus.of(files or source.data, format=source.format, on_error=source.on_error, **reading, **options)
+    reading |= {"format": source.format, "on_error": source.on_error, "limits": source.limits}
+    return ShardedCorpus.of(files or source.data, **reading, **(source.options or {}))
 
 
 @dataclass(frozen=True, slots=True)
