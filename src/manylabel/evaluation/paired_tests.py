@@ -6,9 +6,9 @@
 | are more documents (or decisions of a label) right?         | `mcnemar_exact_match`, `mcnemar_labels`    |
 | is one better on more labels?                               | `sign_test_labels`                         |
 | several such questions at once                              | `holm` over their p                        |
-| is the mean over repeated runs different?                   | `t_test` (Student)                         |
+| is the mean over repeated runs greater?                     | `t_test` (Student)                         |
 
-All are two-sided.
+All are two-sided, except `t_test`.
 """
 
 from __future__ import annotations
