@@ -39,7 +39,7 @@ def remarks_of(decided: ModelWithRule, labels: Sequence[str], batches: Iterable[
         said["guarantee"] = guarantee.as_dict()
     if rule is None:
         said.update(model.remarks(Csr(sparse.vstack(list(batches), format="csr"))))
-    if rule is not None and rule.fallback == "argmax":
+    elif rule.fallback == "argmax":
         said["all_negative_share"] = all_negative_share(decided, batches)
     return said
 

@@ -34,7 +34,8 @@ def kept_hashes(documents: Sequence[str | Mapping[str, str]] | Csr) -> Hashes:
     >>> len(kept_hashes(["late bus", "bad road", "late  bus", ""]))
     2
     """
-    return np.unique(_hashes(documents)[_has_content(documents)])[:MOST]
+    hashes, has_content = _hashes(documents)
+    return np.unique(hashes[has_content])[:MOST]
 
 
 def count_seen(documents: Sequence[str | Mapping[str, str]] | Csr, kept: Hashes) -> SeenDocuments:
@@ -43,18 +44,19 @@ def count_seen(documents: Sequence[str | Mapping[str, str]] | Csr, kept: Hashes)
     >>> count_seen(["bad road", "no bus"], kept_hashes(["late bus", "bad road"]))
     SeenDocuments(seen=1, compared=2, documents=2)
     """
-    found, with_content = _hashes(documents), _has_content(documents)
+    found, has_content = _hashes(documents)
     whole = np.ones(len(found), dtype=np.bool_) if len(kept) < MOST else found <= kept[-1]
-    return SeenDocuments(int((np.isin(found, kept) & with_content).sum()), int(whole.sum()), len(found))
+    return SeenDocuments(int((np.isin(found, kept) & has_content).sum()), int(whole.sum()), len(found))
 
 
-def _hashes(documents: Sequence[str | Mapping[str, str]] | Csr) -> Hashes:
-    digests = [hashlib.blake2b(content, digest_size=8).digest() for content in _contents(documents)]
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
-
-
-def _has_content(documents: Sequence[str | Mapping[str, str]] | Csr) -> npt.NDArray[np.bool_]:
-    return np.array([bool(content) for content in _contents(documents)], dtype=np.bool_)
+def _hashes(documents: Sequence[str | Mapping[str, str]] | Csr) -> tuple[Hashes, npt.NDArray[np.bool_]]:
+    """The hash of each document, and whether it has any content."""
+    digests = bytearray()
+    has_content: list[bool] = []
+    for content in _contents(documents):
+        digests += hashlib.blake2b(content, digest_size=8).digest()
+        has_content.append(bool(content))
+    return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64), np.array(has_content, dtype=np.bool_)
 
 
 def _contents(documents: Sequence[str | Mapping[str, str]] | Csr) -> Iterator[bytes]:
