@@ -153,6 +153,12 @@ def test_a_request_that_cannot_be_answered_is_a_problem(model: Path, body: objec
     assert words in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("documents", [["a"] * 6, ["a", "a" * 101]], ids=["too many", "too long"])
+def test_explanations_have_the_limits_of_predictions(model: Path, documents: list[str]) -> None:
+    server = in_process({"letters": model}, {"documents": 5, "characters": 100})
+    assert server.ask("POST", "/v1/models/letters/explain", {"documents": documents}).status == 413
+
+
 def test_unknown_models_addresses_methods_and_content_types(server: InProcess) -> None:
     assert "Served: letters" in server.ask("POST", "/v1/models/other/predict", {"text": "a"}).json()["detail"]
     assert server.ask("GET", "/nowhere").status == 404

@@ -123,9 +123,6 @@ class Call:
 
     async def each(self, texts: Sequence[Text], work: Callable[[Text], Given]) -> list[Given]:
         """What `work` returns for each text, within the limits of the server."""
-        limits = self.limits
-        if len(texts) > limits.documents:
-            raise problems.too_many_documents(len(texts), limits.documents)
         self._check_sizes(texts)
         self.documents = len(texts)
         if len(texts) == 1:
@@ -135,8 +132,8 @@ class Call:
         for text in texts:
             found.append(work(text))
             now = time.monotonic()
-            if now - self.began > limits.seconds:
-                raise problems.out_of_time(limits.seconds, len(found), len(texts))
+            if now - self.began > self.limits.seconds:
+                raise problems.out_of_time(self.limits.seconds, len(found), len(texts))
             if now - turn > SLICE:
                 await asyncio.sleep(0)
                 turn = time.monotonic()
@@ -144,16 +141,18 @@ class Call:
 
     async def each_aside(self, texts: Sequence[Text], work: Callable[[Text], Given]) -> list[Given]:
         """The same for work that takes milliseconds per text: in a thread, while other requests go on."""
+        self._check_sizes(texts)
         found = []
         for number, text in enumerate(texts):
             if number and time.monotonic() - self.began > self.limits.seconds:
                 raise problems.out_of_time(self.limits.seconds, number, len(texts))
-            self._check_sizes([text])
             found.append(await asyncio.to_thread(work, text))
         self.documents = len(texts)
         return found
 
     def _check_sizes(self, texts: Sequence[Text]) -> None:
+        if len(texts) > self.limits.documents:
+            raise problems.too_many_documents(len(texts), self.limits.documents)
         for text in texts:
             size = len(text) if isinstance(text, str) else sum(map(len, text.values()))
             if size > self.limits.characters:
