@@ -149,7 +149,7 @@ class Sets:
         return self.alone + np.diff(self.shared.indptr)
 
     def rows(self, chosen: Ints) -> Sets:
-        """The sets of some documents."""
+        """The sets of the documents in the rows `chosen`."""
         return Sets(Csr(self.shared[chosen]), self.alone[chosen])
 
 

@@ -57,7 +57,7 @@ class Doubts:
         return len(self.rows)
 
     def first(self, count: int) -> Doubts:
-        """The surest ones."""
+        """The `count` surest doubts."""
         return Doubts(self.rows[:count], self.columns[:count], self.missing[:count], self.probability[:count])
 
 

@@ -178,7 +178,7 @@ def _terms(found: Sequence[LabelTerms]) -> list[HtmlBlock]:
 
 
 def _verdict_text(model: ModelOfLabels) -> str:
-    """How the last column was found."""
+    """A sentence on how the column about more documents was found."""
     if model.verdicts is None:
         return "Whether more documents would help was not judged: there are too many or too few documents and labels."
     return (

@@ -124,7 +124,7 @@ def estimate(
 
 
 def fit_of_counts(extent: Extent, labels: int) -> Fit:
-    """A fit of a method of counts."""
+    """What fitting a method of counts takes once, such as naive Bayes."""
     filled = filled_cells(extent, labels)
     return Fit(
         seconds=TABLE * extent.cells,
@@ -137,7 +137,7 @@ def fit_of_counts(extent: Extent, labels: int) -> Fit:
 
 
 def fit_of_svms(extent: Extent, labels: int) -> Fit:
-    """A fit of linear SVMs."""
+    """What fitting linear SVMs to all labels takes once."""
     block = min(extent.documents, BLOCK_DOCUMENTS) * extent.cells / extent.documents
     work = max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents)
     labels_a_block = min(labels, work // (OTHERS + extent.documents // 8))

@@ -43,7 +43,7 @@ class Extent:
 
     @classmethod
     def of_size(cls, documents: int, labels: int) -> Self:
-        """A corpus of usual documents."""
+        """The extent of a corpus whose documents have the usual lengths."""
         cells = documents * TERMS_A_DOCUMENT
         scale, power = HEAPS
         terms = int(min(scale * cells**power, MOST_TERMS))

@@ -105,7 +105,7 @@ class ShardedOutOfFold(OutOfFold):
 
     @property
     def matrix(self) -> Matrix:
-        """X on disk."""
+        """The counts of all documents, which are on disk."""
         return cast(Matrix, self.X)
 
     def fit_whole(self, model: MultiLabelModel, Y: Csr) -> MultiLabelModel:

@@ -46,14 +46,14 @@ class Connection(HttpToolsProtocol):
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Cancel the timers of a connection that is gone."""
         self._stop_waiting()
         if self._idle is not None:
             self._idle.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read a piece of a request."""
+        """Read a piece of a request, and refuse one whose headers are too long."""
         self._is_first, self._used = True, self.loop.time()
         if self._in_headers:
             self._received += len(data)
@@ -66,12 +66,12 @@ class Connection(HttpToolsProtocol):
             self._wait()
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Note that a request begins, whose headers come first."""
         self._arriving = self._in_headers = True
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """The headers are there."""
+        """Choose, once the headers are there, between the shortcut and uvicorn's own way."""
         self._in_headers, self._received = False, 0
         is_free = self.cycle is None or self.cycle.response_complete
         if self._is_first and is_free and not (self.expect_100_continue or self.flow.write_paused or self.pipeline):
@@ -88,14 +88,14 @@ class Connection(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body is there."""
+        """Keep a piece of the body for the shortcut, or hand it to uvicorn."""
         if self._route is None:
             super().on_body(body)
         else:
             self._body += body
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """Answer a whole request by the shortcut, or hand it to uvicorn."""
         self._arriving = False
         self._stop_waiting()
         if self._route is not None:

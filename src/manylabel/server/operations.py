@@ -140,7 +140,7 @@ class Call:
         return found
 
     async def each_aside(self, texts: Sequence[Text], work: Callable[[Text], Given]) -> list[Given]:
-        """The same for work that takes milliseconds per text: in a thread, while other requests go on."""
+        """What `work`, which takes milliseconds, returns for each text; in a thread, while other requests go on."""
         self._check_sizes(texts)
         found = []
         for number, text in enumerate(texts):

@@ -90,7 +90,7 @@ def _label_report(source: Source, model: Path | None) -> dict[str, Any]:
 
 
 def _shortened(plain: Mapping[str, Any], place: str, lengths: dict[str, int]) -> dict[str, Any]:
-    """The same with long lists cut."""
+    """Plain data with long lists cut, whose true lengths are noted in `lengths`."""
     short = dict(plain)
     for name, value in plain.items():
         most = MOST_CURVES if name == "thresholds" else MOST_LISTED

@@ -101,7 +101,7 @@ async def invocations(call: Call) -> Reply:
 
 
 async def ping(call: Call) -> Reply:
-    """The server answers."""
+    """Answer that the server lives."""
     return Reply(b"{}")
 
 

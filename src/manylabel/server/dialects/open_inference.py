@@ -175,7 +175,7 @@ async def metadata(call: Call) -> Reply:
 
 
 async def model_ready(call: Call) -> Reply:
-    """Whether a model can be asked."""
+    """Answer that a model can be asked; an error where it is not served."""
     return Reply(encode(Ready(True)), versioned(call))
 
 
@@ -185,12 +185,12 @@ async def server_metadata(call: Call) -> Reply:
 
 
 async def live(call: Call) -> Reply:
-    """The server answers."""
+    """Answer that the server lives."""
     return Reply(encode(Live(True)))
 
 
 async def ready(call: Call) -> Reply:
-    """All models can be asked."""
+    """Answer that all models can be asked."""
     return Reply(encode(Ready(True)))
 
 

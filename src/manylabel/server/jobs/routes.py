@@ -54,7 +54,7 @@ def job_routes(store: JobStore, limits: Limits, is_stopping: Callable[[], bool])
 
 
 def known(store: JobStore, identifier: str) -> dict[str, Any]:
-    """A job."""
+    """The job of an identifier; 404 where there is none."""
     found = store.get(identifier)
     if found is None:
         raise RequestError(404, f"There is no job {identifier!r}. /v1/jobs lists all.")

@@ -58,17 +58,17 @@ class Reporter:
         self.reported = 0.0
 
     def started(self, what: str, total: int | None) -> None:
-        """A stage begins."""
+        """Report that a stage begins."""
         self.stages.append(Stage(what, total))
         self._report()
 
     def advanced(self, what: str, by: int) -> None:
-        """A stage went on."""
+        """Report that a stage went on."""
         self._innermost(what).done += by
         self._report()
 
     def finished(self, what: str) -> None:
-        """A stage is over."""
+        """Forget a stage that is over."""
         self.stages.remove(self._innermost(what))
 
     def figure(self, name: str, value: float, steps: int) -> None:

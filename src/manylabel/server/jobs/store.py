@@ -90,7 +90,7 @@ class JobStore:
         return self.get(identifier)
 
     def get(self, identifier: str) -> dict[str, Any] | None:
-        """A job, or None."""
+        """The job of an identifier; None where there is none."""
         with self._open(READ) as database:
             row = database.execute("SELECT * FROM jobs WHERE id = ?", (identifier,)).fetchone()
         return None if row is None else _job(row)
@@ -131,7 +131,7 @@ class JobStore:
         return self.is_cancelled(identifier)
 
     def end(self, identifier: str, state: State, *, error: str | None = None, result: str | None = None) -> None:
-        """End a running job."""
+        """Record how a running job ended."""
         with self._open() as database:
             database.execute(
                 "UPDATE jobs SET state = ?, ended = ?, error = ?, result = ? WHERE id = ? AND state = 'running'",

@@ -107,7 +107,7 @@ def label_number(database: sqlite3.Connection, name: str) -> int:
 
 
 def condition_of(database: sqlite3.Connection, wanted: Filter) -> Condition:
-    """The condition of a filter."""
+    """What documents that a filter finds must meet, in SQL."""
     made = Condition()
     if wanted.split is not None:
         made.add("d.split = ?", wanted.split)
