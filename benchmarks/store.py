@@ -152,7 +152,7 @@ def main() -> None:
             for row in range(0, asked.documents, 20)
         ]
         with corpus.writing() as database:
-            keep_suggestions(database, suggested, "audit")
+            keep_suggestions(database, suggested)
         print(f"{asked.documents:,} documents × {asked.labels:,} labels, {corpus.path.stat().st_size / 1e6:,.0f} MB")
         print(f"{'milliseconds':40s} {'best':>8s} {'worst':>8s} {'CPU':>8s}")
         for name, query in queries().items():
