@@ -80,7 +80,7 @@ _THRESHOLDS: Search = {
 HIERARCHIES: tuple[Method, ...] = (
     Method(
         "svm-closed",
-        "One linear SVM per label, a learned threshold for each; with a label come its ancestors",
+        "One linear SVM per label, a learned threshold for each; ancestors of predicted labels are added",
         "manylabel.strategies.hierarchies:ClosedLabels",
         "manylabel",
         cost=Cost(words=2.1, cells=1.6, work=0.34),
@@ -120,7 +120,7 @@ VIEWS = ("characters", "pairs")
 COMBINED: tuple[Method, ...] = (
     Method(
         "auto",
-        "Linear SVMs on stems, beside them characters if these gain; cost and rule chosen; on small data with mnb-vw",
+        "Linear SVMs on stems; cost, rule and further views chosen for the metric; on small data averaged with mnb-vw",
         "manylabel.decisions.auto:AutoModel",
         "manylabel",
         cost=Cost(start=0.3, words=0.8, cells=1.4),
@@ -132,7 +132,7 @@ COMBINED: tuple[Method, ...] = (
     ),
     Method(
         "one-vs-one",
-        "A linear SVM for every pair of labels; labels that win more often than a virtual one",
+        "A linear SVM for every pair of labels; predicts labels that win more often than a virtual one",
         "manylabel.strategies.one_vs_one:OneVsOne",
         "Fürnkranz, Hüllermeier, Loza Mencía & Brinker 2008",
         cost=Cost(cells=63),

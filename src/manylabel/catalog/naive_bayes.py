@@ -219,7 +219,7 @@ VALUE_WEIGHTING: tuple[Method, ...] = (
     ),
     Method(
         "mnb-vw-br",
-        "Binary relevance: value-weighted naive Bayes per label, yes or no as the model says",
+        "Binary relevance: value-weighted naive Bayes per label, yes or no as the model decides",
         _VALUE_WEIGHTED,
         LEE_BR,
         cost=Cost(start=0.04, words=0.5, work=3.1),
