@@ -137,10 +137,10 @@ def test_groups_of_both_twins(sets: list[set[int]]) -> None:
         assert (mine[0][row] == mine[0][other]) == (sets[row] == sets[other])
 
 
-def test_a_label_without_words_is_uniform_and_unlabelled_documents_are_counted() -> None:
+def test_a_label_without_words_is_uniform_and_unlabelled_documents_are_left_out() -> None:
     grouped = group_documents(np.array([[1, 0, 0], [0, 0, 5], [0, 0, 0]]), np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0]]))
-    assert grouped.n_unlabelled == 1
     assert grouped.label_documents.tolist() == [1, 1, 0]
+    assert grouped.occurrences.tolist() == [1.0]
     for xi in (1.0, 2.0):
         mixture, _ = step(grouped, start(grouped), xi=xi)
         assert mixture.background[1:] == pytest.approx([1 / 3, 1 / 3])

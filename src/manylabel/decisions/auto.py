@@ -18,6 +18,7 @@ from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.features.views import VIEWS
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
+from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
@@ -331,22 +332,10 @@ class AutoModel(DecidedModel):
         tests = [test for _, test in documents.divided(Y)]
         combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)
         combined = with_constants(combined, constant_labels(Y))
-        decidable = decidable_scores(combined, first.empty, ensemble, rule)
-        learned = unfitted_copy(rule)
-        found = learned.fit_crossed(decidable, Y, ensemble.score_kind)
+        learned, crossed = _learned(rule, combined, first.empty, ensemble, Y)
         settings = {**firsts[-1].settings, **first.settings, "averaged": True}
-        crossed = () if found is None else (found,)
-        return Averaged(
-            ensemble,
-            combined,
-            first.rows,
-            first.empty,
-            learned,
-            settings,
-            crossed,
-            X=first.X,
-            member_scores=member_scores,
-        )
+        scored = (ensemble, combined, first.rows, first.empty, learned, settings, crossed)
+        return Averaged(*scored, X=first.X, member_scores=member_scores)
 
 
 def _scored(
@@ -359,10 +348,17 @@ def _scored(
 ) -> Scored:
     """A model, its out-of-fold scores, and the rule learned on them; `trial` and `initial` are those of `_try_cost`."""
     scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
-    decidable = decidable_scores(scores, empty, model, rule)
+    learned, crossed = _learned(rule, scores, empty, model, Csr(Y[rows]))
+    return Scored(model, scores, rows, empty, learned, {}, crossed)
+
+
+def _learned(
+    rule: DecisionRule, scores: Floats, empty: Bools, model: MultiLabelModel, Y: Csr
+) -> tuple[DecisionRule, tuple[CrossFitted, ...]]:
+    """The rule learned on a model's out-of-fold scores, and what it decides about documents that it did not see."""
     learned = unfitted_copy(rule)
-    crossed = learned.fit_crossed(decidable, Csr(Y[rows]), model.score_kind)
-    return Scored(model, scores, rows, empty, learned, {}, () if crossed is None else (crossed,))
+    crossed = learned.fit_crossed(decidable_scores(scores, empty, model, rule), Y, model.score_kind)
+    return learned, () if crossed is None else (crossed,)
 
 
 def _with_view(found: Scored, counts: Csr, documents: OutOfFold) -> tuple[ViewedMember, OutOfFold]:

@@ -27,7 +27,6 @@ from manylabel.wording import counted
 
 _kernel: Any = compiled_module("tables") or reference
 
-COMPILED = _kernel is not reference
 score_one = _kernel.score_one
 
 VISITS_PER_BLOCK = 1 << 18  # below this many values a second thread costs more than it brings

@@ -49,8 +49,6 @@ class GroupedCounts:
     sets: Sets
     label_documents: Ints
     """Documents that carry the label."""
-    n_unlabelled: int
-    """The number of documents without a label, which are left out."""
 
     @property
     def n_terms(self) -> int:
@@ -87,7 +85,9 @@ class LabelPairs:
 
 
 def group_documents(X: Any, Y: Any, *, n_jobs: int | None = None) -> GroupedCounts:
-    """Add up the counts X of documents with the same labels Y; exact for both models."""
+    """The counts X of documents, added up by label set, which is exact for both models; those without a label are left
+    out.
+    """
     X, Y = canonical(X, np.float64, keep_zeros=False), canonical(Y, keep_zeros=False)
     if X.shape[0] != Y.shape[0]:
         raise DataError(f"X has {counted(X.shape[0], 'document')} but Y {Y.shape[0]}. Both need one row per document.")
@@ -117,7 +117,6 @@ def group_documents(X: Any, Y: Any, *, n_jobs: int | None = None) -> GroupedCoun
             labels[slots + np.repeat(starts[kept], set_sizes)],
         ),
         np.bincount(labels, minlength=Y.shape[1]).astype(np.int64),
-        int((sizes == 0).sum()),
     )
 
 
@@ -203,18 +202,9 @@ def _expect(
     def expect(block: tuple[int, int]) -> tuple[float, Floats]:
         own = np.zeros_like(ratios)
         value: float = _kernel.expected_counts(
-            grouped.cells,
-            theta,
-            grouped.fixed,
-            prior,
-            grouped.entries,
-            grouped.sets,
-            weights,
-            grouped.n_labels,
-            *block,
-            expected,
-            own,
-        )
+            grouped.cells, theta, grouped.fixed, prior, grouped.entries, grouped.sets, weights, grouped.n_labels,
+            *block, expected, own,
+        )  # fmt: skip
         return value, own
 
     total = 0.0

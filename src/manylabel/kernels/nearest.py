@@ -92,17 +92,8 @@ def nearest(
 
     def search(begin: int) -> None:
         end = min(begin + QUERIES_PER_BLOCK, n)
-        _kernel.k_nearest(
-            arrays,
-            index.postings,
-            index.n_documents,
-            left_out,
-            begin,
-            end,
-            found.ids,
-            found.similarities,
-            found.counts,
-        )
+        results = (found.ids, found.similarities, found.counts)
+        _kernel.k_nearest(arrays, index.postings, index.n_documents, left_out, begin, end, *results)
 
     if k:
         in_threads(search, range(0, n, QUERIES_PER_BLOCK), n_jobs)
