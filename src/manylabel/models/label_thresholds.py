@@ -94,13 +94,13 @@ def clear_of_scores(scores: Floats, thresholds: Floats, share: float) -> Floats:
     return np.where(both & ~((lower < moved) & (moved <= upper)), upper, moved)
 
 
-def clear_threshold(scores: Floats, threshold: float, share: float = MIDDLE) -> float:
-    """One threshold for scores of any shape, kept clear of them; see `clear_of_scores`.
+def clear_threshold(scores: Floats, threshold: float) -> float:
+    """One threshold for scores of any shape, in the middle of the gap that it lies in; see `clear_of_scores`.
 
     >>> clear_threshold(np.array([1.0, 2.0, 4.0]), 4.0)
     3.0
     """
-    return float(clear_of_scores(scores.reshape(-1, 1), np.array([threshold]), share)[0])
+    return float(clear_of_scores(scores.reshape(-1, 1), np.array([threshold]), MIDDLE)[0])
 
 
 def _beyond(scores: Floats) -> Floats:

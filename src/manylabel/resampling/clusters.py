@@ -40,13 +40,7 @@ class NearestPoints:
 
 
 def nearest_points(
-    stored: Csr,
-    queries: Csr,
-    k: int,
-    *,
-    distance: Distance = "euclidean",
-    skip: npt.ArrayLike | None = None,
-    n_jobs: int | None = 1,
+    stored: Csr, queries: Csr, k: int, *, distance: Distance = "euclidean", skip: npt.ArrayLike | None = None
 ) -> NearestPoints:
     """The k stored rows nearest to each query, ties by row; `skip` leaves out one row per query.
 
@@ -66,7 +60,8 @@ def nearest_points(
     # No product is below −√(largest · longest) − largest/2; twice that much keeps rounding away from 0.
     shift = 2 * (largest / 2 + float(np.sqrt(largest * longest))) or 1.0
     index = nearest_index(_with_column(stored, shift - squares / 2))
-    found = nearest(index, _with_column(queries, np.ones(queries.shape[0])), k, skip=skip, n_jobs=n_jobs)
+    # Labels are resampled in threads already.
+    found = nearest(index, _with_column(queries, np.ones(queries.shape[0])), k, skip=skip, n_jobs=1)
     return NearestPoints(found.ids, found.similarities.astype(np.float64) - shift)
 
 
