@@ -1,6 +1,7 @@
 """Decision rules by hand: A-5, A-6, A-7 and the edge cases of posteriors over one label."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -74,7 +75,8 @@ def test_log_tail() -> None:
     ):
         rule = AccumulatedPosterior(threshold, log_tail=True)
         assert rule.decide(shares, POSTERIOR).indices.tolist() == expected
-    with pytest.raises(ParameterError, match="at most 0"):
+    wrong = r"^AccumulatedPosterior: with log_tail, threshold is log\(1 − τ\) and must be at most 0, not 0\.5\.$"
+    with pytest.raises(ParameterError, match=wrong):
         AccumulatedPosterior(0.5, log_tail=True).decide(shares, POSTERIOR)
 
 
@@ -231,7 +233,10 @@ def test_proportional() -> None:
 
 
 def test_rules_refuse_kinds_they_cannot_read() -> None:
-    with pytest.raises(DecisionError, match=r"cannot read scores of kind 'margin'. It reads 'posterior'"):
+    message = (
+        "cannot read scores of kind 'margin'. It reads 'posterior'. Choose another rule, or a model with such scores."
+    )
+    with pytest.raises(DecisionError, match=re.escape(f"AccumulatedPosterior {message}") + "$"):
         AccumulatedPosterior().decide(np.zeros((1, 2)), MARGIN)
     with pytest.raises(DecisionError, match="AccumulatedPosterior cannot read"):
         DecidedModel(BinaryNaiveBayes(), AccumulatedPosterior("learn")).fit(np.eye(6), np.eye(6, 2, dtype=int))
@@ -243,7 +248,11 @@ def test_rules_refuse_kinds_they_cannot_read() -> None:
 
 def test_posteriors_over_one_label_warn() -> None:
     """Section 12: with L = 1 the accumulated posterior always answers the label; a binary rule is recommended."""
-    with pytest.warns(SingleLabelWarning, match="BinaryNaiveBayes"):
+    message = (
+        "AccumulatedPosterior: with one label its posterior is always 1, so every document gets it. "
+        "Use a model with log_odds or margin scores, for example BinaryNaiveBayes."
+    )
+    with pytest.warns(SingleLabelWarning, match=f"^{re.escape(message)}$"):
         AccumulatedPosterior().decide(np.ones((2, 1)), POSTERIOR)
 
 

@@ -115,20 +115,37 @@ def test_the_best_label_of_a_document_left_empty() -> None:
     assert lenient.decide(scores, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 0], [1, 0]]
 
 
-def test_what_cannot_be_guaranteed_is_refused() -> None:
-    scores, truth = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]]), Csr([[1, 0], [1, 0], [0, 1]])
-    with pytest.raises(DecisionError, match=r"recall=0.9 cannot be guaranteed: .* 3 held-out .* allows at most 0.75"):
-        prepared(level=0.9).fit(scores, truth, ScoreKind.MARGIN)
-    with pytest.raises(DecisionError, match=r"fdr=0.2 cannot be guaranteed: 3 held-out documents allow no less than"):
-        prepared(metric="fdr", level=0.2).fit(scores, truth, ScoreKind.MARGIN)
-    with pytest.raises(DecisionError, match="no held-out documents with a label"):
-        prepared(level=0.9).fit(scores, Csr(np.zeros((3, 2), dtype=np.int8)), ScoreKind.MARGIN)
-    with pytest.raises(ParameterError, match="a label forced on every document"):
-        prepared(metric="fdr", fallback="argmax").fit(scores, truth, ScoreKind.MARGIN)
-    with pytest.raises(DecisionError, match="call prepare"):
-        Guarantee().fit(scores, truth, ScoreKind.MARGIN)
+HELD_OUT, HELD_OUT_LABELS = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]]), Csr([[1, 0], [1, 0], [0, 1]])
+REFUSED: dict[str, tuple[Guarantee, Csr]] = {
+    "recall=0.9 cannot be guaranteed: giving every label that training has seen to 3 held-out documents with a label "
+    "allows at most 0.75. Ask for that, give more documents, or hold out a larger share.": (
+        prepared(level=0.9),
+        HELD_OUT_LABELS,
+    ),
+    "fdr=0.2 cannot be guaranteed: 3 held-out documents allow no less than about 0.5. "
+    "Ask for that, give more documents, or hold out a larger share.": (
+        prepared(metric="fdr", level=0.2),
+        HELD_OUT_LABELS,
+    ),
+    "recall=0.9 cannot be guaranteed: there are no held-out documents with a label. "
+    "Give more documents or a larger share.": (prepared(level=0.9), Csr(np.zeros((3, 2), dtype=np.int8))),
+    "Guarantee: a label forced on every document (fallback='argmax') does not go with a guaranteed "
+    "false-discovery rate. Leave fallback at 'none'.": (Guarantee("fdr", fallback="argmax"), HELD_OUT_LABELS),
+    "Guarantee: call prepare with out-of-fold scores before fit with held-out ones.": (Guarantee(), HELD_OUT_LABELS),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_cannot_be_guaranteed_is_refused(message: str) -> None:
+    rule, truth = REFUSED[message]
+    with pytest.raises((DecisionError, ParameterError)) as error:
+        rule.fit(HELD_OUT, truth, ScoreKind.MARGIN)
+    assert str(error.value) == message
+
+
+def test_a_level_must_be_below_1() -> None:
     with pytest.raises(ParameterError, match="level must be a number above 0 below 1"):
-        prepared(level=1.0).fit(scores, truth, ScoreKind.MARGIN)
+        prepared(level=1.0).fit(HELD_OUT, HELD_OUT_LABELS, ScoreKind.MARGIN)
     assert find_rule("guarantee") is Guarantee
 
 

@@ -1,6 +1,7 @@
 """Point 17 of the first-hour list: thresholds can be corrected, and scores are shown as probabilities."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,16 +93,30 @@ def test_point_17_wrong_assignments_are_refused(path: Path) -> None:
     assert model.thresholds is not None
     with pytest.raises(UnknownNameError, match="Did you mean 'streets/parking'"):
         model.thresholds["streets/parkin"] = 0.5
-    with pytest.raises(ParameterError, match="must be a number from 0 to 1"):
+    wrong = (
+        f"The threshold of '{LABEL}' must be a number from 0 to 1, because scores are shown as probabilities, not -0.3."
+    )
+    with pytest.raises(ParameterError, match=f"^{re.escape(wrong)}$"):
         model.thresholds[LABEL] = -0.3
-    with pytest.raises(DecisionError, match="keeps its threshold"):
+    with pytest.raises(
+        DecisionError, match=r"^A label keeps its threshold\. To never predict it, set the threshold to 1\.$"
+    ):
         del model.thresholds[LABEL]
     top = TextClassifier("svm", folds=3, decision={"rule": "top-k", "k": 2}).fit(LETTERS.texts, LETTERS.label_sets)
     assert top.thresholds is None
-    with pytest.raises(DecisionError, match="Set all thresholds at once"):
+    whole = (
+        "This model decides label sets as a whole, so a single label has no threshold. Set all thresholds at once, "
+        "or train with --set decision.rule=per-label."
+    )
+    with pytest.raises(DecisionError, match=f"^{re.escape(whole)}$"):
         top.thresholds = {LABEL: 0.5}
     one = TextClassifier("svm", folds=3, decision={"rule": "top-k", "k": 1}).fit(LETTERS.texts, LETTERS.label_sets)
-    with pytest.raises(DecisionError, match="exactly one label per document"):
+    single = (
+        "This model predicts exactly one label per document, the one with the highest score, so it has no thresholds. "
+        "Use predict --threshold to leave uncertain documents without a label, or train with --multi-label "
+        "(single_label=False)."
+    )
+    with pytest.raises(DecisionError, match=f"^{re.escape(single)}$"):
         one.thresholds = 0.5
 
 
