@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from manylabel.decisions.calibration import Calibration, rising_curve
+from manylabel.decisions.temperature import Temperature
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError
 
@@ -114,6 +115,41 @@ def test_extreme_scores() -> None:
         assert (found[:2] > 0.6).all()
         assert (found[2:] < 0.4).all()
         assert ((found > 0) & (found < 1)).all()
+
+
+NOT = -math.inf
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "share"),
+    [
+        ([[1, 0], [0, 1], [1, 0], [1, 0]], [0, 1, 0, 1], 2 / 3),  # 4 p = 3 · 5/6 + 1/6
+        ([[1, 0, NOT], [0, 1, NOT], [1, 0, NOT], [1, 0, NOT]], [0, 1, 0, 1], 31 / 48),  # of 1/6, half is lost
+        ([[1, 0, NOT], [0, 1, NOT], [1, 0, NOT], [1, 0, NOT], [0, 0, NOT]], [0, 1, 0, 1, 2], 31 / 48),
+        ([[1, 0, NOT], [0, 1, NOT], [1, 0, NOT], [1, 0, NOT], [0, 0, -NOT]], [0, 1, 0, 1, 2], 31 / 48),
+        ([[1, 0, NOT], [0, 1, NOT], [1, 0, NOT], [1, 0, NOT], [0, -NOT, 1]], [0, 1, 0, 1, 2], 31 / 48),
+    ],
+)
+def test_temperature_of_four_documents(scores: list[list[float]], labels: list[int], share: float) -> None:
+    """Three of four documents have the label that scores 1 higher, each counted 5/6 true; 1/6 goes to the other labels.
+
+    With p the probability of the higher score, Σ log Σ_j exp(a f_j) has the derivative 4 p. An impossible label takes
+    its part of the 1/6 without a score; documents of impossible or certain labels are left out.
+    """
+    values = np.array(scores, dtype=float)
+    temperature = Temperature().fit(values, Csr(np.eye(values.shape[1], dtype=int)[labels]))
+    assert temperature.transform(values[:1])[0, :2] == pytest.approx([share, 1 - share])
+    assert temperature.exported() == {"curve": "softmax", "factor": temperature.factor_}
+
+
+def test_temperature_of_certain_and_impossible_labels() -> None:
+    temperature = Temperature().fit(np.zeros((0, 2)), Csr((0, 2)))
+    assert temperature.factor_ == 1
+    scores = np.array([[-NOT, 3, 0], [-NOT, -NOT, 0], [NOT, NOT, NOT], [NOT, 2, 2]])
+    assert temperature.transform(scores).tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 0], [0, 0.5, 0.5]]
+    assert temperature.transform(np.array([[1.0, 0.0]])).ravel() == pytest.approx(
+        [math.e / (1 + math.e), 1 / (1 + math.e)]
+    )
 
 
 def test_wrong_input() -> None:

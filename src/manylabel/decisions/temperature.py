@@ -22,7 +22,8 @@ class Temperature(Estimator):
     The factor a, the same for all labels, maximises the likelihood of the true labels of documents the model did not
     see, each counted as (N + 1)/(N + 2) true, as Platt (1999) does, so that scores that separate all labels do not make
     certainties. The label with the highest score has the highest probability. Impossible labels (score −∞) have 0; a
-    document whose labels are all impossible has 0 everywhere.
+    document whose labels are all impossible has 0 everywhere. Documents whose true label is impossible, or that have a
+    certain label (+∞), are left out of learning.
 
     Source: Guo, Pleiss, Sun & Weinberger 2017 (temperature scaling).
 
@@ -50,8 +51,7 @@ class Temperature(Estimator):
         """Learn from scores, documents × labels, and the one true label of each document."""
         values, Y_true = np.asarray(scores, dtype=np.float64), Csr(Y)
         column = Y_true.indices
-        values = np.nan_to_num(values, posinf=np.nan)
-        usable = np.isfinite(values[np.arange(len(values)), column]) if len(values) else np.zeros(0, dtype=np.bool_)
+        usable = np.isfinite(values[np.arange(len(values)), column]) & ~np.isposinf(values).any(axis=1)
         values, column = values[usable], column[usable]
         low, high = np.log(1e-3), np.log(1e3)
         if not len(values):
