@@ -99,7 +99,9 @@ def test_documents_without_a_label_do_not_count_for_a_guaranteed_recall() -> Non
     with_empty = prepared(level=0.5).fit(scores, Csr([[1, 0], [1, 0], [0, 0]]), ScoreKind.MARGIN)
     without = prepared(level=0.5).fit(scores[:2], Csr([[1, 0], [1, 0]]), ScoreKind.MARGIN)
     assert with_empty.guarantee() == without.guarantee()
-    assert with_empty.guarantee().documents == 2
+    record = with_empty.guarantee()
+    assert (record.documents, record.metric, record.level) == (2, "recall", 0.5)
+    assert (record.threshold, record.risk, record.bound) == (with_empty.threshold_, with_empty.risk_, with_empty.bound_)
 
 
 def test_the_best_label_of_a_document_left_empty() -> None:
