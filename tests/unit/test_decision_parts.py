@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from manylabel.decisions.base import decidable_scores, unlabelled_if_empty
+from manylabel.decisions.base import DecisionRule, decidable_scores, unlabelled_if_empty
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.corrected import checked_thresholds
 from manylabel.decisions.cross_fitting import CrossFitted, compared_rows, unseen_decisions
@@ -42,7 +42,7 @@ def curves(slopes: list[float], intercepts: list[float]) -> Calibration:
 
 @pytest.mark.parametrize("fallback", ["none", "argmax"])
 @pytest.mark.parametrize("rule", [Threshold(0.9), Threshold(1.0), TopK(1), TopK(2), Natural()], ids=str)
-def test_candidates_are_decided_as_dense_scores(rule: object, fallback: str) -> None:
+def test_candidates_are_decided_as_dense_scores(rule: DecisionRule, fallback: str) -> None:
     """Labels that are no candidates are impossible; the third document has none, the fourth an impossible one."""
     scores = Csr(np.array([[0.9, 0.0, 0.95], [0.2, 0.3, 0.0], [0.0, 0.0, 0.0], [0.0, 0.7, 0.7]]))
     for kind in (LOG_ODDS, MARGIN, POSTERIOR):
@@ -52,7 +52,7 @@ def test_candidates_are_decided_as_dense_scores(rule: object, fallback: str) -> 
         dense = np.full(given.shape, 0.0 if kind is POSTERIOR else -math.inf)
         rows = np.repeat(np.arange(4), np.diff(given.indptr))
         dense[rows, given.indices] = given.data
-        own = type(rule)(**{**rule.get_params(), "fallback": fallback})  # type: ignore[attr-defined]
+        own = type(rule)(**{**rule.get_params(), "fallback": fallback})
         found = own.decide_candidates(given, kind)
         assert found.toarray().tolist() == own.decide(dense, kind).toarray().tolist()
         assert found.dtype == np.int8
@@ -150,7 +150,9 @@ def test_which_curve_shows_scores_as_probabilities() -> None:
 
     def learned(probabilities: str | None, rule: object, Y: Csr, kind: ScoreKind) -> str | None:
         found = learned_calibration(probabilities, rule, scores, Y, kind)  # type: ignore[arg-type]
-        return found.curve if isinstance(found, Calibration) else found and type(found).__name__
+        if found is None:
+            return None
+        return found.curve if isinstance(found, Calibration) else type(found).__name__
 
     assert learned(None, TopK(1), one_each, MARGIN) is None
     assert learned("isotonic", None, one_each, MARGIN) == "isotonic"
