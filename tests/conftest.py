@@ -12,6 +12,8 @@ from hypothesis import settings
 
 from manylabel.kernels import active, linear_solvers
 
+# The search for garbage reads all that was imported and collected; a tenth as often is enough for tests.
+gc.set_threshold(7_000, 10, 100)
 # Examples are the same in every run, so that a change is judged by what it changed; MANYLABEL_EXPLORE=1 draws new ones.
 explore = bool(os.environ.get("MANYLABEL_EXPLORE"))
 settings.register_profile("manylabel", deadline=None, max_examples=60, derandomize=not explore)
@@ -74,9 +76,3 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(fit, converged=np.ones_like(fit.converged))
 
     monkeypatch.setattr(linear_solvers, "fit_linear", some_epochs)
-
-
-def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of the search for garbage, which would read it again and again."""
-    gc.collect()
-    gc.freeze()
