@@ -1,11 +1,12 @@
-"""What further views of texts gain: the default with words alone, each view in their place, and the views it chooses.
+"""What views and stacks gain: the default with words alone, each view in their place, and with what it chooses.
 
 python -m benchmarks.views --held-out     on a quarter of the training documents: what choices are made by
 python -m benchmarks.views                on the test splits, after all was chosen
 
 Each cell trains the default for one metric on some training documents, drawn at random, and computes the metric on all
-documents of the measured split. `auto` is the default with the views it chooses; behind it, its difference to words
-alone with a 95 % interval over resampled documents, and the CPU seconds of both. What was measured is kept in a file,
+documents of the measured split. `words` is the default without further views and stacks, `auto` the default with those
+that it chooses; behind it, its difference to words with a 95 % interval over resampled documents, and the CPU seconds
+of both. What was measured is kept in a file,
 and a run goes on where the last one ended. The data: MANYLABEL_DATA.
 """
 
@@ -35,9 +36,10 @@ SETS = ("townhall", "hallmarks", "goemotions", "reuters21578", "debtags")
 SIZES = (100, 300, 1_000, 3_000, 0)
 """Numbers of training documents; 0 stands for all."""
 WORDS, AUTO = "words", "auto"
+PLAIN = {"views": (), "stacked": False}
 KINDS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    WORDS: {"model": {"views": ()}},
-    **{view: {"model": {"views": ()}, "features": dict(settings)} for view, settings in VIEWS.items()},
+    WORDS: {"model": PLAIN},
+    **{view: {"model": PLAIN, "features": dict(settings)} for view, settings in VIEWS.items()},
     AUTO: {},
 }
 """What is trained, by name: settings that change the default."""

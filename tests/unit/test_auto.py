@@ -27,7 +27,7 @@ from manylabel.models.out_of_fold import OutOfFold, out_of_fold_scores
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.ensemble import Ensemble
-from manylabel.strategies.stacking import averaged_out_of_fold, of_unseen_documents
+from manylabel.strategies.stacking import combined_out_of_fold, of_unseen_documents
 from manylabel.strategies.weighted_member import WeightedMember
 
 RNG = np.random.default_rng(0)
@@ -204,7 +204,7 @@ def test_labels_of_a_single_document_are_not_foretold() -> None:
     members = (LinearSVM(max_iter=100_000), BinaryNaiveBayes(smoothing="laplace", unlabelled="negative"))
     scores = [of_unseen_documents(out_of_fold_scores(one, X, Y, 4, 0)[0], one.score_kind) for one in members]
     tests = [test for _, test in iterative_stratification(Y, 4, 0)]
-    averaged = averaged_out_of_fold(np.stack(scores), Y, tests, 1.0)
+    averaged = combined_out_of_fold(np.stack(scores), Y, tests, 1.0, "average")
     own = averaged[np.arange(8), np.arange(8)]
     assert (own[:, np.newaxis] <= averaged + 1e-9).mean() > 0.5  # the true label is no likelier than the others
 

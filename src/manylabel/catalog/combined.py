@@ -120,13 +120,13 @@ VIEWS = ("characters", "pairs")
 COMBINED: tuple[Method, ...] = (
     Method(
         "auto",
-        "Linear SVMs on stems; cost, rule and further views chosen for the metric; on small data averaged with mnb-vw",
+        "Linear SVMs on stems; cost, rule and further views chosen for the metric; averaged or stacked with mnb-vw",
         "manylabel.decisions.auto:AutoModel",
         "manylabel",
         cost=Cost(start=0.3, words=0.8, cells=1.4),
         features={"stemmer": "auto"},
         members=("svm", "mnb-vw"),
-        settings={"costs": COSTS, "views": VIEWS},
+        settings={"costs": COSTS, "views": VIEWS, "stacked": True},
         decision="best",
         search=WORDS,
     ),

@@ -1,27 +1,24 @@
-"""The default method: a linear model whose cost is chosen for a metric, averaged with others if that helps."""
+"""The default method: a linear model whose cost is chosen for a metric, combined with others if that helps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from manylabel.decisions.base import DecisionRule, decidable_scores
-from manylabel.decisions.cross_fitting import CrossFitted
+from manylabel.decisions.combined import combine
 from manylabel.decisions.decided import DecidedModel
-from manylabel.decisions.scored import Scored
+from manylabel.decisions.scored import Scored, learned_rule
 from manylabel.decisions.shown import Probabilities
-from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
+from manylabel.estimator import Csr, Ints, unfitted_copy
 from manylabel.features.views import VIEWS
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
-from manylabel.models.score_kinds import Bools
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
-from manylabel.strategies.ensemble import Ensemble
-from manylabel.strategies.stacking import averaged_out_of_fold, constant_labels, of_unseen_documents, with_constants
 from manylabel.strategies.viewed_member import ViewedMember
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -31,35 +28,24 @@ MANY_SCORES = 1 << 22
 documents."""
 NEAR = 0.005
 """How much worse than one model an average may seem, in units of the metric, and still be chosen, with vectors."""
+NEAR_STACK = 0.0025
+"""How much worse than an average a stack may seem, in units of the metric, and still be chosen: it learned the weights,
+and its scores of new documents are the better ones at equal values."""
 SEARCHED_LABELS = 256
 """How many labels the search for the cost looks at where documents × labels are many."""
 LEAST_DOCUMENTS = 1_000
 """The documents from which on further views are tried: with fewer, chance decides which of them gain."""
 LEAST_GAIN = 0.005
-"""How much a further view must gain, in units of the metric, on out-of-fold scores; half of it in the first fold."""
+"""How much a further view or a stack must gain, in units of the metric, on out-of-fold scores; a view half of it in the
+first fold."""
 MOST_CHARACTERS = 1 << 25
 """The characters of all documents up to which further views are tried: their counts then take less than 500 MB."""
 MOST_VIEW_WORK = 1e9
 """Characters × labels up to which further views are tried: scores of all folds then take about half a minute."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Averaged(Scored):
-    """An unfitted ensemble, its averaged out-of-fold scores, and those of its members."""
-
-    member_scores: Floats | None = None
-    """Members × documents × labels."""
-
-    def fit(self, documents: OutOfFold, Y: Csr) -> MultiLabelModel:
-        """The ensemble fitted to all training documents; its members are not scored out of fold again."""
-        assert isinstance(self.model, Ensemble)
-        assert self.member_scores is not None
-        X = self.seen(documents).X
-        return self.model.fit_from_scores(X, Y, self.member_scores, self.rows, documents.facts)
-
-
 class AutoModel(DecidedModel):
-    """A model whose cost `C`, averaging with others and decision rule are chosen by one metric.
+    """A model whose cost `C`, further views, combination with others and decision rule are chosen by one metric.
 
     1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
        before. Where there are more than 2²² scores of documents × labels, this is done with some of the labels (up to
@@ -73,6 +59,10 @@ class AutoModel(DecidedModel):
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
        average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
+    4. From 1,000 documents on, with `stacked`, all models that were scored so far are combined by a logistic regression
+       for each label (`Ensemble`, stacked): the model with every cost that was tried, with each further view that was
+       kept, and the `others`. The stack is chosen if it gains half a point over each single model, and an average is no
+       more than a quarter of a point better. Models that differ in their cost alone are not stacked.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -104,6 +94,7 @@ class AutoModel(DecidedModel):
             "a list of views: " + ", ".join(VIEWS),
             lambda value: isinstance(value, (list, tuple)) and all(name in VIEWS for name in value),
         ),
+        "stacked": OneOf(True, False),
         "most_work": Number(low=0),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
@@ -116,6 +107,7 @@ class AutoModel(DecidedModel):
         costs: Sequence[float] = (),
         C: float | None = None,
         views: Sequence[str] = (),
+        stacked: bool = False,
         most_work: float = 1e7,
         folds: int = 5,
         seed: int = 0,
@@ -127,6 +119,7 @@ class AutoModel(DecidedModel):
         self.costs = costs
         self.C = C
         self.views = views
+        self.stacked = stacked
         self.most_work = most_work
         self.n_jobs = n_jobs
 
@@ -150,29 +143,33 @@ class AutoModel(DecidedModel):
         return _with_cost(self.model, self.C)
 
     def score_out_of_fold(self, rule: DecisionRule | None, Y: Csr, documents: OutOfFold) -> Scored:
-        """The best of all models tried: one per cost and reading, and the average with the `others`."""
+        """The best of all models tried: one per cost and reading, with further views, and combined with the others."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
-        found = [self._search(model, rule, Y, documents) for model in self._readings("terms", "both")]
-        best = max(found, key=_gain)  # the terms alone where vectors gain nothing
-        tried = [one for scored in found for one in scored.crossed]
-        if Y.shape[0] * Y.shape[1] <= MANY_SCORES:
-            best, with_views = self._try_views(best, rule, Y, documents)
-            tried += with_views
-        X, others = documents.X, self._others_for(documents) if self.others else []
-        if others and len(best.rows) == X.shape[0] and self._term_cells(X) * Y.shape[1] <= self.most_work:
-            scored = self._score_others(others, Y, documents, best.X is not None)
-            averages = [self._try_average([best], scored, rule, Y, documents)]
+        searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", "both")]
+        tried = [one for models in searched for one in models]
+        best = max(tried, key=_gain)  # the terms alone where vectors gain nothing
+        viewed = self._try_views(best, rule, Y, documents)
+        kept = [one for one in viewed if one.X is not None]
+        best = kept[-1] if kept else best
+        others = self._score_others(best, Y, documents)
+        alone, averages = list[Scored](), list[Scored]()
+        if others:
+            averages.append(self._average([best], others, rule, Y, documents))
             if self._vectors:
                 (alone,) = (self._search(model, rule, Y, documents) for model in self._readings("vectors"))
-                averages.append(self._try_average([found[0], alone], scored, rule, Y, documents))
-                tried += alone.crossed
-            tried += [one for average in averages for one in average.crossed]
+                firsts = [max(models, key=_gain) for models in (searched[0], alone)]
+                averages.append(self._average(firsts, others, rule, Y, documents))
             average = max(averages, key=_gain)
             # With vectors several averages are compared, and by chance one of few documents seems the worse.
             if _gain(average) > _gain(best) - (NEAR if self._vectors else 0):
                 best = average
-        return replace(best, crossed=tuple(tried))
+        members = [*tried, *kept, *alone, *others]
+        stacks = self._stacks(members, rule, Y, documents) if len(members) > len(searched[0]) else []
+        least = max(max(map(_gain, (*tried, *kept))) + LEAST_GAIN, _gain(best) - NEAR_STACK)
+        best = next((stack for stack in stacks if _gain(stack) >= least), best)
+        decided = [one for scored in (*tried, *viewed, *alone, *averages, *stacks) for one in scored.crossed]
+        return replace(best, crossed=tuple(decided))
 
     @property
     def _vectors(self) -> int:
@@ -189,13 +186,12 @@ class AutoModel(DecidedModel):
         """The number of terms in all documents."""
         return int(X.nnz - X.shape[0] * self._vectors)
 
-    def _search(self, model: MultiLabelModel, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
-        """The model with the best cost, and what was decided with all costs."""
+    def _search(self, model: MultiLabelModel, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
+        """The model with each cost that was tried on all labels."""
         costs = self._costs()
         if Y.shape[0] * Y.shape[1] > MANY_SCORES:
-            return self._try_many(model, costs, rule, Y, documents)
-        best, crossed = self._try_costs(model, costs, rule, Y, documents)
-        return replace(best, crossed=crossed)
+            return [self._try_many(model, costs, rule, Y, documents)]
+        return self._try_costs(model, costs, rule, Y, documents)
 
     def _others_for(self, documents: OutOfFold) -> list[MultiLabelModel]:
         """The `others` that can learn from these documents, which may have negative values or weights."""
@@ -215,19 +211,16 @@ class AutoModel(DecidedModel):
         Y: Csr,
         documents: OutOfFold,
         trial: bool = False,
-    ) -> tuple[Scored, tuple[CrossFitted, ...]]:
-        """The model with the best of the costs, tried as long as each is better than the one before, and what all
-        models decided that were tried; `trial` is that of `_try_cost`.
+    ) -> list[Scored]:
+        """The model with each of the costs, as long as each is better than the one before; `trial` is that of
+        `_try_cost`.
         """
-        best = self._try_cost(model, costs[0], rule, Y, documents, trial)
-        crossed = best.crossed
+        tried = [self._try_cost(model, costs[0], rule, Y, documents, trial)]
         for cost in costs[1:]:
-            tried = self._try_cost(model, cost, rule, Y, documents, trial)
-            crossed += tried.crossed
-            if not _gain(tried) > _gain(best):
+            tried.append(self._try_cost(model, cost, rule, Y, documents, trial))
+            if not _gain(tried[-1]) > _gain(tried[-2]):
                 break
-            best = tried
-        return best, crossed
+        return tried
 
     def _try_many(
         self, model: MultiLabelModel, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold
@@ -239,8 +232,8 @@ class AutoModel(DecidedModel):
             # No more documents than the rule learns from afterwards, so that a sample is one fold here too.
             most = max(MANY_SCORES, documents.most_scores * some.shape[1] // Y.shape[1])
             fewer = replace(documents, most_scores=min(most, documents.most_scores))
-            few, _ = self._try_costs(model, costs, rule, some, fewer, trial=True)
-            cost = few.settings.get("C")
+            few = self._try_costs(model, costs, rule, some, fewer, trial=True)
+            cost = max(few, key=_gain).settings.get("C")
         whole, initial = documents.fit_keeping(_with_cost(model, cost), Y)
         return replace(self._try_cost(model, cost, rule, Y, documents, initial is not None, initial), whole=whole)
 
@@ -270,17 +263,19 @@ class AutoModel(DecidedModel):
             settings["vectors"] = True
         return replace(_scored(model, rule, Y, documents, trial, initial), settings=settings)
 
-    def _try_views(
-        self, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
-    ) -> tuple[Scored, tuple[CrossFitted, ...]]:
-        """The model with those further views that improve the metric, one after the other, or `best` where none does;
-        and what all models decided that were tried in all folds.
+    def _try_views(self, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
+        """The models with further views that were scored in all folds, those that improve the metric with their `X`.
+
+        Each view is tried beside those kept before it, first in one fold.
         """
-        offered, crossed = documents.facts.get("views"), tuple[CrossFitted, ...]()
-        if offered is None or len(best.rows) < max(LEAST_DOCUMENTS, documents.X.shape[0]):
-            return best, crossed
+        offered, tried = documents.facts.get("views"), list[Scored]()
+        n_documents = documents.X.shape[0]
+        if offered is None or len(best.rows) < n_documents or n_documents * Y.shape[1] > MANY_SCORES:
+            return tried
+        if n_documents < LEAST_DOCUMENTS:
+            return tried
         if offered.n_characters > min(MOST_CHARACTERS, MOST_VIEW_WORK / Y.shape[1]):
-            return best, crossed
+            return tried
         for name in self.views:
             counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
             if counts is None:
@@ -288,13 +283,13 @@ class AutoModel(DecidedModel):
             model, wider = _with_view(best, counts, documents)
             if self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:
                 continue
-            tried = _scored(model, rule, Y, wider)
-            crossed += tried.crossed
-            gained = _gain(tried) - _gain(best)
+            scored = _scored(model, rule, Y, wider)
+            gained = _gain(scored) - _gain(best)
             if gained >= LEAST_GAIN:
                 worth = {**best.settings.get("views", {}), name: gained}
-                best = replace(tried, settings={**best.settings, "views": worth}, X=wider.X)
-        return best, crossed
+                scored = best = replace(scored, settings={**best.settings, "views": worth}, X=wider.X)
+            tried.append(scored)
+        return tried
 
     def _gain_in_first_fold(
         self, model: MultiLabelModel, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
@@ -311,31 +306,31 @@ class AutoModel(DecidedModel):
         ]
         return gains[1] - gains[0]
 
-    def _score_others(
-        self, others: Sequence[MultiLabelModel], Y: Csr, documents: OutOfFold, beside_views: bool
-    ) -> list[Scored]:
-        """The other models and their out-of-fold scores; beside further views they read the terms alone."""
+    def _score_others(self, best: Scored, Y: Csr, documents: OutOfFold) -> list[Scored]:
+        """The other models and their out-of-fold scores; none where they would take much longer than `model`."""
+        others = self._others_for(documents) if self.others else []
+        is_small = self._term_cells(documents.X) * Y.shape[1] <= self.most_work
+        if not is_small or len(best.rows) < documents.X.shape[0]:
+            return []
         models = [unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs) for other in others]
-        found = [Scored(model, *documents(model, Y)) for model in models]
-        if not beside_views:
-            return found
-        return [replace(one, model=ViewedMember(one.model, widths=(documents.X.shape[1],))) for one in found]
+        return [Scored(model, *documents(model, Y)) for model in models]
 
-    def _try_average(
+    def _average(
         self, firsts: Sequence[Scored], others: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold
-    ) -> Averaged:
+    ) -> Scored:
         """The average of all models, and the rule learned on its out-of-fold scores."""
-        first, members = firsts[0], (*firsts, *others)
-        models = tuple(one.model for one in members)
-        ensemble = Ensemble(models, folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
-        member_scores = np.stack([of_unseen_documents(one.scores, one.model.score_kind) for one in members])
-        tests = [test for _, test in documents.divided(Y)]
-        combined = averaged_out_of_fold(member_scores, Y, tests, ensemble.ridge)
-        combined = with_constants(combined, constant_labels(Y))
-        learned, crossed = _learned(rule, combined, first.empty, ensemble, Y)
-        settings = {**firsts[-1].settings, **first.settings, "averaged": True}
-        scored = (ensemble, combined, first.rows, first.empty, learned, settings, crossed)
-        return Averaged(*scored, X=first.X, member_scores=member_scores)
+        found = combine([*firsts, *others], "average", rule, Y, documents, self.n_jobs)
+        return replace(found, settings={**firsts[-1].settings, **firsts[0].settings, "averaged": True})
+
+    def _stacks(self, members: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
+        """The stack of all models that were scored; none with few documents, or many scores."""
+        n_documents = documents.X.shape[0]
+        has_all = n_documents * Y.shape[1] <= MANY_SCORES and len(members[0].rows) == n_documents
+        if not self.stacked or n_documents < LEAST_DOCUMENTS or not has_all:
+            return []
+        found = combine(members, "stacked", rule, Y, documents, self.n_jobs)
+        settings = {name: value for one in members for name, value in one.settings.items() if name != "C"}
+        return [replace(found, settings={**settings, "stacked": len(members)})]
 
 
 def _scored(
@@ -348,17 +343,8 @@ def _scored(
 ) -> Scored:
     """A model, its out-of-fold scores, and the rule learned on them; `trial` and `initial` are those of `_try_cost`."""
     scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
-    learned, crossed = _learned(rule, scores, empty, model, Csr(Y[rows]))
+    learned, crossed = learned_rule(rule, scores, empty, model, Csr(Y[rows]))
     return Scored(model, scores, rows, empty, learned, {}, crossed)
-
-
-def _learned(
-    rule: DecisionRule, scores: Floats, empty: Bools, model: MultiLabelModel, Y: Csr
-) -> tuple[DecisionRule, tuple[CrossFitted, ...]]:
-    """The rule learned on a model's out-of-fold scores, and what it decides about documents that it did not see."""
-    learned = unfitted_copy(rule)
-    crossed = learned.fit_crossed(decidable_scores(scores, empty, model, rule), Y, model.score_kind)
-    return learned, () if crossed is None else (crossed,)
 
 
 def _with_view(found: Scored, counts: Csr, documents: OutOfFold) -> tuple[ViewedMember, OutOfFold]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from manylabel.decisions.base import DecisionRule, decidable_scores, floor
 from manylabel.decisions.candidates import dense_candidates
 from manylabel.decisions.cross_fitting import CrossFitted
-from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
+from manylabel.estimator import Csr, Floats, Ints, rows_of_cells, unfitted_copy
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold, scored_rows
 from manylabel.models.score_kinds import Bools
@@ -61,3 +61,12 @@ class Scored:
     def seen(self, documents: OutOfFold) -> OutOfFold:
         """The training documents as the model reads them."""
         return documents if self.X is None else replace(documents, X=self.X)
+
+
+def learned_rule(
+    rule: DecisionRule, scores: Floats, empty: Bools, model: MultiLabelModel, Y: Csr
+) -> tuple[DecisionRule, tuple[CrossFitted, ...]]:
+    """The rule learned on a model's out-of-fold scores, and what it decides about documents that it did not see."""
+    learned = unfitted_copy(rule)
+    crossed = learned.fit_crossed(decidable_scores(scores, empty, model, rule), Y, model.score_kind)
+    return learned, () if crossed is None else (crossed,)

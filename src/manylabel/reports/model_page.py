@@ -331,7 +331,11 @@ def _setting_text(name: str, value: float | bool | Mapping[str, float]) -> str:
 
     >>> _setting_text("C", 0.25), _setting_text("averaged", True), _setting_text("views", {"characters": 0.0112})
     ('C = 0.25', 'averaged', 'beside words characters (+1.1 points)')
+    >>> _setting_text("stacked", 4)
+    'a stack of 4 models'
     """
+    if name == "stacked":
+        return f"a stack of {value} models"
     if isinstance(value, Mapping):
         return "beside words " + " and ".join(f"{view} ({100 * gain:+.1f} points)" for view, gain in value.items())
     return name if value is True else f"{name} = {value:g}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -94,18 +95,21 @@ def averaged(scores: Floats, Y: Csr, ridge: float) -> LinearCombination:
     return LinearCombination(weights, np.mean([one.intercept for one in alone], axis=0))
 
 
-def averaged_out_of_fold(scores: Floats, Y: Csr, folds: Iterable[Ints], ridge: float) -> Floats:
-    """Averages of members' out-of-fold scores in which no document's labels take part in its own score.
+def combined_out_of_fold(
+    scores: Floats, Y: Csr, folds: Iterable[Ints], ridge: float, how: Literal["average", "stacked"]
+) -> Floats:
+    """Members' out-of-fold scores, averaged or stacked, in which no document's labels take part in its own score.
 
-    `scores` are members × documents × labels. The documents of each fold are combined by calibrations learned on the
-    other folds. (Their scores come from models that have seen the fold. To exclude that too, every member would have to
-    be fitted again inside every fold.)
+    `scores` are members × documents × labels. The documents of each fold are combined as was learned on the other
+    folds. (Their scores come from models that have seen the fold. To exclude that too, every member would have to be
+    fitted again inside every fold.)
     """
+    learn = stacked if how == "stacked" else averaged
     combined = np.empty(scores.shape[1:])
     for held_out in folds:
         others = np.ones(scores.shape[1], dtype=np.bool_)
         others[held_out] = False
-        combined[held_out] = averaged(scores[:, others], Csr(Y[others]), ridge)(scores[:, held_out])
+        combined[held_out] = learn(scores[:, others], Csr(Y[others]), ridge)(scores[:, held_out])
     return combined
 
 

@@ -1,0 +1,67 @@
+"""Several models of the search of the default, combined on their out-of-fold scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.scored import Scored, learned_rule
+from manylabel.estimator import Csr, Floats
+from manylabel.models.base import MultiLabelModel
+from manylabel.models.out_of_fold import OutOfFold
+from manylabel.strategies.ensemble import Ensemble
+from manylabel.strategies.stacking import combined_out_of_fold, constant_labels, of_unseen_documents, with_constants
+from manylabel.strategies.viewed_member import ViewedMember
+
+RIDGES = {"average": 1.0, "stacked": 10.0}
+"""How much a rare label follows all others, by the way of combining: several slopes of a label need more of it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Combined(Scored):
+    """An unfitted ensemble, its combined out-of-fold scores, and those of its members."""
+
+    member_scores: Floats | None = None
+    """Members × documents × labels."""
+
+    def fit(self, documents: OutOfFold, Y: Csr) -> MultiLabelModel:
+        """The ensemble fitted to all training documents; its members are not scored out of fold again."""
+        assert isinstance(self.model, Ensemble)
+        assert self.member_scores is not None
+        X = self.seen(documents).X
+        return self.model.fit_from_scores(X, Y, self.member_scores, self.rows, documents.facts)
+
+
+def combine(
+    members: Sequence[Scored],
+    how: Literal["average", "stacked"],
+    rule: DecisionRule,
+    Y: Csr,
+    documents: OutOfFold,
+    n_jobs: int | None = None,
+) -> Combined:
+    """The members as an ensemble, and the rule learned on its out-of-fold scores.
+
+    All members have scored all documents. Of those that read further views, the last one reads all that the others
+    read.
+    """
+    first = members[0]
+    wide = next((one.X for one in reversed(members) if one.X is not None), None)
+    models = tuple(one.model if wide is None else _beside_views(one.model, documents.X.shape[1]) for one in members)
+    ensemble = Ensemble(models, how, ridge=RIDGES[how], folds=documents.folds, seed=documents.seed, n_jobs=n_jobs)
+    member_scores = np.stack([of_unseen_documents(one.scores, one.model.score_kind) for one in members])
+    tests = [test for _, test in documents.divided(Y)]
+    scores = combined_out_of_fold(member_scores, Y, tests, ensemble.ridge, how)
+    scores = with_constants(scores, constant_labels(Y))
+    learned, crossed = learned_rule(rule, scores, first.empty, ensemble, Y)
+    scored = (ensemble, scores, first.rows, first.empty, learned, {}, crossed)
+    return Combined(*scored, X=wide, member_scores=member_scores)
+
+
+def _beside_views(model: MultiLabelModel, n_terms: int) -> MultiLabelModel:
+    """The model where X has further views behind the terms; one that reads no views reads the terms alone."""
+    return model if isinstance(model, ViewedMember) else ViewedMember(model, widths=(n_terms,))
