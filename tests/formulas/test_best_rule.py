@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from manylabel.decisions import best_rule as best_module
 from manylabel.decisions import threshold_search as search_module
 from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.decisions.auto import AutoModel
@@ -33,6 +34,13 @@ def test_the_threshold_with_the_fewest_wrong_labels() -> None:
     assert found is not None
     assert found.value == pytest.approx(0.55)
     assert found.attained == 2.0
+    tied = pooled_threshold(scores[:2], Csr([[0], [1]]), "hamming-loss")  # one wrong label, as without predictions
+    assert tied is not None
+    assert (tied.value, tied.attained) == (pytest.approx(0.8, rel=1e-5), 0.0)
+    assert tied.value < 0.8
+    exact = pooled_threshold(np.array([[0.9, 0.2]]), Csr([[1, 0]]), "exact-match")
+    assert exact is not None
+    assert [exact.value, exact.attained] == pytest.approx([0.55, 1.0])
 
 
 def test_giving_nothing_may_have_the_fewest_wrong_labels() -> None:
@@ -151,7 +159,7 @@ def test_the_metric_decides() -> None:
     }
 
 
-def test_candidates_are_compared_on_all_documents() -> None:
+def test_candidates_are_compared_on_all_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     """As below; with a tolerance of 1 the simplest rule is near enough, and for one label the best one is given."""
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 2, (60, 2))
@@ -174,6 +182,10 @@ def test_candidates_are_compared_on_all_documents() -> None:
     assert np.bincount(crossed.folds).tolist() == [12] * 5
     assert crossed.gains(Y, np.arange(60))[0] == pytest.approx(-natural)
     assert len(crossed.decisions) == len(rule.tried_)
+    assert any(row["rule"].startswith("seen-sets") for row in rule.tried_)
+    monkeypatch.setattr(best_module, "MOST_SETS", 4 * 60 - 1)  # four label sets and 60 documents are too many
+    fewer = BestRule("hamming-loss").fit(scores, Y, MARGIN)
+    assert [row["rule"] for row in fewer.tried_ if row["rule"].startswith("seen-sets")] == []
     single = BestRule("macro-f1", single_label=True).fit(scores, Y, MARGIN)
     assert (single.chosen, [row["rule"] for row in single.tried_]) == ("top-k", ["top-k"])
 

@@ -142,6 +142,12 @@ def test_temperature_of_four_documents(scores: list[list[float]], labels: list[i
     assert temperature.exported() == {"curve": "softmax", "factor": temperature.factor_}
 
 
+def test_temperature_of_scores_without_information() -> None:
+    """Both labels have the same scores, so that the best factor is 0; the least one tried is 1e-3 by their spread."""
+    assert Temperature().fit(np.array([[1.0, 0.0]] * 2), Csr([[1, 0], [0, 1]])).factor_ == pytest.approx(1e-3 / 0.5)
+    assert Temperature().fit(np.zeros((2, 2)), Csr([[1, 0], [0, 1]])).factor_ == pytest.approx(1e-3)
+
+
 def test_temperature_of_certain_and_impossible_labels() -> None:
     temperature = Temperature().fit(np.zeros((0, 2)), Csr((0, 2)))
     assert temperature.factor_ == 1
@@ -163,6 +169,7 @@ def test_the_score_at_which_a_probability_is_reached() -> None:
         ([0.5, 0.5], [2.0, 0.5]),
         ([0.375, 0.625], [1.5, 0.75]),
         ([0.2, 0.8], [-math.inf, math.inf]),
+        ([0.25, 0.75], [-math.inf, 1.0]),
         ([math.nan, 0.5], [math.nan, 0.5]),
     ):
         np.testing.assert_allclose(calibration.inverse(np.array(probabilities)), expected)

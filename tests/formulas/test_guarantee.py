@@ -178,6 +178,15 @@ REFUSED: dict[str, tuple[Guarantee, Csr]] = {
 }
 
 
+def test_what_can_be_guaranteed_is_rounded_down() -> None:
+    """Of 8 documents nothing is missed: 1 − 1/9 = .8888…"""
+    scores, labels = np.vstack([HELD_OUT] * 3)[:8], Csr(np.vstack([HELD_OUT_LABELS.toarray()] * 3)[:8])
+    with pytest.raises(
+        DecisionError, match=r"to 8 held-out documents with a label allows at most 0\.888\. Ask for that"
+    ):
+        prepared(level=0.95).fit(scores, labels, ScoreKind.MARGIN)
+
+
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_cannot_be_guaranteed_is_refused(message: str) -> None:
     rule, truth = REFUSED[message]
