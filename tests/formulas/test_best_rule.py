@@ -36,7 +36,7 @@ def test_the_threshold_with_the_fewest_wrong_labels() -> None:
     assert found.attained == 2.0
     tied = pooled_threshold(scores[:2], Csr([[0], [1]]), "hamming-loss")  # one wrong label, as without predictions
     assert tied is not None
-    assert (tied.value, tied.attained) == (pytest.approx(0.8, rel=1e-5), 0.0)
+    assert [tied.value, tied.attained] == pytest.approx([0.8, 0.0], rel=1e-5)
     assert tied.value < 0.8
     exact = pooled_threshold(np.array([[0.9, 0.2]]), Csr([[1, 0]]), "exact-match")
     assert exact is not None
