@@ -225,8 +225,8 @@ def thirty_classes(found: Mapping[str, list[Any]]) -> Experiment:
             "classes this is not so; with the 30 largest besides earn and acq it is nearly so, and these are taken.",
             "The paper does not give C, beta and f: C = 1, beta and f tuned on held-out training documents; and fixed "
             f"values near which the paper's rows lie (C = {WEAK_C:g}, beta = {SMALL_BETA:g}, f = 0.97 over a first "
-            f"stage of C = {WEAK_C:g}; the figures on test documents led to them) or which show what the method does (f = "
-            f"{FIXED_F:g}).",
+            f"stage of C = {WEAK_C:g}; the figures on test documents led to them) or which show what the method "
+            f"does (f = {FIXED_F:g}).",
         ],
         [Sheet("Per document", COLUMNS, rows, printed["source"], digits=2)],
         claims=_thirty_claims(found, printed["source"]),

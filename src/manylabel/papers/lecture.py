@@ -125,8 +125,8 @@ def _all_classes(found: Mapping[str, Any]) -> Experiment:
         "X-12a",
         "F1 on Reuters, 90 classes",
         "ModApte, the 90 labels that both splits have, all 9,603 training and 3,299 test documents. Each label's "
-        "threshold is learned by five-fold cross-validation on training documents (SCut with a floor of F1); trees decide at "
-        "one half.",
+        "threshold is learned by five-fold cross-validation on training documents (SCut with a floor of F1); trees "
+        "decide at one half.",
         [
             "The table's sources used features and thresholds of their own, which it does not give. Ours: the methods "
             "nb-binary, rocchio-zoned, knn, trees and svm of the catalogue; naive Bayes on the 2,000 best terms by "
