@@ -52,6 +52,8 @@ EXAMPLES = {
     "audit": ["manylabel audit townhall --split train"],
     "suggest": ["manylabel suggest townhall --documents 5"],
     "convert": ["manylabel convert townhall letters.jsonl --split train"],
+    "synthesize": ["manylabel synthesize made-up.jsonl --documents 1000"],
+    "plan": ["manylabel plan made-up.jsonl --method nb"],
     "distil": ["manylabel distil letters.jsonl --to distilled.manylabel --method nb-binary"],
     "fetch": ["manylabel fetch reuters21578"],
     "corpora": [
