@@ -77,7 +77,7 @@ INTRO = """\
 # Command line
 
 `manylabel COMMAND --help` prints the same as these pages. Every command that reports something takes `--json`. Errors
-go to standard error, and the [exit code](../exit-codes.md) tells what happened. `python -m manylabel` is the same
+go to standard error, and the [exit code](../exit-codes.md) shows what happened. `python -m manylabel` is the same
 program.
 
 """
