@@ -163,6 +163,7 @@ def test_means_over_no_documents_or_labels():
     for metric in (m.hamming_loss, m.exact_match, m.true_cardinality, m.all_negative_share, m.sample_f1):
         assert np.isnan(metric(nothing))
     assert m.hamming_loss(m.DocumentCounts([0], [0], [0], 0)) == 0.0
+    assert m.hamming_loss(m.DocumentCounts([0], [1], [0], 1)) == 1.0
     assert m.document_counts(T, S).labelled.predicted.tolist() == [1, 2, 0]
     assert len(m.document_counts(T, S)) == 4
 

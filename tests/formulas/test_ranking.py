@@ -224,7 +224,7 @@ def test_long_curves_are_thinned() -> None:
     # evenly 0, 9.5, 19, rounded to even; and 20^0, 20^½, 20^1, less 1
     assert thin.thresholds == [whole.thresholds[place] for place in (0, 3, 10, 19)]
     assert len(whole.thresholds) == 20
-    assert m.label_curves(y_true, scores, most_points=21).labels[0].thresholds == whole.thresholds
+    assert m.label_curves(y_true, scores, most_points=20).labels[0].thresholds == whole.thresholds
     assert thin.positives == 10
 
 
