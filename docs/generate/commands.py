@@ -52,6 +52,8 @@ EXAMPLES = {
     "audit": ["manylabel audit townhall --split train"],
     "suggest": ["manylabel suggest townhall --documents 5"],
     "convert": ["manylabel convert townhall letters.jsonl --split train"],
+    "synthesize": ["manylabel synthesize made-up.jsonl --documents 1000"],
+    "plan": ["manylabel plan made-up.jsonl --method nb"],
     "distil": ["manylabel distil letters.jsonl --to distilled.manylabel --method nb-binary"],
     "fetch": ["manylabel fetch reuters21578"],
     "corpora": [
@@ -75,7 +77,7 @@ INTRO = """\
 # Command line
 
 `manylabel COMMAND --help` prints the same as these pages. Every command that reports something takes `--json`. Errors
-go to standard error, and the [exit code](../exit-codes.md) tells what happened. `python -m manylabel` is the same
+go to standard error, and the [exit code](../exit-codes.md) shows what happened. `python -m manylabel` is the same
 program.
 
 """

@@ -67,11 +67,14 @@ def _exit_codes() -> str:
 
 
 def _variables() -> str:
-    parts = ["# Environment variables\n", "No variable is needed. They change where manylabel looks and how it runs.\n"]
+    parts = [
+        "# Environment variables\n",
+        "All of them are optional. They change where manylabel looks for files and how it runs.\n",
+    ]
     for title, variables in {
         "When manylabel runs": VARIABLES,
         "When it is installed": BUILD_VARIABLES,
-        "Of the terminal": TERMINAL_VARIABLES,
+        "For the terminal": TERMINAL_VARIABLES,
     }.items():
         parts += [
             f"## {title}\n",

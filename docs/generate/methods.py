@@ -182,11 +182,20 @@ def _ideas(row: Method, page: str) -> Iterator[str]:
 def _cases(row: Method) -> str:
     """The rows of the guide's decision table that name the method."""
     rows = [line.strip("| ").split(" | ") for line in _read(GUIDE).splitlines() if line.startswith("| ")]
-    cases = [(cells[0], cells[2]) for cells in rows if len(cells) == 3 and re.search(rf"`{row.name}[` ]", cells[1])]
-    lines = [f"- {case[0].upper()}{case[1:]}: {_from_here(why)}\n" for case, why in cases]
+    cases = [cells for cells in rows if len(cells) == 3 and re.search(rf"`{row.name}[` ]", cells[1])]
+    lines = [f"- {_capital(case)}: {_from_here(what)}. {_capital(_from_here(why))}\n" for case, what, why in cases]
     more = "[Which method for what?](../guides/which-method.md) compares the methods by case, cost and quality.\n"
     published = "" if row.source == "manylabel" else "It follows its paper and is here for comparison.\n\n"
     return "".join(lines) + ("\n" if lines else published) + more
+
+
+def _capital(text: str) -> str:
+    """Text that begins with a capital letter; unlike `str.capitalize`, all other letters stay.
+
+    >>> _capital("micro F1"), _capital("[guarantees](a.md)")
+    ('Micro F1', '[guarantees](a.md)')
+    """
+    return text[:1].upper() + text[1:]
 
 
 def _from_here(text: str) -> str:

@@ -39,7 +39,8 @@ C = 0.5
 rule = "per-label"
 ```
 
-Values are written as in TOML; on the command line a bare word is a string. An unknown key is an error that names the
+Values are written as in TOML; on the command line a bare word is a string. `"none"` stands for Python's `None`, which
+TOML does not have. An unknown key is an error that names the
 nearest known one. Each [method](../methods.md) lists the settings that it changes itself.
 
 """

@@ -23,7 +23,8 @@ INTRO = """\
 
 The addresses of `manylabel serve`. [Serving models](../../serving.md) shows how to use them, with commands.
 The same as one file for generators of clients: [openapi.json](../openapi.json); a running server has it at
-`/v1/openapi.json`. Where the server was started with a token, every request carries `Authorization: Bearer TOKEN`.
+`/v1/openapi.json`. Where the server was started with a token, every request needs the
+header `Authorization: Bearer TOKEN`.
 
 """
 ERRORS = """

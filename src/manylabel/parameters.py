@@ -54,10 +54,10 @@ class Number:
 
     def __str__(self) -> str:
         kind = "a whole number" if self.whole else "a number"
-        low = "" if self.low is None else f"{'above' if self.open_low else 'from'} {self.low:g}"
-        high = "" if self.high is None else f"{'below' if self.open_high else 'to'} {self.high:g}"
+        low = "" if self.low is None else f"{'above' if self.open_low else 'from'} {_plain(self.low)}"
+        high = "" if self.high is None else f"{'below' if self.open_high else 'to'} {_plain(self.high)}"
         if self.low is not None and self.high is None and not self.open_low:
-            return f"{kind} of at least {self.low:g}"
+            return f"{kind} of at least {_plain(self.low)}"
         return " ".join(part for part in (kind, low, high) if part)
 
 
@@ -138,6 +138,15 @@ def value_text(value: object) -> str:
     if isinstance(value, (tuple, list)):
         return "-".join(map(value_text, value)) if all(isinstance(one, int) for one in value) else " ".join(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _plain(bound: float) -> str:
+    """A bound of an interval; a large whole number without an exponent, which `g` would round.
+
+    >>> _plain(0.5), _plain(2**31 - 1), _plain(1e300)
+    ('0.5', '2,147,483,647', '1e+300')
+    """
+    return f"{bound:,.0f}" if 1e6 <= bound < 1e15 and float(bound).is_integer() else f"{bound:g}"
 
 
 def _words(constraint: Constraint) -> list[object]:

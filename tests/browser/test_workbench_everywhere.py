@@ -63,6 +63,23 @@ def test_all_views_are_there() -> None:
     assert VIEWS == ["data", "compare", "labels", "try", "review", "errors", "rules"]
 
 
+def test_an_address_with_a_stray_percent_sign_is_read(opened: Callable[..., Visit]) -> None:
+    visit = opened("#%")
+    visit.page.wait_for_function("() => /^#[/]\\w+[/]review/.test(location.hash)")
+    read = """async (hashes) => {
+      const { parse } = await import('/web/workbench/route.js');
+      return hashes.map(parse).map(({ corpus, view }) => [corpus, view]);
+    }"""
+    addresses = {
+        "#/100%/try": ["100%", "try"],
+        "#/a%2Fb/try": ["a/b", "try"],
+        "#/%E0%A4/data": ["%E0%A4", "data"],  # half of a character
+        "#%": [None, "%"],
+    }
+    assert visit.page.evaluate(read, list(addresses)) == list(addresses.values())
+    assert visit.complaints == []
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_fit_and_are_accessible_in_both_themes(watched: tuple[Visit, Watched], served: Served, view: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

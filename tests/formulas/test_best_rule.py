@@ -5,13 +5,18 @@ import math
 import numpy as np
 import pytest
 
+from manylabel.decisions import best_rule as best_module
+from manylabel.decisions import threshold_search as search_module
+from manylabel.decisions.accumulated_posterior import AccumulatedPosterior
 from manylabel.decisions.auto import AutoModel
-from manylabel.decisions.best_rule import BestRule, candidates, with_fallback
+from manylabel.decisions.best_rule import BestRule, candidates, in_words, with_fallback
 from manylabel.decisions.calibrated import CalibratedThreshold
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.natural import Natural
+from manylabel.decisions.per_label import PerLabelThreshold
+from manylabel.decisions.seen_sets import SeenSets
 from manylabel.decisions.threshold import GlobalThreshold
-from manylabel.decisions.threshold_search import pooled_threshold
+from manylabel.decisions.threshold_search import ThresholdSearch, common_threshold, pooled_threshold
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError
@@ -29,14 +34,78 @@ def test_the_threshold_with_the_fewest_wrong_labels() -> None:
     assert found is not None
     assert found.value == pytest.approx(0.55)
     assert found.attained == 2.0
+    tied = pooled_threshold(scores[:2], Csr([[0], [1]]), "hamming-loss")  # one wrong label, as without predictions
+    assert tied is not None
+    assert [tied.value, tied.attained] == pytest.approx([0.8, 0.0], rel=1e-5)
+    assert tied.value < 0.8
+    exact = pooled_threshold(np.array([[0.9, 0.2]]), Csr([[1, 0]]), "exact-match")
+    assert exact is not None
+    assert [exact.value, exact.attained] == pytest.approx([0.55, 1.0])
 
 
 def test_giving_nothing_may_have_the_fewest_wrong_labels() -> None:
     scores = np.array([[0.9], [0.8], [0.7]])
     found = pooled_threshold(scores, Csr([[0], [0], [1]]), "hamming-loss")
     assert found is not None
-    assert found.value > 0.9
+    assert 0.9 < found.value < 0.91
+    assert found.attained == 0.0
     assert not GlobalThreshold("hamming-loss").fit(scores, Csr([[0], [0], [1]]), MARGIN).decide(scores, MARGIN).nnz
+
+
+def test_scores_too_low_for_a_threshold_are_not_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores 0 to 9, true at 0, 8 and 9.
+
+    TP − FP is below 0 with more than 6 predictions: below 2 there are more than 7. At 8 micro F1 is 2 · 2/(2 + 3) = .8,
+    which more than 6/.8 − 3 = 4.5 predictions cannot reach: below 4 there are more than 5.5.
+    """
+    scores, positive = np.arange(10.0), np.array([0.0, 8.0, 9.0])
+    lowest = search_module._lowest_useful
+    assert lowest(scores, positive, 3, "hamming-loss") == 0.0  # few scores are all sorted
+    monkeypatch.setattr(search_module, "CELLS_A_BATCH", 1)
+    assert lowest(scores, positive, 3, "hamming-loss") == pytest.approx(2, abs=1e-4)
+    assert lowest(scores, positive, 3, "hamming-loss") <= 2
+    assert lowest(scores, positive, 3, "micro-f1") == pytest.approx(4, abs=1e-4)
+    assert lowest(scores, positive, 3, "micro-f1") <= 4
+    assert lowest(scores, np.array([1.0, math.inf]), 2, "micro-f1") == 1.0
+
+
+@pytest.mark.parametrize("metric", ["micro-f1", "hamming-loss"])
+def test_thresholds_of_many_scores_are_those_of_all_scores(
+    monkeypatch: pytest.MonkeyPatch, metric: search_module.SearchedMetric
+) -> None:
+    random = np.random.default_rng(0)
+    cases = [(random.normal(size=(40, 3)).round(1), Csr((random.random((40, 3)) < 0.1).astype(int))) for _ in range(20)]
+    few = [pooled_threshold(scores, Y, metric) for scores, Y in cases]
+    monkeypatch.setattr(search_module, "CELLS_A_BATCH", 1)
+    assert [pooled_threshold(scores, Y, metric) for scores, Y in cases] == few
+
+
+def test_what_rules_share_in_a_search() -> None:
+    """Posteriors of 0 and scores that are no numbers are impossible; a label of only such scores has no highest."""
+    search = ThresholdSearch(np.array([[0.0, 0.25], [0.0, 0.75]]), Csr([[0, 0], [0, 1]]), POSTERIOR)
+    assert search.usable.tolist() == [[-math.inf, 0.25], [-math.inf, 0.75]]
+    assert search.highest.tolist() == [math.inf, 0.75]
+    assert search.own.thresholds[1] == 0.5
+    assert (search.common("micro-f1"), search.common("exact-match")) == (0.5, 0.5)
+    curves = search.calibration("logistic", 0.0)
+    assert search.calibration("logistic", 0.0) is curves
+    assert search.calibration("logistic", 1.0) is not curves
+    assert search.calibration("isotonic", 0.0).curve == "isotonic"
+    margins = ThresholdSearch(np.array([[math.nan, 1.0]]), Csr([[0, 1]]), MARGIN)
+    assert margins.usable.tolist() == [[-math.inf, 1.0]]
+
+
+def test_thresholds_where_nothing_can_be_learned_are_natural() -> None:
+    scores, nothing = np.array([[0.25, 0.75]]), Csr(np.zeros((1, 2), dtype=int))
+    natural = {kind: common_threshold(scores, nothing, kind, "micro-f1") for kind in ScoreKind}
+    assert natural == {
+        ScoreKind.POSTERIOR: 0.5,
+        ScoreKind.LOG_ODDS: 0.0,
+        ScoreKind.MARGIN: math.nextafter(0.0, 1.0),
+        ScoreKind.SIMILARITY: 0.5,
+    }
+    assert pooled_threshold(np.full((1, 1), -math.inf), Csr([[1]]), "exact-match") is None
+    assert pooled_threshold(np.zeros((1, 1)), Csr([[1]]), "exact-match", above=0.0) is None
 
 
 def test_natural_thresholds_that_are_right_are_kept() -> None:
@@ -80,12 +149,56 @@ def test_the_metric_decides() -> None:
     assert isinstance(rule.rule_, TopK)
     assert rule.rule_.k == 2
     assert rule.gain == pytest.approx(2 / 3)
+    assert rule.settled() is rule.rule_
+    assert rule.choice({"C": 0.5}) == {
+        "metric": "recall@2",
+        "title": "Recall at 2",
+        "rule": "top-k, k 2",
+        "value": pytest.approx(2 / 3),
+        "settings": {"C": 0.5},
+    }
+
+
+def test_candidates_are_compared_on_all_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As below; with a tolerance of 1 the simplest rule is near enough, and for one label the best one is given."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, (60, 2))
+    scores, Y = truth + np.array([-5.0, 4.0]) + 0.2 * rng.uniform(size=truth.shape), Csr(truth)
+    rule = BestRule("hamming-loss", tolerance=1.0)
+    crossed = rule.fit_crossed(scores, Y, MARGIN)
+    assert rule.chosen == "natural"
+    values = [row["value"] for row in rule.tried_]
+    assert values == sorted(values)  # the loss, the best first
+    assert (values[0], rule.gain) == (0.0, 0.0)
+    assert {row["rule"] for row in rule.tried_} > {"natural", "natural, fallback argmax", "global, metric hamming-loss"}
+    natural = next(row["value"] for row in rule.tried_ if row["rule"] == "natural")
+    assert natural == pytest.approx(np.mean((scores > 0) != truth))
+    choice = rule.choice({})
+    assert choice is not None
+    assert choice["value"] == natural
+    assert crossed is not None
+    assert (crossed.metric, crossed.tolerance) == (find_target_metric("hamming-loss"), 1.0)
+    assert sorted(crossed.rows.tolist()) == list(range(60))
+    assert np.bincount(crossed.folds).tolist() == [12] * 5
+    assert crossed.gains(Y, np.arange(60))[0] == pytest.approx(-natural)
+    assert len(crossed.decisions) == len(rule.tried_)
+    assert any(row["rule"].startswith("seen-sets") for row in rule.tried_)
+    monkeypatch.setattr(best_module, "MOST_SETS", 4 * 60 - 1)  # four label sets and 60 documents are too many
+    fewer = BestRule("hamming-loss").fit(scores, Y, MARGIN)
+    assert [row["rule"] for row in fewer.tried_ if row["rule"].startswith("seen-sets")] == []
+    single = BestRule("macro-f1", single_label=True).fit(scores, Y, MARGIN)
+    assert (single.chosen, [row["rule"] for row in single.tried_]) == ("top-k", ["top-k"])
 
 
 def test_too_few_documents_to_compare_rules_leave_the_simplest() -> None:
-    rule = BestRule().fit(np.array([[1.0], [-1.0]]), Csr([[1], [0]]), MARGIN)
+    rule = BestRule()
+    assert rule.fit_crossed(np.array([[1.0], [-1.0]]), Csr([[1], [0]]), MARGIN) is None
     assert rule.chosen == "natural"
     assert math.isnan(rule.gain)
+    choice = rule.choice({})
+    assert choice is not None
+    assert choice["value"] is None
+    assert BestRule(folds=2).fit_crossed(np.array([[1.0], [-1.0]]), Csr([[1], [0]]), MARGIN) is not None
 
 
 def test_unknown_metrics_and_costs_are_refused_in_a_sentence() -> None:
@@ -103,6 +216,52 @@ def test_candidates_read_the_scores_they_are_given(metric: str, kind: ScoreKind)
     assert all(kind in rule.accepts for rule in listed)
     forced = [twin for rule in listed if (twin := with_fallback(rule)) is not None]
     assert all(twin.fallback == "argmax" for twin in forced)
+
+
+ACCUMULATED = "accumulated-posterior, threshold learn, "
+FOR_F1 = ["natural", "global", "calibrated", "per-label, shrinkage 20", "per-label"]
+FOR_F1 += [ACCUMULATED + "metric micro-f1, log_tail True", "seen-sets, dependence 0.25"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("micro-f1", FOR_F1),
+        ("sample-f1", FOR_F1),
+        (
+            "macro-f1",
+            [
+                *("natural", "global", "micro-macro", "per-label, floor 0"),
+                *("per-label, shrinkage 1", "per-label, shrinkage 1, floor 0"),
+            ],
+        ),
+        (
+            "exact-match",
+            ["natural", "global, metric exact-match", "calibrated, metric exact-match", ACCUMULATED + "log_tail True"]
+            + [f"seen-sets, metric exact-match, dependence {weight}" for weight in ("0", "0.25")],
+        ),
+        (
+            "hamming-loss",
+            [
+                *("natural", "global, metric hamming-loss", "calibrated, metric hamming-loss"),
+                "seen-sets, metric hamming-loss, dependence 0.25",
+            ],
+        ),
+        ("recall@3", ["top-k, k 3"]),
+    ],
+)
+def test_the_candidates_of_each_metric(metric: str, expected: list[str]) -> None:
+    """Simpler rules first; only posteriors are accumulated."""
+    for kind in (POSTERIOR, MARGIN):
+        found = [in_words(rule) for rule in candidates(find_target_metric(metric), kind)]
+        assert found == [one for one in expected if kind is POSTERIOR or not one.startswith("accumulated")]
+
+
+def test_rules_that_may_fall_back_to_the_best_label() -> None:
+    forced = with_fallback(PerLabelThreshold(20.0))
+    assert forced is not None
+    assert in_words(forced) == "per-label, shrinkage 20, fallback argmax"
+    assert [with_fallback(rule) for rule in (TopK(2), SeenSets(), AccumulatedPosterior())] == [None, None, None]
 
 
 def test_calibrated_thresholds_are_where_both_labels_have_the_same_probability() -> None:

@@ -142,6 +142,12 @@ def test_temperature_of_four_documents(scores: list[list[float]], labels: list[i
     assert temperature.exported() == {"curve": "softmax", "factor": temperature.factor_}
 
 
+def test_temperature_of_scores_without_information() -> None:
+    """Both labels have the same scores, so that the best factor is 0; the least one tried is 1e-3 by their spread."""
+    assert Temperature().fit(np.array([[1.0, 0.0]] * 2), Csr([[1, 0], [0, 1]])).factor_ == pytest.approx(1e-3 / 0.5)
+    assert Temperature().fit(np.zeros((2, 2)), Csr([[1, 0], [0, 1]])).factor_ == pytest.approx(1e-3)
+
+
 def test_temperature_of_certain_and_impossible_labels() -> None:
     temperature = Temperature().fit(np.zeros((0, 2)), Csr((0, 2)))
     assert temperature.factor_ == 1
@@ -152,9 +158,57 @@ def test_temperature_of_certain_and_impossible_labels() -> None:
     )
 
 
+ONE_TO_THREE = np.array([[1.0, 0.0], [2.0, 0.0], [2.0, 1.0], [3.0, 1.0]])
+RISING = Csr([[0, 0], [1, 0], [0, 1], [1, 1]])
+
+
+def test_the_score_at_which_a_probability_is_reached() -> None:
+    """Label 0 rises from 1/4 at 1 to 1/2 at 2 and 3/4 at 3, label 1 from 1/4 at 0 to 3/4 at 1; always −∞, never +∞."""
+    calibration = Calibration("isotonic", shrinkage=0).fit(ONE_TO_THREE, RISING)
+    for probabilities, expected in (
+        ([0.5, 0.5], [2.0, 0.5]),
+        ([0.375, 0.625], [1.5, 0.75]),
+        ([0.2, 0.8], [-math.inf, math.inf]),
+        ([0.25, 0.75], [-math.inf, 1.0]),
+        ([math.nan, 0.5], [math.nan, 0.5]),
+    ):
+        np.testing.assert_allclose(calibration.inverse(np.array(probabilities)), expected)
+    logistic = Calibration().restore({"slopes_": np.array([2.0, 0.0, 0.0]), "intercepts_": np.array([1.0, 0.0, 0.0])})
+    np.testing.assert_allclose(
+        logistic.inverse(np.array([0.8, 0.5, 0.6])), [(math.log(4) - 1) / 2, -math.inf, math.inf]
+    )
+    np.testing.assert_allclose(logistic.inverse(np.array([0.0, math.nan, 1.0])), [-math.inf, math.nan, math.inf])
+
+
+@pytest.mark.parametrize("curve", ["logistic", "isotonic"])
+def test_curves_of_some_labels_and_of_two_calibrations(curve: str) -> None:
+    whole = Calibration(curve, shrinkage=1).fit(ONE_TO_THREE, RISING)  # type: ignore[arg-type]
+    expected = whole.transform(ONE_TO_THREE)
+    for columns in ([1, 0], [1], [0]):
+        some = whole.of_labels(np.array(columns))
+        np.testing.assert_array_equal(some.transform(ONE_TO_THREE[:, columns]), expected[:, columns])
+        assert (some.curve, some.shrinkage) == (curve, 1)
+    both = whole.of_labels(np.array([1])).beside(whole.of_labels(np.array([1, 0])))
+    np.testing.assert_array_equal(both.transform(ONE_TO_THREE[:, [1, 1, 0]]), expected[:, [1, 1, 0]])
+    exported = whole.exported()
+    assert (exported is None) == (curve == "isotonic")
+    if exported is not None:
+        assert exported == {"curve": "logistic", "slopes": whole.slopes_, "intercepts": whole.intercepts_}
+
+
+def test_log_odds_have_bounds() -> None:
+    calibration = Calibration().restore({"slopes_": np.array([1e3, 0.0]), "intercepts_": np.array([0.0, 2.0])})
+    scores = np.array([[1e3, math.inf], [-1e3, -5.0], [-math.inf, -math.inf], [0.5, 1e308]])
+    assert calibration.log_odds(scores).tolist() == [[700, 2], [-700, 2], [-math.inf, -math.inf], [500, 2]]
+
+
 def test_wrong_input() -> None:
-    with pytest.raises(DecisionError, match="scores are 2 × 2 but Y is 2 × 3"):
+    with pytest.raises(DecisionError) as error:
         Calibration().fit(np.zeros((2, 2)), Csr((2, 3)))
+    assert str(error.value) == "Calibration: scores are 2 × 2 but Y is 2 × 3. Both must be documents × labels."
+    with pytest.raises(DecisionError) as error:
+        Calibration().fit(np.array([[1.0], [0.0]]), Csr([[1], [0]])).transform(np.zeros(2))
+    assert str(error.value) == "Calibration learned 1 label, so that scores must be documents × 1, not 2."
     with pytest.raises(DecisionError, match="documents × 1, not 2 × 3"):
         Calibration().fit(np.array([[1.0], [0.0]]), Csr([[1], [0]])).transform(np.zeros((2, 3)))
     with pytest.raises(ParameterError, match="'logistic', 'isotonic'"):

@@ -5,11 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features import TermSelector, Weighting
-from manylabel.features.contingency import Cells, Contingency, contingency_tables
+from manylabel.features.contingency import Cells, Contingency, contingency_tables, indicator_of
 from manylabel.features.term_scores import (
     DEFAULTS,
     FUNCTIONS,
@@ -162,6 +163,81 @@ def test_options_reach_the_function(scope: str) -> None:
     selector = TermSelector(function="ig", threshold=0.4, scope=scope, combine="max")
     assert selector.fit(X, Y).kept_.tolist() == [0, 1]
     assert selector.set_params(base=1.5).fit(X, Y).kept_.tolist() == [0, 1, 2, 3]
+
+
+def test_defaults_of_the_selector() -> None:
+    assert TermSelector().get_params() == {
+        "function": "chi2",
+        "k": None,
+        "threshold": None,
+        "scope": "global",
+        "combine": None,
+        "min_df": 0,
+        "base": 2.0,
+        "eps": 0.0,
+        "d": 1.0,
+        "n_jobs": None,
+    }
+    assert Options() == Options(base=2.0, eps=0.0, d=1.0)
+
+
+def test_eps_and_d_reach_the_function() -> None:
+    """S-4: mi of term 3 is −∞, with eps = .5 log2(.5 · 6/(2 · 3)) = −1; rs of term 3 is log2(1/1.5) = −.585 with d = 1,
+    log2(.5/1) = −1 with d = .5.
+    """
+    selector = TermSelector(function="mi", threshold=-1.5)
+    assert selector.fit(X, Y).kept_.tolist() == [0, 1, 2]
+    assert selector.set_params(eps=0.5).fit(X, Y).kept_.tolist() == [0, 1, 2, 3]
+    selector = TermSelector(function="rs", threshold=-0.6)
+    assert selector.fit(X, Y).kept_.tolist() == [0, 1, 2, 3]
+    assert selector.set_params(d=0.5).fit(X, Y).kept_.tolist() == [0, 1, 2]
+
+
+def test_scores_of_some_labels() -> None:
+    """S-3: in the order given; one without documents is left out."""
+    table = Contingency(Csr(np.array([[1, 0], [0, 0], [2, 1]])), np.array([2, 0, 3]), np.array([3, 1]), 5)
+    found = dict(label_scores(table, "dia", labels=[2, 1, 0]))
+    assert list(found) == [2, 0]
+    assert found[2].tolist() == [2 / 3, 1.0]
+    assert found[0].tolist() == [1 / 3, 0.0]
+    assert list(dict(label_scores(table, "dia", labels=[1]))) == []
+
+
+def test_the_cells_of_a_row() -> None:
+    """S-1: n11 = 2 of 3 documents with the term, 4 with the label, 10 in all: n10 = 1, n01 = 2, n00 = 5."""
+    table = Contingency(Csr(np.array([[2, 0]])), np.array([4]), np.array([3, 0]), 10)
+    assert (table.n_labels, table.n_terms) == (1, 2)
+    assert [cell.tolist() for cell in table.cells(0)] == [[2, 0], [1, 0], [2, 4], [5, 6]]
+    assert [values.tolist() for values in table.row(0)] == [[0], [2]]
+    full = table.cells_of(0, np.array([0]), np.array([9]))  # 9 documents cannot all lack a label of 4
+    assert [cell.tolist() for cell in full] == [[0], [9], [4], [0]]
+    cells = Cells.of([1, 2, 3, 4])
+    assert cells.plus(0) is cells
+    assert [float(cell) for cell in cells.plus(0.5)] == [1.5, 2.5, 3.5, 4.5]
+
+
+def test_labels_as_a_matrix_of_ones() -> None:
+    """S-1: a stored 0 is no label; classes are sorted."""
+    stored = Csr((np.array([1, 0, 1]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    assert indicator_of(stored).nnz == 2
+    found = indicator_of(np.array([3, 1, 3, 2]))
+    assert found.toarray().tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    assert found.dtype == np.int8
+    with pytest.raises(DataError, match=r"^X has negative or missing values"):
+        contingency_tables(np.array([[np.nan, 1.0]]), [[1]])
+    assert contingency_tables(Csr((2, 3)), [[1], [0]]).term_documents.tolist() == [0, 0, 0]
+
+
+def test_a_selector_must_be_fitted() -> None:
+    for use in (TermSelector(k=1).get_feature_names_out, lambda: TermSelector(k=1).transform(X)):
+        with pytest.raises(NotFittedError):
+            use()
+    with pytest.raises(ParameterError, match="set how much to keep"):
+        TermSelector().fit_table(two_labels())
+    selector = TermSelector(k=2).fit(X, Y)
+    assert selector.n_features_in_ == 4
+    assert selector.mask.tolist() == [True, True, False, False]
+    assert selector.fit_transform(X, Y).toarray().tolist() == X[:, :2].tolist()
 
 
 def test_document_frequency_pruning() -> None:

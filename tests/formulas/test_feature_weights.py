@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from manylabel.estimator import Csr
+from manylabel.exceptions import ParameterError
 from manylabel.features.information_weights import (
+    kl_terms,
     kl_value_weights,
     mean_one,
     mutual_information,
+    normalise,
     presence_weights,
+    two_class_weights,
+    weigh_divergence,
 )
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.weighted_nb import WeightedNaiveBayes
@@ -55,6 +60,61 @@ def test_presence_weights_from_sparse_tables() -> None:
     split = -(share * np.log(share) + (1 - share) * np.log(1 - share))
     np.testing.assert_allclose(presence_weights(Csr(df), N_c, "kl", normalise=False)[:3], found[:3] / split)
     assert presence_weights(Csr(df), N_c)[:3].mean() == pytest.approx(1.0)  # over the words that occur
+
+
+def test_value_weights_by_default() -> None:
+    """E-5: KL (.019752, 0, .201782) with m = 1, divided by −ln .6 = .510826 and −ln .2 = 1.609438."""
+    expected = [0.019752 / 0.510826, 0.0, 0.201782 / 1.609438]
+    assert kl_value_weights(TWO_FEATURES[0]) == pytest.approx(expected, abs=2e-6)
+    assert two_class_weights([30, 8, 2], [60, 20, 20], 40, 100) == pytest.approx(expected, abs=2e-6)
+    assert kl_value_weights(TWO_FEATURES[0], "none").tolist() == [1.0, 1.0, 1.0]
+    assert two_class_weights([1, 2], [[3], [4], [5]], 1, 10, "none").tolist() == [[1, 1]] * 3
+
+
+def test_value_weights_of_given_class_totals() -> None:
+    """E-5: 3 of 10 documents have the value, 2 of the 4 of class 0: q = (2/3, 1/3), P(c) = (.4, .6)."""
+    divergence = 2 / 3 * math.log(2 / 3 / 0.4) + 1 / 3 * math.log(1 / 3 / 0.6)
+    for weight, factor in (("kl", 1.0), ("p_kl", 0.3), ("kl_split", -1 / math.log(0.3))):
+        found = kl_value_weights([[2, 1]], weight, 0.0, [4, 6])  # type: ignore[arg-type]
+        assert found == pytest.approx([factor * divergence])
+
+
+def test_weights_of_divergences() -> None:
+    """E-5: a value of no or of every document has none; what is left of rounding is 0."""
+    assert weigh_divergence([0.5, 0.5, 0.5, 1e-13, 2e-13], [0, 1, 4, 1, 1], 4, "kl").tolist() == [0, 0.5, 0, 0, 2e-13]
+    assert weigh_divergence(0.5, 1, 4, "p_kl") == 0.125
+    with pytest.raises(ParameterError) as error:
+        weigh_divergence(0.5, 1, 4, "kl2")  # type: ignore[arg-type]
+    assert str(error.value) == "weight must be one of 'kl_split', 'kl', 'p_kl', 'none', not 'kl2'."
+
+
+def test_one_term_of_a_divergence() -> None:
+    """E-5: q = (n + m P)/(n_a + m) = (1 + 2 · ½)/(2 + 2) = ½, so q ln q/P = 0; (3 + 1)/(4 + 2) ln (4/6)/(1/2)."""
+    assert kl_terms([1, 3, 0, 2], [2, 4, 4, 2], [0.5, 0.5, 0.5, 0.0], 2.0) == pytest.approx(
+        [0.0, 4 / 6 * math.log(4 / 3), 1 / 6 * math.log(1 / 3), 0.0]
+    )
+    assert kl_terms(0, 0, 0.5, 0.0) == 0  # no documents, nothing added
+
+
+def test_normalised_value_weights() -> None:
+    """E-5: mean 1 over all values, over those of each feature, or over those that occur."""
+    weights = [[1.0, 3.0], [0.0, 0.0]]
+    assert normalise(weights).tolist() == [[1.0, 3.0], [0.0, 0.0]]
+    assert normalise([[2.0, 6.0]]).tolist() == [[0.5, 1.5]]
+    assert normalise(weights, "feature").tolist() == [[0.5, 1.5], [0.0, 0.0]]
+    assert normalise([[2.0, 6.0]], "none").tolist() == [[2.0, 6.0]]
+    assert normalise([[2.0, 6.0]], "global", [[True, False]]).tolist() == [[1.0, 3.0]]
+    assert normalise([[0.0, 6.0]], "global", [[True, False]]).tolist() == [[1.0, 1.0]]
+    given = np.array([[2.0, 6.0]])
+    assert normalise(given, "none") is not given
+
+
+def test_terms_without_documents_have_neutral_weights() -> None:
+    assert presence_weights(Csr((2, 3)), [0, 0]).tolist() == [1, 1, 1]
+    assert presence_weights(Csr(np.array([[3, 1]])), [4], "none").tolist() == [1, 1]
+    assert mean_one([]).tolist() == []
+    assert mutual_information([[1, 3], [3, 9]]) == 0.0  # independent; rounding is cleared
+    assert mutual_information([[0, 0], [0, 0]]) == 0.0
 
 
 def test_weights_of_one_are_multinomial() -> None:

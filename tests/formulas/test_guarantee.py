@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from manylabel.decisions import guarantee as guarantee_module
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.guarantee import Guarantee, bound_of, false_discovery_threshold, recall_threshold
@@ -117,6 +118,46 @@ def test_the_best_label_of_a_document_left_empty() -> None:
     assert lenient.decide(scores, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 0], [1, 0]]
 
 
+def test_a_guaranteed_false_discovery_rate() -> None:
+    """Shares of wrong labels at .9, .7 (a right and a wrong label), .6, .2, .1: sums 0, ½, ½, 1, 1½ of 3 documents.
+
+    Level ½ allows 4 · ½ − 1 = 1: down to .2. A document without a label counts here: at .8 its label is wrong, and the
+    sums are 0, 1, 1½, 1½, 2, 2½ of 4; level ½ allows 5 · ½ − 1 = 1½, down to .6.
+    """
+    labels = Csr([[1, 0], [1, 0], [0, 1]])
+    rule = prepared(metric="fdr", level=0.5).fit(HELD_OUT, labels, ScoreKind.MARGIN)
+    record = rule.guarantee()
+    assert record.documents == 3
+    assert [record.risk, record.bound] == pytest.approx([1 / 3, 0.5])
+    assert record.threshold == pytest.approx((0.2 + 0.1) / 2)
+    assert rule.decide(HELD_OUT, ScoreKind.MARGIN).toarray().tolist() == [[1, 0], [1, 1], [1, 1]]
+    more, labels = np.vstack([HELD_OUT, log_odds([[0.8, 0.05]])]), Csr([[1, 0], [1, 0], [0, 1], [0, 0]])
+    wider = prepared(metric="fdr", level=0.5).fit(more, labels, ScoreKind.MARGIN).guarantee()
+    assert wider.documents == 4
+    assert wider.risk == pytest.approx(1.5 / 4)
+    assert wider.threshold == pytest.approx((0.6 + 0.2) / 2)
+    assert record.as_dict() == {
+        "metric": "fdr",
+        "level": 0.5,
+        "documents": 3,
+        "threshold": record.threshold,
+        "risk": record.risk,
+        "bound": record.bound,
+    }
+
+
+def test_candidates_of_held_out_documents_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with all scores, the others −∞; keys are computed in batches of one document."""
+    scores = np.array([[1.0, -math.inf], [0.5, 2.0], [-math.inf, 0.3], [0.2, -1.0]])
+    rows, columns = np.nonzero(np.isfinite(scores))
+    candidates = Csr((scores[rows, columns], (rows, columns)), shape=scores.shape)
+    Y = Csr([[1, 0], [0, 1], [1, 1], [1, 0]])
+    monkeypatch.setattr(guarantee_module, "WORKING_MEMORY", 1)
+    for settings in ({"level": 0.5}, {"metric": "fdr", "level": 0.7}):
+        few = prepared(**settings).fit_candidates(candidates, Y, ScoreKind.MARGIN)
+        assert few.guarantee() == prepared(**settings).fit(scores, Y, ScoreKind.MARGIN).guarantee()
+
+
 HELD_OUT, HELD_OUT_LABELS = log_odds([[0.9, 0.1], [0.6, 0.2], [0.7, 0.7]]), Csr([[1, 0], [1, 0], [0, 1]])
 REFUSED: dict[str, tuple[Guarantee, Csr]] = {
     "recall=0.9 cannot be guaranteed: giving every label that training has seen to 3 held-out documents with a label "
@@ -135,6 +176,15 @@ REFUSED: dict[str, tuple[Guarantee, Csr]] = {
     "false-discovery rate. Leave fallback at 'none'.": (Guarantee("fdr", fallback="argmax"), HELD_OUT_LABELS),
     "Guarantee: call prepare with out-of-fold scores before fit with held-out ones.": (Guarantee(), HELD_OUT_LABELS),
 }
+
+
+def test_what_can_be_guaranteed_is_rounded_down() -> None:
+    """Of 8 documents nothing is missed: 1 − 1/9 = .8888…"""
+    scores, labels = np.vstack([HELD_OUT] * 3)[:8], Csr(np.vstack([HELD_OUT_LABELS.toarray()] * 3)[:8])
+    with pytest.raises(
+        DecisionError, match=r"to 8 held-out documents with a label allows at most 0\.888\. Ask for that"
+    ):
+        prepared(level=0.95).fit(scores, labels, ScoreKind.MARGIN)
 
 
 @pytest.mark.parametrize("message", REFUSED)

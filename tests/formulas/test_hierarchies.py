@@ -219,3 +219,24 @@ def test_a_document_that_carries_only_the_leaf_teaches_its_ancestors() -> None:
 def test_impossible_parents_are_refused(parents: list[int], problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         checked_parents(parents, 3)
+
+
+def test_what_is_wrong_with_parents_is_said_in_full() -> None:
+    wrong = {
+        "parents must lie between -1 (a root) and 2, the last node.": [-1, -1, 3],
+        "The label hierarchy has a cycle through node 1.": [1, 0, -1],
+        "parents must hold one whole number for each of the 3 labels (groups that are not labels may follow), not an "
+        "array of shape (2,) and type int64.": [-1, -1],
+    }
+    for message, parents in wrong.items():
+        with pytest.raises(DataError) as error:
+            checked_parents(parents, 3)
+        assert str(error.value) == message
+    assert checked_parents([-1, 0, 1], 3).tolist() == [-1, 0, 1]  # a chain through all nodes is no cycle
+    assert checked_parents(None, 2).tolist() == [-1, -1]
+    assert checked_parents(np.zeros(0, dtype=np.int64), 0).tolist() == []
+    assert levels(np.zeros(0, dtype=np.int64)) == []
+    assert ancestor_table(np.zeros(0, dtype=np.int64)).shape == (0, 0)
+    flat = Csr([[1, 0]])
+    assert closed(flat, np.array([-1, -1])) is flat
+    assert closed(flat, np.array([-1, -1, -1])).toarray().tolist() == [[1, 0, 0]]

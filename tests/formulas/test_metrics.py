@@ -8,7 +8,7 @@ from scipy import sparse
 
 from manylabel import metrics as m
 from manylabel.evaluation.rank_tests import average_ranks, ranks
-from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.exceptions import DataError, UnknownNameError
 
 T = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 0]])
 S = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [0, 0, 0]])
@@ -124,6 +124,57 @@ def test_nothing_predicted():
     assert nothing.labels == 0
 
 
+def test_zero_division_of_labels():
+    """M-4: 0 unless something else is asked for. Label 0 is found 3 of 4 times, 1 only predicted, 2 neither."""
+    counts = m.LabelCounts(tp=[3, 0, 0], fp=[1, 1, 0], fn=[1, 0, 0], tn=[5, 9, 10])
+    assert m.precision(counts).tolist() == [0.75, 0, 0]
+    assert m.recall(counts).tolist() == [0.75, 0, 0]
+    assert m.f1(counts).tolist() == [0.75, 0, 0]
+    assert m.precision(counts, 1.0).tolist() == [0.75, 0, 1]
+    assert m.recall(counts, 1.0).tolist() == [0.75, 1, 1]
+    assert m.f1(counts, 1.0).tolist() == [0.75, 0, 1]
+    assert m.macro_precision(counts) == m.macro_recall(counts) == m.macro_f1(counts) == m.MacroMean(0.25, 3)
+    assert m.macro_f1_of_means(counts) == m.MacroMean(0.25, 3)
+    assert m.macro_precision(counts, "present_or_predicted", 1.0) == m.MacroMean(0.375, 2)
+    assert m.macro_recall(counts, "present_or_predicted", 1.0) == m.MacroMean(0.875, 2)
+    assert m.macro_f1_of_means(counts, "present", 1.0) == m.MacroMean(0.75, 1)
+    assert m.macro_f1_of_means(counts, zero_division=1.0).value == pytest.approx(2 * 1.75 * 2.75 / 3 / (1.75 + 2.75))
+    nothing = m.LabelCounts(tp=[0], fp=[0], fn=[0], tn=[2])
+    for metric in (m.micro_precision, m.micro_recall, m.micro_f1):
+        assert (metric(nothing), metric(nothing, 1.0)) == (0.0, 1.0)
+    assert m.chosen_labels(counts).tolist() == [True, True, True]
+    assert m.chosen_labels(counts, "present_or_predicted").tolist() == [True, True, False]
+    empty = m.LabelCounts([0], [0], [0], [0])
+    assert np.isnan(m.accuracy(empty)[0])
+    assert np.isnan(m.error_rate(empty)[0])
+    assert len(counts) == 3
+    assert m.MacroMean(0.0, 2) == m.macro_f1_of_means(m.LabelCounts([0, 0], [1, 1], [1, 1], [0, 0]))  # 0 / 0 is 0
+
+
+def test_f1_of_means_of_empty_sets():
+    """M-1: precision and recall are 1 for the first document and 0 for the second: F1 of ½ and ½."""
+    counts = m.document_counts([[0, 0], [1, 0]], [[0, 0], [0, 1]])
+    assert m.f1_of_means(counts) == 0.5
+    assert m.f1_of_means(counts, 0.0) == 0.0
+
+
+def test_means_over_no_documents_or_labels():
+    nothing = m.DocumentCounts([], [], [], 3)
+    for metric in (m.hamming_loss, m.exact_match, m.true_cardinality, m.all_negative_share, m.sample_f1):
+        assert np.isnan(metric(nothing))
+    assert m.hamming_loss(m.DocumentCounts([0], [0], [0], 0)) == 0.0
+    assert m.hamming_loss(m.DocumentCounts([0], [1], [0], 1)) == 1.0
+    assert m.document_counts(T, S).labelled.predicted.tolist() == [1, 2, 0]
+    assert len(m.document_counts(T, S)) == 4
+
+
+def test_exact_sets_are_neither_larger_nor_smaller():
+    """M-2: {0} for {0}, {0, 1} for {0}, {0} for {0, 1}."""
+    counts = m.document_counts([[1, 0], [1, 0], [1, 1]], [[1, 0], [1, 1], [1, 0]])
+    assert m.exact_match(counts) == pytest.approx(1 / 3)
+    assert m.zero_one_loss(counts) == pytest.approx(2 / 3)
+
+
 def test_zero_division_of_documents():
     """M-1: both sets empty count 1, or what is asked for; one empty set counts 0 in any case."""
     counts = m.document_counts([[0, 0], [1, 0], [0, 0]], [[0, 0], [0, 0], [0, 1]])
@@ -171,35 +222,26 @@ def test_curve_points_take_ties_together():
     assert roc.true_positive_rate.tolist() == [0, 0.5, 1, 1]
 
 
-def test_threshold_sweep():
-    """M-6: P, R and 0/1 loss over tau, for all documents and for labelled ones."""
-    Y_true = [[1, 0], [1, 1], [0, 0], [1, 0]]
-    scores = [[0.9, 0.4], [0.8, 0.3], [0.5, 0.1], [0.25, 0.4]]
-    sweep = m.threshold_sweep(Y_true, scores, [0.5, 0.2, 0.35])
-    # 0.5 -> {0}, {0}, {0}, {};  0.2 -> {0,1}, {0,1}, {0}, {0,1};  0.35 -> {0,1}, {0}, {0}, {1}
-    np.testing.assert_allclose(sweep.precision, [2 / 3, 4 / 7, 2 / 5])
-    np.testing.assert_allclose(sweep.recall, [2 / 4, 4 / 4, 2 / 4])
-    np.testing.assert_allclose(sweep.f1, [4 / 7, 8 / 11, 4 / 9])
-    np.testing.assert_allclose(sweep.zero_one_loss, [3 / 4, 3 / 4, 4 / 4])
-    labelled = m.threshold_sweep(Y_true, scores, [0.5, 0.2, 0.35], labelled_only=True)
-    np.testing.assert_allclose(labelled.precision, [2 / 2, 4 / 6, 2 / 4])
-    np.testing.assert_allclose(labelled.zero_one_loss, [2 / 3, 2 / 3, 3 / 3])
-    assert labelled.documents == 3
-
-
-def test_set_size_table():
-    """M-7: shares of |S| = 0, 1, 2, 3, more for |T| = 1, 2, 3."""
-    counts = m.DocumentCounts(
-        right=[1, 1, 0, 1, 2, 0], true=[1, 1, 1, 2, 2, 4], predicted=[1, 2, 0, 9, 2, 1], labels=20
-    )
-    table = m.set_size_table(counts)
-    assert table.documents.tolist() == [3, 2, 0]
-    np.testing.assert_allclose(table.shares[0], [1 / 3, 1 / 3, 1 / 3, 0, 0])
-    np.testing.assert_allclose(table.shares[1], [0, 0, 1 / 2, 0, 1 / 2])
-    assert np.isnan(table.shares[2]).all()
-    assert m.set_size_table(counts, count_empty=False).shares[0].tolist() == [0, 0.5, 0.5, 0, 0]
-    with pytest.raises(ParameterError, match="at least 1"):
-        m.set_size_table(counts, largest=0)
+def test_metrics_to_optimise_for():
+    """Recall at 1: the best label of document 0 is right, that of document 1 is not."""
+    assert {name: metric.greater_is_better for name, metric in m.TARGET_METRICS.items()} == {
+        "micro-f1": True,
+        "macro-f1": True,
+        "sample-f1": True,
+        "exact-match": True,
+        "hamming-loss": False,
+    }
+    loss, recall = m.find_target_metric("hamming-loss"), m.find_target_metric("recall@12")
+    assert (loss.k, loss.value(T, S), loss.gain(0.25)) == (None, 4 / 12, -0.25)
+    assert (recall.name, recall.title, recall.k, recall.gain(0.25)) == ("recall@12", "Recall at 12", 12, 0.25)
+    scores = [[0.9, 0.1], [0.8, 0.2]]
+    assert m.find_target_metric("recall@1").value([[1, 0], [0, 1]], [[0, 0], [0, 0]], scores) == 0.5
+    with pytest.raises(ValueError, match=r"^recall@12 depends on the order of labels and needs their scores\.$"):
+        recall.value(T, S)
+    with pytest.raises(UnknownNameError) as error:
+        m.find_target_metric("recall@0")
+    known = "exact-match, hamming-loss, macro-f1, micro-f1, recall@5, sample-f1"
+    assert str(error.value) == f"Unknown metric to optimise for: 'recall@0'. Did you mean 'recall@5'? Known: {known}."
 
 
 def test_average_ranks():
@@ -225,6 +267,23 @@ def test_every_metric_states_its_convention():
 def test_losses_are_marked_as_lower_is_better():
     losses = {name for name, metric in m.METRICS.items() if metric.greater_is_better is False}
     assert losses == {"hamming-loss", "zero-one-loss"}
+
+
+def test_indicators_are_matrices_of_ones():
+    """Stored zeros and repeated cells are tidied in a copy; a tidy matrix is not copied."""
+    untidy = sparse.csr_array((np.array([1, 0, 1]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    found = m.indicator(untidy)
+    assert (found.toarray().tolist(), found.nnz) == ([[0, 0, 1], [0, 1, 0]], 2)
+    assert found.dtype == np.int8
+    assert found.has_canonical_format
+    assert untidy.nnz == 3
+    tidy = sparse.csr_array(T)
+    assert np.shares_memory(m.indicator(tidy).indices, tidy.indices)
+    for wrong in ([[0, 2]], sparse.csr_array([[0, 2]])):
+        with pytest.raises(DataError) as error:
+            m.indicator(wrong)
+        remedy = "Convert scores to label sets with a decision rule first."
+        assert str(error.value) == f"Y must hold 0 and 1 only, but holds 2. {remedy}"
 
 
 WRONG: dict[str, Callable[[], object]] = {

@@ -198,6 +198,72 @@ def test_label_curves_are_the_curves_of_the_other_functions_as_plain_data() -> N
     assert [curve.name for curve in m.label_curves(Y_true, scores).labels] == ["0", "1"]
 
 
+def test_curves_have_points_at_thresholds_and_averages_do_not() -> None:
+    """M-6: two labels of three documents; the second has its positive at rank 2."""
+    Y_true, scores = [[1, 0], [0, 1], [0, 0]], [[0.9, 0.3], [0.5, 0.2], [0.1, 0.1]]
+    macro = m.macro_precision_recall_curve(Y_true, scores)
+    assert (macro.recall[0], macro.recall[1], macro.recall[-1]) == (0.0, 0.01, 1.0)
+    assert macro.precision.tolist() == [0.75] * 101  # (1 + ½)/2 at every recall
+    assert np.isnan(macro.thresholds).all()
+    assert m.macro_precision_recall_curve(Y_true, scores, [0.5, 2.0]).precision.tolist() == [0.75, 0.75]
+    roc = m.macro_roc_curve(Y_true, scores)
+    assert np.isnan(roc.thresholds).all()
+    assert len(roc.thresholds) == 6
+    pooled = m.micro_roc_curve(Y_true, scores)  # from the top: +, −, −, +, −−
+    assert pooled.thresholds.tolist() == [np.inf, 0.9, 0.5, 0.3, 0.2, 0.1]
+    assert pooled.true_positive_rate.tolist() == [0, 0.5, 0.5, 0.5, 1, 1]
+    assert pooled.false_positive_rate.tolist() == [0, 0, 0.25, 0.5, 0.5, 1]
+    assert m.micro_average_precision(Y_true, scores) == pytest.approx((1 + 2 / 4) / 2)
+
+
+def test_long_curves_are_thinned() -> None:
+    """M-6: of 20 points 6 are kept, the first and the last among them; areas are those of the whole curve."""
+    y_true, scores = np.arange(20)[:, np.newaxis] % 2, np.arange(20.0)[::-1, np.newaxis]
+    whole, thin = m.label_curves(y_true, scores).labels[0], m.label_curves(y_true, scores, most_points=6).labels[0]
+    assert (thin.average_precision, thin.roc_auc) == (whole.average_precision, whole.roc_auc)
+    # evenly 0, 9.5, 19, rounded to even; and 20^0, 20^½, 20^1, less 1
+    assert thin.thresholds == [whole.thresholds[place] for place in (0, 3, 10, 19)]
+    assert len(whole.thresholds) == 20
+    assert m.label_curves(y_true, scores, most_points=20).labels[0].thresholds == whole.thresholds
+    assert thin.positives == 10
+
+
+def test_ranking_metrics_at_5() -> None:
+    """Seven labels, true at ranks 1, 5 and 6."""
+    found = m.compute_ranking_metrics([[1, 0, 0, 0, 1, 1, 0]], [[7, 6, 5, 4, 3, 2, 1]], propensities=np.full(7, 0.5))
+    gain = 1 + 1 / math.log2(6)
+    best = 1 + 1 / math.log2(3) + 1 / 2
+    assert found["precision@5"] == pytest.approx(2 / 5)
+    assert found["recall@5"] == pytest.approx(2 / 3)
+    assert found["recall@3"] == pytest.approx(1 / 3)
+    assert found["ndcg@5"] == found["ps-ndcg@5"] == pytest.approx(gain / best)
+    assert found["ndcg@3"] == pytest.approx(1 / best)
+    assert found["ps-precision@5"] == pytest.approx(2 / 3)
+    assert found["ps-precision@1"] == 1
+    assert found["ranking-loss"] == pytest.approx((0 + 3 + 3) / (3 * 4))
+    assert found["ranking-average-precision"] == pytest.approx((1 + 2 / 5 + 3 / 6) / 3)
+    assert m.RANKING_METRICS["ps-ndcg@5"].title == "Propensity-scored nDCG at 5"
+    assert m.RANKING_METRICS["ps-ndcg@5"].uses_propensities
+    assert not m.RANKING_METRICS["coverage"].is_share
+    assert m.RANKING_METRICS["recall@3"].convention == (
+        "Mean over documents with a label; hits divided by the true labels; equal scores in the order of the labels."
+    )
+    assert m.RANKING_METRICS["ps-precision@1"].convention == (
+        "A hit counts 1/p of its label; divided by the best possible value; equal scores in the order of the labels."
+    )
+
+
+def test_propensities_at_the_edges() -> None:
+    """Jain, Prabhu & Varma 2016, eq. 1 with other A and B: C = (log 100 − 1) · 3^.6; p may be 1."""
+    c = (math.log(100) - 1) * 3**0.6
+    assert m.propensities([4], 100, a=0.6, b=2.0)[0] == pytest.approx(1 / (1 + c * 6**-0.6))
+    assert m.propensities([3], 0).tolist() == [1.0]
+    assert m.label_ranks([[1, 0]], [[1, 2]], [1.0, 0.5]).gain.tolist() == [1.0]  # type: ignore[union-attr]
+    for wrong in ([0.5], [0.5, 1.5], [0.5, np.nan]):
+        with pytest.raises(DataError, match="propensities must be one number above 0 and up to 1 for each of the 2"):
+            m.label_ranks([[1, 0]], [[1, 2]], wrong)
+
+
 WRONG: dict[str, Callable[[], object]] = {
     "Y_true and scores must have the same shape, but have (3, 4) and (3, 2).": lambda: m.label_ranks(T, SCORES[:, :2]),
     "Y_true and scores must have the same shape, but have (3, 4) and (3, 3).": lambda: m.roc_curves(T, SCORES[:, :3]),

@@ -65,7 +65,7 @@ def test_point_20_repeats_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run([*REPEATED, "--report", str(page)]) == 0
     shown = capsys.readouterr().out
     assert "3 random splits, 25 % for testing, seed 0 (the data's own split is not used)" in shown
-    assert "nb-binary less nb-app" in shown
+    assert "nb-binary minus nb-app" in shown
     assert "corrected t" in shown
     assert "<ml-chart><script" in page.read_text(encoding="utf-8")
 

@@ -91,7 +91,7 @@ def test_papers_page_calls_equal_models_in_part_with_difference_and_interval() -
     assert whole.claims[3].readings[0].verdict is Verdict.REPRODUCED
     fewer = sizes.claims[0]
     assert fewer.verdict is Verdict.IN_PART
-    assert "SVM less ConfMat +0.01 (+0.01 to +0.01), BandSVM +0.00 (+0.00 to +0.00)" in fewer.found
+    assert "SVM minus ConfMat +0.01 (+0.01 to +0.01), BandSVM +0.00 (+0.00 to +0.00)" in fewer.found
     assert fewer.readings[0].verdict is Verdict.REPRODUCED
 
 
@@ -115,15 +115,15 @@ def test_papers_page_quick_run_judges_only_what_it_computes_in_full() -> None:
 
 
 def test_papers_page_prints_no_verdict_and_the_reading_in_all_forms() -> None:
-    reading = Reading("with hinge loss", Verdict.REPRODUCED, "A less B +2.0.")
-    claim = Claim("A is best.", Verdict.IN_PART, "A less B +0.1 (-0.2 to +0.4).", readings=[reading])
+    reading = Reading("with hinge loss", Verdict.REPRODUCED, "A minus B +2.0.")
+    claim = Claim("A is best.", Verdict.IN_PART, "A minus B +0.1 (-0.2 to +0.4).", readings=[reading])
     full = [Reproduction("vilar2004", "a citation", [Experiment("X-0", "a title", "a setting", claims=[claim])])]
     quick = [Reproduction("vilar2004", "a citation", [full[0].experiments[0].without_verdicts()], quick=True)]
     for render in (reproduction_html, lambda found: reproduction_markdown(found, "manylabel reproduce")):
-        assert f"{IN_VIEW}: with hinge loss: reproduced. A less B +2.0." in render(full)
+        assert f"{IN_VIEW}: with hinge loss: reproduced. A minus B +2.0." in render(full)
         assert "no verdict: quick settings" not in render(full)
         assert "no verdict: quick settings" in render(quick)
-        assert "A less B +0.1 (-0.2 to +0.4)." in render(quick)
+        assert "A minus B +0.1 (-0.2 to +0.4)." in render(quick)
     assert len(summary_markdown(full)[0].split("|")) == len(summary_markdown(quick)[0].split("|")) - 1
 
 

@@ -60,6 +60,14 @@ class ShorterIsBetter(LongerIsBetter):
         return -super().gain
 
 
+class LittleIsLost(ShorterIsBetter):
+    """Prefers whatever was scored first, by half a unit."""
+
+    @property
+    def gain(self) -> float:
+        return super().gain / 2
+
+
 def test_without_a_rule_that_compares_it_is_the_first_model() -> None:
     auto = AutoModel(SVM, (BAYES,), Threshold(), costs=(1.0, 0.5)).fit(X, Y)
     alone = DecidedModel(SVM, Threshold()).fit(X, Y)
@@ -152,6 +160,10 @@ def test_the_average_is_an_ensemble_of_the_same_folds() -> None:
     assert auto.score_kind is ScoreKind.LOG_ODDS
     np.testing.assert_array_equal(auto.scores(X), ensemble.scores(X))
     np.testing.assert_array_equal(auto.evidence(X[[3]]).toarray(), ensemble.evidence(X[[3]]).toarray())
+
+
+def test_an_average_that_is_worse_is_not_chosen() -> None:
+    assert AutoModel(SVM, (BAYES,), LittleIsLost()).fit(X, Y).choice_["settings"] == {}
 
 
 def test_the_average_is_tried_on_small_data_only() -> None:

@@ -26,6 +26,21 @@ def test_an_extent_is_near_what_the_corpus_holds(tmp_path: Path, monkeypatch: py
     assert 10 < found.cells / found.documents < 20
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "text,labels\nlate bus,buses\nbad road,roads\nold tree,parks\n"),
+        ("a.csv", "text,labels\r\nlate bus,buses\r\nbad road,roads\r\nold tree,parks"),
+        ("a.csv", 'text,labels\n"late\n\nbus",buses\n"bad ""road""",roads\n\n"old\ntree",parks\n'),
+        ("a.tsv", "text\tlabels\nlate bus\tbuses\nbad road\troads\nold tree\tparks\n"),
+        ("a.jsonl", '{"text": "late bus", "labels": ["buses"]}\n' * 3),
+    ],
+)
+def test_headers_and_line_breaks_in_cells_are_no_documents(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8", newline="")
+    assert Extent.of_corpus(ShardedCorpus.of(tmp_path / name)).documents == 3
+
+
 @pytest.mark.parametrize("method", ["nb", "svm", "auto"])
 def test_estimates_grow_with_documents_and_labels(method: str) -> None:
     small = Extent.of_size(200_000, 1000)

@@ -7,9 +7,14 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.data import read_label_descriptions
+from manylabel.decisions.calibration import Calibration
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.described import DescribedModel
+from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError, UnsupportedError
 from manylabel.models import LinearSVM
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies import DescribedLabels
 
 NAMES = {
@@ -128,6 +133,34 @@ def test_a_weight_is_learned_for_the_description_of_each_label_with_documents(fe
     assert described.documented_.tolist() == [0, 1]
     assert described.weights_[0, 2:].tolist() == [0, 0]
     assert (described.weights_[:, :2] != [[0], [25]]).all()
+
+
+def test_thresholds_and_curves_of_labels_without_documents_are_fixed(few: TextClassifier) -> None:
+    """Learned for the two labels with documents; the others have the threshold of a mention, shown as it is."""
+    decided = few.decided_
+    rule, mentions = decided.rule_, decided.model_.mention_thresholds  # type: ignore[attr-defined]
+    assert rule is not None
+    thresholds = rule.score_thresholds(4, ScoreKind.LOG_ODDS)
+    assert thresholds is not None
+    assert thresholds[2:].tolist() == mentions[2:].tolist()
+    assert (thresholds[:2] != mentions[:2]).all()
+    assert np.isnan(rule.corrected_thresholds()).all()  # type: ignore[arg-type]
+    assert rule.changes() == []
+    curves = decided.calibration_
+    assert isinstance(curves, Calibration)
+    assert (curves.slopes_[2:].tolist(), curves.intercepts_[2:].tolist()) == ([1, 1], [0, 0])
+    assert (curves.slopes_[:2] != 1).all()
+    assert decided.figures_ is None
+
+
+def test_documents_count_from_as_many_as_there_are_folds() -> None:
+    inside = DecidedModel(LinearSVM(), GlobalThreshold(), folds=3, seed=7, probabilities="logistic")
+    model = DescribedModel.of(inside)
+    assert (model.folds, model.seed, model.probabilities, model.rule) == (3, 7, "logistic", inside.rule)
+    assert model.wants == inside.wants | {"descriptions"}
+    assert model.is_documented(Csr([[1], [0], [0]]))
+    assert not model.is_documented(Csr([[1], [1]]))
+    assert not model.is_documented(Csr((3, 1)))
 
 
 def test_one_label_per_document_is_chosen_among_all_labels() -> None:

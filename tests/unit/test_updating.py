@@ -6,8 +6,12 @@ import pytest
 from manylabel import TextClassifier
 from manylabel.data import load
 from manylabel.data.labels import label_matrix
-from manylabel.estimator import unfitted_copy
+from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.threshold import GlobalThreshold
+from manylabel.decisions.updated import Documents, with_new_labels
+from manylabel.estimator import Csr, unfitted_copy
 from manylabel.exceptions import DataError, ParameterError, UnsupportedError
+from manylabel.models.linear_svm import LinearSVM
 
 LETTERS = load("townhall").corpus
 OLD, NEW = LETTERS.subset(range(160)), LETTERS.subset(range(160, 240))
@@ -148,6 +152,31 @@ def test_thresholds_that_were_set_by_hand_stay_beside_new_labels():
     model.update(NEW.texts[:1], [[LABEL]])
     assert model.thresholds[model.labels_[0]] == 0.9
     assert model.thresholds[LABEL] == pytest.approx(0.5)
+
+
+def test_thresholds_of_new_labels_need_two_documents():
+    model = TextClassifier("nb-binary", features=HASHED, decision={"rule": "global"}, folds=2)
+    model.fit(OLD.texts, without(OLD.label_sets))
+    with pytest.raises(
+        DataError, match=r"^The thresholds of new labels are learned on at least 2 documents\. Give more\.$"
+    ):
+        model.update(NEW.texts[:1], [[LABEL]])
+    assert model.update(NEW.texts[:2], [[LABEL], []]).labels_[-1] == LABEL
+
+
+def test_scores_of_unseen_documents_are_those_of_kept_and_new_labels():
+    """Columns 1 and 0 of the model are kept, in this order; the new one is learned with the folds of the model."""
+    X, Y = Csr(np.array([[2.0, 0, 1], [1, 1, 0], [0, 2, 1], [0, 1, 2]] * 3)), Csr([[1, 0], [1, 1], [0, 1], [0, 1]] * 3)
+    decided = DecidedModel(LinearSVM(), GlobalThreshold(), folds=2).fit(X, Y)
+    new = Csr(np.array([[0], [1], [0], [1]] * 3))
+    wider = Csr(np.hstack([Y[:, [1, 0]].toarray(), new.toarray()]))
+    found = with_new_labels(decided, Documents(X, wider), np.array([1, 0]))
+    assert sorted(found.rows.tolist()) == list(range(12))
+    np.testing.assert_array_equal(found.scores[:, :2], decided.scores(X[found.rows])[:, [1, 0]])
+    assert found.scores.shape == (12, 3)
+    assert not np.allclose(found.scores[:, 2], found.decided.scores(X[found.rows])[:, 2])  # by models of the other fold
+    np.testing.assert_allclose(found.decided.scores(X)[:, 2], LinearSVM().fit(X, new).scores(X)[:, 0], atol=1e-6)
+    np.testing.assert_array_equal(found.decided.predict(X)[:, :2].toarray(), decided.predict(X)[:, [1, 0]].toarray())
 
 
 def test_a_guarantee_is_not_voided_silently():

@@ -5,9 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from manylabel.estimator import Csr
 from manylabel.features import Weighting
+from manylabel.features.weighting import has_negative, norm_alone
 
 COUNTS = Csr([[2, 1, 0, 0], [1, 0, 1, 0], [0, 2, 2, 0]])
 
@@ -76,6 +78,54 @@ def test_columns_keep_their_names() -> None:
     weighting = Weighting().fit(COUNTS)
     assert weighting.get_feature_names_out().tolist() == ["x0", "x1", "x2", "x3"]
     assert weighting.get_feature_names_out(["a", "b", "c", "d"]).tolist() == ["a", "b", "c", "d"]
+
+
+def test_defaults() -> None:
+    assert Weighting().get_params() == {
+        "tf": "raw",
+        "idf": "plain",
+        "norm": "l2",
+        "fractions": "weigh",
+        "dtype": "float64",
+    }
+    for use in (Weighting().get_feature_names_out, lambda: Weighting().transform(COUNTS)):
+        with pytest.raises(NotFittedError):
+            use()
+
+
+def test_counts_are_needed_unless_only_the_norm_is_left() -> None:
+    needed = {(tf, idf): Weighting(tf=tf, idf=idf).needs_counts for tf in ("raw", "log") for idf in ("none", "plain")}
+    assert [pair for pair, is_needed in needed.items() if not is_needed] == [("raw", "none")]
+    assert has_negative(Csr([[1.0, -1.0]]))
+    assert not has_negative(Csr([[0.0, 2.0]]))
+    assert not has_negative(Csr((2, 2)))
+    assert norm_alone(None) == {}
+    assert norm_alone({"norm": "l1"}) == {"norm": "l1", "tf": "raw", "idf": "none"}
+
+
+def test_absolute_values_add_up_to_one() -> None:
+    weighting = Weighting(idf="none", norm="l1").fit(Csr([[3.0, -1.0]]))
+    assert weighting.transform(Csr([[3.0, -1.0]])).toarray().tolist() == [[0.75, -0.25]]
+    assert weighting.weigh_one(np.array([0, 1], dtype=np.int32), np.array([3.0, -1.0])).tolist() == [0.75, -0.25]
+
+
+def test_a_stored_zero_is_no_occurrence() -> None:
+    """The second term is in one document of two: ln 2; the first, in both, has the weight 0, which is not stored."""
+    X = Csr((np.array([1.0, 0.0, 2.0, 5.0]), np.array([0, 1, 0, 1]), np.array([0, 2, 4])), shape=(2, 2))
+    weighting = Weighting(norm=None).fit(X)
+    assert weighting.document_frequency_.tolist() == [2, 1]
+    found = weighting.transform(X)
+    assert (found.nnz, found.toarray().tolist()) == (1, [[0, 0], [0, 5 * np.log(2)]])
+    kept = Weighting(tf="log", idf="none", norm=None).fit(X).transform(X)
+    assert kept.toarray().tolist() == [[1, 0], [1 + np.log(2), 1 + np.log(5)]]
+
+
+def test_fractions_of_any_batch_are_remembered() -> None:
+    weighting = Weighting(fractions="keep").partial_fit(Csr([[0.5, 1.0]])).partial_fit(Csr([[2.0, 1.0]]))
+    assert weighting.weighed_before_
+    assert weighting.n_documents_ == 2
+    assert weighting.document_frequency_.tolist() == [2, 2]
+    assert not Weighting(fractions="weigh").fit(Csr([[0.5, 1.0]])).weighed_before_
 
 
 def test_terms_counted_in_several_entries_are_one_term() -> None:

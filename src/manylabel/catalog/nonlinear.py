@@ -54,7 +54,7 @@ NEIGHBOURS: tuple[Method, ...] = (
     ),
     Method(
         "ml-knn",
-        "ML-kNN: how many of the ten nearest neighbours carry a label, and what that number meant in training",
+        "ML-kNN: how many of the ten nearest neighbours have a label, and what that number meant in training",
         "manylabel.models.ml_knn:MLkNN",
         "Zhang & Zhou 2007",
         cost=Cost(start=0.0013, words=0.061, cells=0.2),

@@ -50,7 +50,7 @@ def plan(
 ) -> None:
     """Estimate what training from disk takes: time, memory, disk, the size of the model and what is read from files.
 
-    Times are those of this computer, by a short measurement; memory is that of one process and its documents.
+    Times hold for this computer, whose speed is measured first. Memory is that of one process with its documents.
     """
     from manylabel.cli.display import show, show_json
     from manylabel.exceptions import ParameterError
@@ -73,5 +73,5 @@ def plan(
     columns = [Column("method"), *(Column(name) for name in ("time", *sizes))]
     about = f"{counted(extent['documents'], 'document')}, {counted(extent['labels'], 'label')}, about "
     about += counted(extent["terms"], "term")
-    units = Note("docs/scale.md tells how these figures are computed.", "quiet")
+    units = Note("docs/scale.md explains how these figures are computed.", "quiet")
     show([Note(f"{about}; workers: {workers}."), Table(columns, rows), units])

@@ -1,4 +1,4 @@
-"""ML-kNN: log-odds of each label from the number of neighbours that carry it."""
+"""ML-kNN: log-odds of each label from the number of neighbours that have it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from manylabel.stored import Stored, reals
 
 
 class MLkNN(NeighbourModel):
-    """The log-odds of each label, given the number j of the document's k neighbours that carry it.
+    """The log-odds of each label, given the number j of the document's k neighbours that have it.
 
     log P(H₁) P(E_j|H₁) / P(H₀) P(E_j|H₀)
 
@@ -64,13 +64,13 @@ class MLkNN(NeighbourModel):
         self.count_log_odds_ = log_odds_of_counts(with_label, without, self.s)
 
     def _carriers(self, found: Neighbours) -> Csr:
-        """How many neighbours carry each label, documents × labels."""
+        """How many neighbours have each label, documents × labels."""
         shares = votes(found, self.label_sets_, n_jobs=self.n_jobs)
         counts = np.rint(shares.data * found.counts[rows_of_cells(shares)]).astype(np.int64)
         return Csr((counts, shares.indices, shares.indptr), shape=shares.shape)
 
     def score_batch(self, X: Csr) -> Floats:
-        """The log-odds of the labels, from the numbers of neighbours that carry them."""
+        """The log-odds of the labels, from the numbers of neighbours that have them."""
         counts = self._carriers(self.neighbours(X))
         scores = np.repeat(self.count_log_odds_[np.newaxis, :, 0], X.shape[0], axis=0)
         scores[rows_of_cells(counts), counts.indices] = self.count_log_odds_[counts.indices, counts.data]
@@ -79,7 +79,7 @@ class MLkNN(NeighbourModel):
     def evidence(self, x: object, labels: npt.ArrayLike | None = None) -> Csr:
         """What each term adds to the log-odds of some labels (default: all), labels × terms.
 
-        What the neighbours that carry a label add to its log-odds, compared with none carrying it, is divided evenly
+        What the neighbours that have a label add to its log-odds, compared with none having it, is divided evenly
         among them and then among the terms that make each similar.
         """
         document, wanted = asked_for(self, x, labels)
@@ -92,7 +92,7 @@ class MLkNN(NeighbourModel):
         return scaled_rows(table, gain[wanted])
 
     def score_parts(self, x: object, labels: npt.ArrayLike | None = None) -> ScoreParts:
-        """The parts of one document's log-odds; the intercept is their value where no neighbour carries the label."""
+        """The parts of one document's log-odds; the intercept is their value where no neighbour has the label."""
         document, wanted = asked_for(self, x, labels)
         total, none = self.score_batch(document)[0, wanted], self.count_log_odds_[wanted, 0]
         return ScoreParts(self.evidence(document, wanted), total, np.where(np.isfinite(none), none, total))

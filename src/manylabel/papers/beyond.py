@@ -126,8 +126,8 @@ def _on_reuters(plan: Plan, tried: Sequence[Tried]) -> Experiment:
         f"into folds ({repeats(plan)} of them). The test split is later than the training split, so each recipe is "
         f"validated on {blocks(plan)} time-ordered folds of the training split, each predicted by a model trained on "
         "the others. For each metric the recipe with the best validated figure is shown; the test figures of all "
-        "others are not shown and decide nothing. Macro F1 is the mean over all 90 labels, and its interval leans "
-        "low: a label with one test document is missing from a third of the resamples.",
+        "others are not shown and decide nothing. Macro F1 is the mean over all 90 labels, and its interval lies "
+        "too low: a label with one test document is missing from a third of the resamples.",
         [
             *(f"{metric}: {one.name}." for metric, one in best.items()),
             "Validated figures within some tenths of a point differ by chance. With four time-ordered folds in "
@@ -138,7 +138,7 @@ def _on_reuters(plan: Plan, tried: Sequence[Tried]) -> Experiment:
         [Sheet("Best recipe by validation", ["validated", "test"], rows, printed["source"], digits=2)],
         claims=[
             Claim(
-                f"At least {_listed(aims[metric] for metric in METRICS)} of {_listed(METRICS)} can be had.",
+                f"At least {_listed(aims[metric] for metric in METRICS)} of {_listed(METRICS)} can be reached.",
                 Verdict.of(list(reached.values())),
                 f"{_listed(f'{rows[metric][1].ours:.2f}' for metric in METRICS)}.",
                 "our own aim",

@@ -133,8 +133,8 @@ def _tests(found: Mapping[str, list[Any]]) -> Experiment:
         "X-6",
         "Is SVM-HF better than SVM?",
         "Student's t of accuracy over the splits of X-5b, one-sided at 5 %: two samples as the paper, and paired, "
-        "which is sharper since both ran on the same splits.",
-        ["Against which convention the paper tested is not said: three rivals are shown."],
+        "which detects smaller differences, because both ran on the same splits.",
+        ["The paper does not state which convention it tested against: three are shown."],
         [
             Sheet(
                 "SVM-HF against",
@@ -263,8 +263,8 @@ def _stand_in(found: Mapping[str, list[Any]]) -> Experiment:
     paper = {name: [Entry(paper=value) for value in printed[name]] for name in METHODS}
     return Experiment(
         "X-9",
-        "Patents: not at hand; Debian packages stand in",
-        "The patents of wipo-alpha cannot be had. In their place: descriptions of Debian packages with any tag of "
+        "Patents are not available; Debian packages are used instead",
+        "The patents of wipo-alpha are not available. In their place: descriptions of Debian packages with any tag of "
         f"the facet works-with, {len(found['SVM'])} random 70-30 splits, the same methods and features, forced. Only "
         "the order of the methods can be compared, not the figures.",
         sheets=[

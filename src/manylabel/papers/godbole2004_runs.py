@@ -108,7 +108,7 @@ def reuters_splits() -> tuple[Corpus, Corpus]:
 
 @lru_cache(maxsize=1)
 def thirty_classes() -> tuple[Corpus, list[str]]:
-    """The documents of both parts with any of the 30 largest labels but earn and acq, and those labels."""
+    """The documents of both splits with any of the 30 largest labels but earn and acq, and those labels."""
     corpus = load("reuters21578").corpus
     counts = corpus.label_matrix().sum(axis=0)
     order = np.argsort(-np.asarray(counts).ravel(), kind="stable")

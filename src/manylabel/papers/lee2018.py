@@ -46,8 +46,8 @@ WEIGHT_NAMES = {
     "p_kl": "divergence times P(bin), shrunk by m = 1",
 }
 LOST = (
-    "No number of the paper can be shown beside ours: the text at hand has lost its formulas, Tables 1 to 4 and both "
-    "figures. What can be checked are its statements."
+    "No number of the paper can be shown beside ours: the copy that we have lacks its formulas, Tables 1 to 4 and both "
+    "figures. We check what its text states."
 )
 
 
@@ -126,13 +126,13 @@ def _accuracies(
         f"label for its New3; nothing stands for Amazon. {LOST}",
         [
             f"Reference: what the text says most directly, {N_BINS} bins with absence as one, weights in closed form. "
-            "Refined: words that occur, and weights that climb the conditional likelihood for 20 steps, because the "
+            "Refined: words that occur, and weights that increase the conditional likelihood for 20 steps, because the "
             "paper calls its method iterative.",
             "Weka's NB is not described: shown are presence and absence of words (Bernoulli) and the five bins "
             "without weights. MNB adds one to all counts.",
             "The paper does not state how the folds and its split were made.",
         ],
-        [Sheet("Accuracy", [*UNILABEL, "mean"], rows, note="The linear SVM is a yardstick; the paper has none.")],
+        [Sheet("Accuracy", [*UNILABEL, "mean"], rows, note="The linear SVM is for comparison; the paper has none.")],
         [
             Curves(
                 "Accuracy as the weights are refined, one fold",
@@ -199,8 +199,8 @@ def _strategies(plan: Plan, runs: Mapping[tuple[str, str, str], Mapping[str, Any
         f"The given splits of {', '.join(data)}; two bins for present and absent, three for the numbers of RCV1; ECC "
         f"has {chains} chains. {LOST}",
         [
-            "The paper's five sets are Eur-Lex, RCV1 and three binary ones it does not name in the text at hand.",
-            "Reference: the text's own reading, views learned from true labels, DC and FC by turns, all labels at "
+            "The paper's five sets are Eur-Lex, RCV1 and three binary ones it does not name in the copy that we have.",
+            "Reference: the text's own reading, views learned from true labels, DC and FC in turn, all labels at "
             "once. Refined: refined weights, FC alone, learned from out-of-fold labels, one label after the other.",
             f"The third reading, '{IN_VIEW}', was found with test figures in view: {IN_VIEW_SETTING}.",
             f"Labels that BR predicts for each true one: {_predicted(runs, data)}.",

@@ -33,7 +33,7 @@ Ranks = Mapping[tuple[str, str], Mapping[str, float]]
 WEIGHTED = {REFERENCE: "reference", KL: "refined kl", KL_SPLIT: "refined kl_split"}
 NAMED = f"the third reading, '{IN_VIEW}'"
 IN_VIEW_SETTING = (
-    "plain divergence (m = 0), not scaled, not refined, event exponent; DC and FC by turns, all labels at once, views "
+    "plain divergence (m = 0), not scaled, not refined, event exponent; DC and FC in turn, all labels at once, views "
     "learned from out-of-fold labels"
 )
 

@@ -110,19 +110,19 @@ def _chosen(plan: Plan) -> list[str]:
     )
     epochs = f"{QUICK_EPOCHS} epochs in a quick run" if plan.quick else "trained until the training loss has settled"
     return [
-        "The problems are not named in the paper; its columns are alphabetical, as the numbers show. The other five "
-        "are not at hand with their full vocabulary.",
-        "What becomes of a document without a label is not said. Under the paper's rules it stays without one and has "
-        "F = 0 (first two tables); the next two give every document its best label.",
-        "NB: two classes a category, Laplace, P ≥ ½.",
+        "The paper does not name the problems; its columns are alphabetical, as the numbers show. The other five are "
+        "not available with their full vocabulary.",
+        "The paper does not state what happens to a document without a predicted label. Under its rules it stays "
+        "without one and has F = 0 (first two tables); the next two give every document its best label.",
+        "NB: two classes per category, Laplace, P ≥ ½.",
         svm + " Documents sum to 1; scores above 0; squared hinge loss.",
-        f"kNN: k and the vote are not given. The tables show the one label that most of {VOTERS} neighbours carry, a "
+        f"kNN: k and the vote are not given. The tables show the one label that most of {VOTERS} neighbours have, a "
         "reading near the paper's figures; forced: the labels of half of 10, or else the best. All readings are "
         "below.",
         f"NN: 50 tanh units, documents of unit length, λ = .1, {epochs}; its regularisation is not given.",
-        "Chosen with a look at test documents, so no fair estimates: the vote and k of kNN (first draw of all six "
-        "problems, 40 readings), the grid of SVM and λ and stopping of NN (first draw of arts, 2,000 documents; nine "
-        "and twelve settings tried). Nothing was chosen for NB, PMM1 and PMM2.",
+        "Chosen with test figures in view, so these are no fair estimates: the vote and k of kNN (first draw of all "
+        "six problems, 40 readings), the grid of SVM and λ and stopping of NN (first draw of arts, 2,000 documents; "
+        "nine and twelve settings tried). Nothing was chosen for NB, PMM1 and PMM2.",
         "PMM1, PMM2: ξ = ζ = 2, greedy search, steps until J rises by less than a millionth.",
     ]
 
@@ -219,7 +219,7 @@ def _reuters(plan: Plan, results: Results) -> Experiment:
     return Experiment(
         "X-10 on Reuters",
         "The same protocol on Reuters-21578",
-        f"All labelled documents of both ModApte parts; {repeats} of 2,000 or 500 training documents, all others "
+        f"All labelled documents of both ModApte splits; {repeats} of 2,000 or 500 training documents, all others "
         "tested; runs of letters, all words of the training documents.",
         ["Not in the paper: what its methods do on data of another kind. Settings as above."],
         [Sheet("F-measure", columns, rows)],

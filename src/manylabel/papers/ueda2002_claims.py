@@ -116,7 +116,7 @@ def _best(results: Results) -> Claim:
         "The mixtures are best on most problems.",
         Verdict.of([gap.above() for gap in gaps]),
         f"By the paper's rules a mixture is best on {told('unforced')} of 6 problems at 2,000 and 500 documents "
-        f"(paper {paper}); with a label for every document on {told('forced')}. Problems won, best mixture less best "
+        f"(paper {paper}); with a label for every document on {told('forced')}. Problems won, best mixture minus best "
         f"other: {_listed(gaps[:2])}; forced {_listed(gaps[2:])}.",
         "Tables 1 and 2",
         _forcing(results),
@@ -128,7 +128,7 @@ def _svm_over_nb(results: Results) -> Claim:
     return Claim(
         "Tuned SVMs are rather better than NB.",
         Verdict.of([gap.above() for gap in gaps]),
-        f"By the paper's rules/forced: {'; '.join(_both(results, 'SVM', 'NB', size) for size in SIZES)}. SVM less NB "
+        f"By the paper's rules/forced: {'; '.join(_both(results, 'SVM', 'NB', size) for size in SIZES)}. SVM minus NB "
         f"by the paper's rules: {_listed(gaps)}.",
         "section 4.2",
     )
@@ -240,8 +240,8 @@ def _network(results: Results) -> Claim:
     return Claim(
         "A well regularised NN is fair, but below PMM1: flexible discrimination is not necessary.",
         Verdict.of([gap.above() for gap in gaps]),
-        f"By the paper's rules/forced: {'; '.join(_both(results, 'NN', 'PMM1', size) for size in SIZES)}. PMM1 less NN "
-        f"by the paper's rules {_listed(gaps[:2])}; forced {_listed(gaps[2:])}.",
+        f"By the paper's rules/forced: {'; '.join(_both(results, 'NN', 'PMM1', size) for size in SIZES)}. PMM1 minus "
+        f"NN by the paper's rules {_listed(gaps[:2])}; forced {_listed(gaps[2:])}.",
         "section 4.2",
     )
 
@@ -252,7 +252,7 @@ def _first_over_second(results: Results) -> Claim:
     return Claim(
         "PMM1 is better than PMM2: fixed equal shares suffice.",
         Verdict.of([gap.above() for gap in gaps]),
-        f"PMM1 less PMM2: {gaps[0].text(1)} points at 2,000 and {gaps[1].text(1)} at 500; paper {paper[0]:+.1f} and "
+        f"PMM1 minus PMM2: {gaps[0].text(1)} points at 2,000 and {gaps[1].text(1)} at 500; paper {paper[0]:+.1f} and "
         f"{paper[1]:+.1f}.",
         "section 4.2",
     )
@@ -281,7 +281,7 @@ def _few_documents(results: Results) -> Claim:
     return Claim(
         "The fewer the documents, the greater the lead of the mixtures over SVM.",
         Verdict.of([gap.above() for gap in gaps.values()]),
-        f"PMM1 less SVM at 500 more than at 2,000: {gaps['unforced'].text(1)} points by the paper's rules (paper "
+        f"PMM1 minus SVM at 500 more than at 2,000: {gaps['unforced'].text(1)} points by the paper's rules (paper "
         f"{results.paper_mean(SMALL, 'PMM1') - results.paper_mean(SMALL, 'SVM'):+.1f} against "
         f"{results.paper_mean(LARGE, 'PMM1') - results.paper_mean(LARGE, 'SVM'):+.1f}), forced "
         f"{gaps['forced'].text(1)}.",
@@ -311,7 +311,7 @@ def reuters_claims(results: Results) -> list[Claim]:
             best = max(rivals, key=lambda method: rivals[method])
             gap = results.problem_gap(REUTERS, size, "PMM1", best, rule)
             holds.append(gap.above())
-            told.append(f"PMM1 less {best} at {size:,} {name} {gap.text(1)}")
+            told.append(f"PMM1 minus {best} at {size:,} {name} {gap.text(1)}")
     return [
         Claim(
             "The mixtures outperform the binary methods (claimed of Web pages; here on news).",

@@ -105,7 +105,7 @@ def _baseline(method: str, X: Csr, plan: Plan) -> tuple[MultiLabelModel, Weighti
 
 
 def _neighbours(X: Csr, Y: Csr, X_test: Csr, Y_test: Csr, plan: Plan) -> dict[str, Any]:
-    """The label that most of k neighbours carry, and the labels of half of them, for several k."""
+    """The label that most of k neighbours have, and the labels of half of them, for several k."""
     votes, halves, forced, empty = {}, {}, {}, {}
     for k in NEIGHBOURS:
         scores = NearestNeighbours(k, n_jobs=plan.n_jobs).fit(X, Y).scores(X_test)

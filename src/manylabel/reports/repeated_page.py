@@ -28,7 +28,7 @@ def repeated_page(found: RepeatedSplits) -> list[Block]:
         Table([Column("metric"), *(Column(method, "number") for method in found.methods)], rows),
     ]
     for other, tests in found.tests().items():
-        blocks += [Heading(f"{found.methods[0]} less {other}"), _test_table(found, tests)]
+        blocks += [Heading(f"{found.methods[0]} minus {other}"), _test_table(found, tests)]
     if len(found.methods) > 1:
         blocks.append(
             Note(

@@ -92,7 +92,7 @@ def _verdict(facts: TuningRecord) -> str:
         return f"No setting was better than the {OWN}; it is kept."
     difference = verdict.difference
     found = (
-        f"{_name(best)} less {OWN}: {_share(difference.value, facts, '+')} "
+        f"{_name(best)} minus {OWN}: {_share(difference.value, facts, '+')} "
         f"[{_share(difference.low, facts, '+')}, {_share(difference.high, facts, '+')}] on the same documents, "
         f"p = {verdict.p:.2g} (permutation test, times {facts.trials} trials)."
     )

@@ -63,7 +63,9 @@ class Extent:
         texts = _interleaved([batch.joined_texts for batch in batches])
         read = sum(len(text.encode()) for text in texts)
         files = {shard.path: shard for shard in corpus.shards}
-        documents = max(len(texts), sum(_rows(shard, len(texts) / max(read, 1)) for shard in files.values()), 1)
+        is_quoted = corpus.reading.given.get("quoting", True)
+        rows = [_rows(shard, len(texts) / max(read, 1), is_quoted) for shard in files.values()]
+        documents = max(len(texts), sum(rows), 1)
         X = Vectorizer(n_jobs=1).count(texts)
         factor = documents / max(len(texts), 1)
         is_plain = all(shard.format != "parquet" and not is_packed(Path(path)) for path, shard in files.items())
@@ -111,13 +113,26 @@ def _interleaved(lists: Sequence[Sequence[T]]) -> list[T]:
     return [lists[number][place] for _, number, place in order]
 
 
-def _rows(shard: Shard, a_byte: float) -> int:
+def _rows(shard: Shard, a_byte: float, is_quoted: bool) -> int:
     """About how many documents the file of a shard holds; `a_byte` are the documents per byte of text elsewhere."""
     path = Path(shard.path)
     if shard.format == "parquet":
         return int(load_pyarrow().parquet.ParquetFile(shard.path).metadata.num_rows)
     if is_packed(path):
         return int(UNPACKED * path.stat().st_size * a_byte)
+    is_table = shard.format != "jsonl"
     with path.open("rb") as stream:
         start = stream.read(COUNTED_BYTES)
-    return round(start.count(b"\n") / max(len(start), 1) * path.stat().st_size)
+    rows = _text_rows(start, is_table and is_quoted)
+    return round(rows / max(len(start), 1) * path.stat().st_size) - is_table  # the header is no document
+
+
+def _text_rows(start: bytes, is_quoted: bool) -> int:
+    """How many rows these bytes hold, blank lines left out; a line break within quotation marks belongs to a cell.
+
+    >>> _text_rows(b'text\\n"two\\nlines"\\none\\n', True), _text_rows(b"one\\ntwo", True)
+    (3, 2)
+    """
+    lines = [line for line in start.splitlines() if line.strip()]
+    quotes = np.cumsum([line.count(b'"') for line in lines]) if is_quoted else np.zeros(len(lines), dtype=np.int64)
+    return int((quotes % 2 == 0).sum())

@@ -39,7 +39,7 @@ class Service(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether the server answers."""
+    """Whether the server runs."""
 
     status: str
 
@@ -49,7 +49,7 @@ OF_DATA = ("/v1/data", "/v1/jobs", "/v1/corpora")
 
 
 class Readiness(BaseModel):
-    """Whether requests are answered, by how many workers, and which model files could not be loaded."""
+    """How many workers are ready to predict, and which model files could not be loaded."""
 
     ready: bool
     workers: int
@@ -187,12 +187,12 @@ def _without_folder(problem: str) -> str:
 
 
 def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:
-    @app.get("/health", tags=["operations"], summary="Whether the server answers")
+    @app.get("/health", tags=["operations"], summary="Whether the server runs")
     async def health(request: Request) -> Health:
         request.scope[ROUTE] = "health"
         return Health(status="ok")
 
-    @app.get("/ready", tags=["operations"], summary="Whether requests are answered")
+    @app.get("/ready", tags=["operations"], summary="How many workers are ready, and which models could not be loaded")
     async def ready(request: Request) -> Readiness:
         request.scope[ROUTE] = "health"
         failures = {name: _without_folder(why) for name, why in models.failures.items()}

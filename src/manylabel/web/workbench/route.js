@@ -1,9 +1,18 @@
 // The address of a view: `#/CORPUS/VIEW?parameters`. All state that is worth sharing or coming back to stands in it.
 
+/** A part of an address decoded; as it stands where a `%` does not begin a code of UTF-8, as in a hand-written `50%`. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** The corpus, view and parameters of an address. */
 export function parse(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+  const parts = path.split("/").filter(Boolean).map(decoded);
   const [corpus, view] = parts.length > 1 ? parts : [null, parts[0] ?? null];
   return { corpus, view, parameters: new URLSearchParams(query) };
 }

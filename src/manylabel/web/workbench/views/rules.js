@@ -99,12 +99,22 @@ class RulesView extends View {
     this.later = setTimeout(() => this.keep(), PAUSE);
   }
 
-  /** Keep what is not saved: in the address where it is short, and as long as the page is open. */
-  keep() {
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    if (this.later) this.keepDraft(); // the address is that of another view by now
+  }
+
+  /** Keep what is not saved for as long as the page is open. */
+  keepDraft() {
     clearTimeout(this.later);
     this.later = null;
     if (this.isChanged) drafts.set(this.corpus, this.text);
     else drafts.delete(this.corpus);
+  }
+
+  /** Keep what is not saved also in the address, where it is short, and match it. */
+  keep() {
+    this.keepDraft();
     set({ rules: this.isChanged && this.text.length <= IN_ADDRESS ? this.text : null });
     this.measure();
   }
