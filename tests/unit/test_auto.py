@@ -162,6 +162,54 @@ def test_the_average_is_an_ensemble_of_the_same_folds() -> None:
     np.testing.assert_array_equal(auto.evidence(X[[3]]).toarray(), ensemble.evidence(X[[3]]).toarray())
 
 
+def test_the_stack_is_an_ensemble_of_all_that_was_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", 60)
+    auto = AutoModel(SVM, (BAYES,), LongerIsBetter(), costs=(1.0, 0.25), stacked=True, folds=4, seed=2).fit(X, Y)
+    members = (SVM, unfitted_copy(SVM).set_everywhere("C", 0.25), BAYES)
+    ensemble = Ensemble(members, "stacked", ridge=10.0, folds=4, seed=2).fit(X, Y)
+    assert auto.choice_["settings"] == {"stacked": 3}
+    np.testing.assert_array_equal(auto.scores(X), ensemble.scores(X))
+
+
+@pytest.mark.parametrize(("least", "others", "stacked"), [(61, (BAYES,), True), (60, (), True), (60, (BAYES,), False)])
+def test_few_documents_and_mere_costs_are_not_stacked(
+    least: int, others: tuple[MultiLabelModel, ...], stacked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", least)
+    auto = AutoModel(SVM, others, LongerIsBetter(), costs=(1.0, 0.25), stacked=stacked).fit(X, Y)
+    assert "stacked" not in auto.choice_["settings"]
+
+
+@pytest.mark.parametrize(
+    ("gains", "stacked"),
+    [
+        ((0.7, 0.72, 0.718), True),
+        ((0.7, 0.72, 0.717), False),
+        ((0.7, 0.702, 0.7049), False),
+        ((0.7, 0.69, 0.705), True),
+    ],
+)
+def test_a_stack_must_gain_over_single_models_and_come_near_the_average(
+    gains: tuple[float, float, float], stacked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Given(BestRule):
+        """Reaches the given values, in the order of its fits: one model, the average, the stack."""
+
+        values = iter(gains)
+
+        def learn_crossed(self, scores, Y, kind):
+            self.given_ = next(type(self).values)
+            return super().learn_crossed(scores, Y, kind)
+
+        @property
+        def gain(self) -> float:
+            return self.given_
+
+    monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", 60)
+    auto = AutoModel(SVM, (BAYES,), Given(), stacked=True, folds=3).fit(X, Y)
+    assert ("stacked" in auto.choice_["settings"]) == stacked
+
+
 def test_an_average_that_is_worse_is_not_chosen() -> None:
     assert AutoModel(SVM, (BAYES,), LittleIsLost()).fit(X, Y).choice_["settings"] == {}
 

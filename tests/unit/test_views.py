@@ -72,6 +72,19 @@ def test_one_text_and_a_file_give_the_same_scores(model: TextClassifier, tmp_pat
     assert [model.predict([text])[0] for text in texts] == model.predict(texts)
 
 
+def test_a_stack_scores_one_text_as_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
+    monkeypatch.setattr(auto, "LEAST_GAIN", -1.0)
+    monkeypatch.setattr(auto, "NEAR_STACK", 1.0)
+    model = TextClassifier(folds=2, n_jobs=1).fit(*towns(90))
+    choice = model.decided_.choice_
+    assert choice is not None
+    assert list(choice["settings"]["views"]) == ["characters", "pairs"]
+    assert choice["settings"]["stacked"] >= 4  # a cost at least, each view, and naive Bayes
+    assert f"a stack of {choice['settings']['stacked']} models" in chosen_text(choice)
+    test_one_text_and_a_file_give_the_same_scores(model, tmp_path)
+
+
 def test_evidence_adds_up_and_has_places(model: TextClassifier) -> None:
     text = "The road to Karlsburgh"
     found = model.explain(text, labels=["burgh"])

@@ -42,6 +42,9 @@ MOST_CHARACTERS = 1 << 25
 """The characters of all documents up to which further views are tried: their counts then take less than 500 MB."""
 MOST_VIEW_WORK = 1e9
 """Characters × labels up to which further views are tried: scores of all folds then take about half a minute."""
+MUCH_VIEW_WORK = 2e8
+"""Characters × labels from which on a view is first tried in one fold. With less work that fold has few documents, and
+chance decides what gains there."""
 
 
 class AutoModel(DecidedModel):
@@ -54,8 +57,8 @@ class AutoModel(DecidedModel):
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with terms and vectors
        side by side; the better of both is kept. On small data also with the vectors alone, for step 3.
     2. From 1,000 documents on, further `views` of texts are tried, each beside those chosen before it: runs of
-       characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept. A view
-       that gains less than half of that in the first fold is not tried in the others.
+       characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept. On large
+       data a view that gains less than half of that in the first fold is not tried in the others.
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
        average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
@@ -266,7 +269,7 @@ class AutoModel(DecidedModel):
     def _try_views(self, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The models with further views that were scored in all folds, those that improve the metric with their `X`.
 
-        Each view is tried beside those kept before it, first in one fold.
+        Each view is tried beside those kept before it, where that is much work first in one fold.
         """
         offered, tried = documents.facts.get("views"), list[Scored]()
         n_documents = documents.X.shape[0]
@@ -276,12 +279,13 @@ class AutoModel(DecidedModel):
             return tried
         if offered.n_characters > min(MOST_CHARACTERS, MOST_VIEW_WORK / Y.shape[1]):
             return tried
+        is_much = offered.n_characters * Y.shape[1] > MUCH_VIEW_WORK
         for name in self.views:
             counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
             if counts is None:
                 continue
             model, wider = _with_view(best, counts, documents)
-            if self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:
+            if is_much and self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:
                 continue
             scored = _scored(model, rule, Y, wider)
             gained = _gain(scored) - _gain(best)

@@ -143,6 +143,6 @@ def leads_text(first: str, gaps: Mapping[str, Gap], digits: int = 2) -> str:
     """The leads of a method in words.
 
     >>> leads_text("SVM", {"NB": Gap(1.0, 0.5, 1.5)}, 1)
-    'SVM less NB +1.0 (+0.5 to +1.5).'
+    'SVM minus NB +1.0 (+0.5 to +1.5).'
     """
     return f"{first} minus " + ", ".join(f"{name} {gap.text(digits)}" for name, gap in gaps.items()) + "."
