@@ -6,7 +6,7 @@ python -m benchmarks.views                on the test splits, after all was chos
 Each cell trains the default for one metric on some training documents, drawn at random, and computes the metric on all
 documents of the measured split. `words` is the default without further views and stacks, `auto` the default with those
 that it chooses; behind it, its difference to words with a 95 % interval over resampled documents, and the CPU seconds
-of both. What was measured is kept in a file,
+of both. ``--encoder NAME`` adds the default with this encoder. What was measured is kept in a file,
 and a run goes on where the last one ended. The data: MANYLABEL_DATA.
 """
 
@@ -52,9 +52,11 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
+    parser.add_argument("--encoder", help="a folder, or a name that `manylabel encoder list` prints")
     parser.add_argument("--metrics", nargs="+", default=TARGET_METRICS)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     asked = parser.parse_args()
+    kinds = [*asked.kinds, *([] if asked.encoder is None else [asked.encoder])]
     kept = asked.output / ("views_held_out.jsonl" if asked.held_out else "views.jsonl")
     known = {(row["set"], row["size"], row["metric"]): row for row in read(kept)}
     for name in asked.sets:
@@ -65,25 +67,29 @@ def main() -> None:
                 if (name, size, metric) in known:
                     continue
                 row = {"set": name, "size": size, "metric": metric}
-                row["kinds"] = measured(drawn(whole, size, SEED), test, metric, asked.kinds)
+                row["kinds"] = measured(drawn(whole, size, SEED), test, metric, kinds)
                 known[name, size, metric] = row
                 with kept.open("a") as stream:
                     stream.write(json.dumps(row) + "\n")
                 print(json.dumps(row), file=sys.stderr, flush=True)
     for metric in asked.metrics:
         rows = [row for row in known.values() if row["metric"] == metric and row["set"] in asked.sets]
-        print(table(rows, asked.kinds))
+        print(table(rows, kinds))
 
 
 def measured(train: Corpus, test: Corpus, metric: str, kinds: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Figures, CPU seconds and chosen settings of each kind; of those behind words, the difference to them."""
+    """Figures, CPU seconds and chosen settings of each kind; of `auto` and encoders, the difference to words.
+
+    A kind that is not in `KINDS` is the default with this encoder.
+    """
     names = sorted({name for corpus in (train, test) for names in corpus.label_sets for name in names})
     Y_true = label_matrix(test.label_sets, names)
     rows: dict[str, dict[str, Any]] = {}
     base: DocumentStatistics | None = None
     for kind in kinds:
         began = time.process_time()
-        model = fit_corpus(train, Recipe.of(DEFAULT_METHOD, with_metric(KINDS[kind], metric)), seed=SEED, n_jobs=1)
+        recipe = Recipe.of(DEFAULT_METHOD, with_metric(KINDS.get(kind, {}), metric))
+        model = fit_corpus(train, recipe, seed=SEED, n_jobs=1, encoder=None if kind in KINDS else kind)
         seconds = time.process_time() - began
         found = document_statistics(Y_true, label_matrix(model.predict(documents_of(test)), names))
         base = found if kind == WORDS else base
@@ -93,7 +99,7 @@ def measured(train: Corpus, test: Corpus, metric: str, kinds: Sequence[str]) -> 
             "seconds": round(seconds, 1),
             "chosen": None if choice is None else choice["settings"],
         }
-        if base is not None and kind == AUTO:
+        if base is not None and (kind == AUTO or kind not in KINDS):
             gap = paired_difference(found, base, metric, seed=SEED)
             rows[kind]["gain"] = [gap.value, gap.low, gap.high]
     return rows
@@ -103,9 +109,11 @@ def table(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
     """Sets and sizes × kinds, in percent; micro / macro F1 of each."""
     if not rows:
         return ""
+    compared = [kind for kind in kinds if kind == AUTO or kind not in KINDS]
+    columns = [*kinds, *(f"difference of {kind}" for kind in compared), "CPU seconds: " + ", ".join([WORDS, *compared])]
     lines = [
-        f"| {rows[0]['metric']} (micro / macro F1) | documents | {' | '.join(kinds)} | difference | CPU seconds |",
-        "|---" * (len(kinds) + 4) + "|",
+        f"| {rows[0]['metric']} (micro / macro F1) | documents | {' | '.join(columns)} |",
+        "|---" * (len(columns) + 2) + "|",
     ]
     for row in rows:
         found = row["kinds"]
@@ -113,11 +121,12 @@ def table(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
             " / ".join(f"{100 * value:.1f}" for value in found[kind]["figures"].values()) if kind in found else "–"
             for kind in kinds
         ]
-        gain = found.get(AUTO, {}).get("gain")
-        times = [found[kind]["seconds"] for kind in (WORDS, AUTO) if kind in found]
-        gap = "–" if gain is None else f"{100 * gain[0]:+.1f} [{100 * gain[1]:+.1f}, {100 * gain[2]:+.1f}]"
-        seconds = " → ".join(f"{one:g}" for one in times)
-        lines.append(f"| {row['set']} | {row['size']:,} | {' | '.join(cells)} | {gap} | {seconds} |")
+        gains = [found[kind].get("gain") if kind in found else None for kind in compared]
+        cells += [
+            "–" if gain is None else "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * one for one in gain)) for gain in gains
+        ]
+        cells.append(", ".join(f"{found[kind]['seconds']:g}" for kind in (WORDS, *compared) if kind in found))
+        lines.append(f"| {row['set']} | {row['size']:,} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -111,7 +111,7 @@ class AutoModel(DecidedModel):
         C: float | None = None,
         views: Sequence[str] = (),
         stacked: bool = False,
-        most_work: float = 1e7,
+        most_work: float = 3e7,
         folds: int = 5,
         seed: int = 0,
         probabilities: Probabilities = None,
