@@ -25,7 +25,7 @@ from manylabel.models.value_counts import ValueTable
 from manylabel.scale.engine import Engine, Task
 from manylabel.scale.matrix import Matrix
 from manylabel.scale.selected import Selected, csr_arrays, csr_of
-from manylabel.scale.svm_blocks import fit_blocks
+from manylabel.scale.svm_blocks import check_loss, fit_blocks
 from manylabel.scale.tables import save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -231,6 +231,15 @@ def _kept(path: Path, arrays: Mapping[str, Any]) -> Path:
         save_arrays(part, arrays)
         part.replace(path)
     return path
+
+
+def check_model(model: MultiLabelModel) -> None:
+    """Raise an error for a model that cannot learn from documents on disk."""
+    inner = model.model if isinstance(model, WeightedMember) else model
+    if isinstance(inner, LinearSVM):
+        check_loss(inner)
+    elif not inner.is_additive:
+        raise _refusal(inner)
 
 
 def _refusal(model: MultiLabelModel) -> UnsupportedError:

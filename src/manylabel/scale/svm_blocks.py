@@ -59,15 +59,20 @@ def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
     return blocks
 
 
-def fit_blocks(
-    model: LinearSVM, selected: Selected, Y: Csr, wanted: Bools | None, engine: Engine, place: Path
-) -> LinearSVM:
-    """The model fitted to documents on disk: one task per block of labels."""
+def check_loss(model: LinearSVM) -> None:
+    """Raise an error for a loss that cannot be solved on some of the documents."""
     if model.loss == "logistic":
         raise UnsupportedError(
             "With the logistic loss every document decides about every label, so they must fit in memory. Use "
             "--set model.loss=squared_hinge, or raise --memory."
         )
+
+
+def fit_blocks(
+    model: LinearSVM, selected: Selected, Y: Csr, wanted: Bools | None, engine: Engine, place: Path
+) -> LinearSVM:
+    """The model fitted to documents on disk: one task per block of labels."""
+    check_loss(model)
     trained = Y if wanted is None else Y[wanted]
     counts = np.bincount(trained.indices, minlength=Y.shape[1]).astype(np.int64)
     blocks = label_blocks(counts, trained.shape[0])

@@ -30,7 +30,7 @@ from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
 from manylabel.scale.engine import Engine, Task, begin_work
-from manylabel.scale.fitting import ShardedOutOfFold
+from manylabel.scale.fitting import ShardedOutOfFold, check_model
 from manylabel.scale.matrix import Matrix, Part
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.tables import Tables, places
@@ -72,7 +72,7 @@ class ShardedTraining:
 
     def run(self) -> TextClassifier:
         """The fitted classifier."""
-        self._check()
+        check_recipe(self.recipe)
         if begin_work(self.folder, "training.json", self._description()):
             remark(f"The interrupted training in {self.folder} goes on.")
         settings = self.recipe.vectorizer_settings
@@ -146,21 +146,7 @@ class ShardedTraining:
     def _counts(self) -> Path:
         return self.folder / "counts"
 
-    # ---- what can be trained ----------------------------------------------------------------------------------------
-
-    def _check(self) -> None:
-        """Raise an error for settings that need all documents in memory."""
-        recipe = self.recipe
-        needs = {
-            "keyword rules": recipe.features.get("rules") is not None,
-            "selection of terms": bool(recipe.selection),
-            "hashed terms": recipe.features.get("n_hashes") is not None,
-        }
-        for what, is_set in needs.items():
-            if is_set:
-                raise UnsupportedError(
-                    f"Training with {what} needs all documents in memory. Leave it out, or raise --memory."
-                )
+    # ---- the model --------------------------------------------------------------------------------------------------
 
     def _model(
         self, recipe: Recipe, weighting: Weighting | None, whole: Tables, vectorizer: Vectorizer
@@ -288,6 +274,22 @@ class ShardedTraining:
                 "label_counts_": whole.label_documents,
             }
         )
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Raise an error for methods and settings that need all documents in memory."""
+    needs = {
+        "keyword rules": recipe.features.get("rules") is not None,
+        "an encoder": recipe.features.get("encoder") is not None,
+        "selection of terms": bool(recipe.selection),
+        "hashed terms": recipe.features.get("n_hashes") is not None,
+    }
+    for what, is_set in needs.items():
+        if is_set:
+            raise UnsupportedError(
+                f"Training with {what} needs all documents in memory. Leave it out, or raise --memory."
+            )
+    check_model(recipe.build().model)
 
 
 _OPEN: Mapping[str, Any] = {"tokens": "words", "stemmer": None, "markup": "keep"}
