@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load, read, write
 from manylabel.scale import costs, shards
-from manylabel.tasks import large
+from manylabel.tasks import large, large_audit
 
 SPLITS = ("train", "test")
 
@@ -124,7 +125,8 @@ def test_files_named_after_splits_are_evaluated_from_disk(
         (["train", "--method", "nb-binary", "--memory", "150MB"], "Training nb-binary from disk would take about"),
         (["compare", "--memory", "500MB"], "too few to compare anything on. Raise --memory."),
         (["tune", "--memory", "500MB"], "too few to compare anything on. Raise --memory."),
-        (["audit", "--memory", "500MB"], "manylabel audit reads all documents into memory"),
+        (["audit", "--memory", "150MB"], "The audit of letters.csv from disk would take about"),
+        (["audit", "--memory", "500MB", "--apply", "letters.csv"], "manylabel audit --apply reads all documents"),
         (["labels", "--model", "memory.manylabel", "--memory", "500MB"], "labels --model reads all documents"),
         (["evaluate", "--repeats", "2", "--memory", "500MB"], "evaluate --repeats reads all documents into memory"),
         (["evaluate", "--memory", "500MB", "--report", "x.html"], "--report and --tables: all documents must be in"),
@@ -208,6 +210,37 @@ def test_a_search_of_a_sample_trains_from_disk_on_all_documents(
     assert 50 <= int(found.partition(" of 120 documents, because")[0]) < 120
     assert "The model, trained on 120 documents, is in tuned.manylabel." in page
     assert TextClassifier.load("tuned.manylabel").n_documents_ == 120
+
+
+def test_an_audit_from_disk_finds_what_one_in_memory_finds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(large_audit, "label_ranges", lambda sizes, _: [(0, 3), (3, 4), (4, len(sizes))])
+    random = np.random.default_rng(0)
+    Y = random.random((240, 6)) < 0.3
+    words = [[f"topic{label}" for label in np.flatnonzero(row).tolist() for _ in range(3)] for row in Y]
+    texts = [" ".join([*own, *(f"other{n}" for n in random.integers(0, 40, 15).tolist())]) for own in words]
+    wrong = Y ^ (random.random(Y.shape) < 0.03)
+    rows = [
+        {"id": f"d{n}", "text": text, "labels": [f"label{k}" for k in np.flatnonzero(wrong[n]).tolist()]}
+        for n, text in enumerate(texts)
+    ]
+    Path("wrong.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["audit", "wrong.jsonl", "--jobs", "1", "--json"]
+    found = []
+    for memory in ("8GB", "500MB"):
+        assert run([*arguments, "--memory", memory]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    whole, disk = found
+    assert len(whole["doubted"]) == len(disk["doubted"]) == disk["n_doubted"] > 20
+    for one, other in zip(whole["doubted"], disk["doubted"], strict=True):
+        assert {**one, "probability": 0, "evidence": 0} == {**other, "probability": 0, "evidence": 0}
+        assert one["probability"] == pytest.approx(other["probability"], abs=0.002)
+        assert [term for term, _ in one["evidence"]] == [term for term, _ in other["evidence"]]
+    for name in ("data", "documents", "labels", "assignments", "judged_labels", "unexplained", "alike"):
+        assert whole[name] == disk[name]
+    assert (whole["not_looked_for"], len(disk["not_looked_for"])) == ([], 2)
 
 
 def test_a_model_that_takes_more_memory_does_not_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,6 +58,17 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """The documents of a corpus on disk, counted and numbered."""
+
+    vectorizer: Vectorizer
+    documents: ShardedOutOfFold
+    """X on disk, and how models are fitted to some of its rows."""
+    Y: Csr
+    labels: list[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ShardedTraining:
     """The settings of one training, and where it keeps its work: the same settings go on with it."""
 
@@ -72,20 +83,43 @@ class ShardedTraining:
 
     def run(self) -> TextClassifier:
         """The fitted classifier."""
+        reading, whole, parts = self._read()
+        recipe = self._for_one_label(whole)
+        learned, held_out = self._hold_out(recipe, whole, parts)
+        opened = self._opened(recipe, reading, learned, parts)
+        vectorizer, weighting, documents = opened.vectorizer, opened.documents.weighting, opened.documents
+        unseen: list[tuple[Csr, Csr]] = []
+        decided = self._model(recipe, weighting, learned, vectorizer)
+        fitted_weighting = documents.learn_weighting(weighting, None)
+        settings = self.recipe.vectorizer_settings
+        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
+        state = {"vectorizer_": vectorizer, "weighting_": fitted_weighting, "selector_": None, "keywords_": None}
+        features.restore({**state, "n_columns_": None, "kept_": None})
+        others = None if held_out is None else held_out.read(vectorizer, fitted_weighting)
+        decided.fit_documents(documents, opened.Y, lambda *both: unseen.append(both), others)
+        return self._classifier(recipe, features, decided, whole, unseen)
+
+    def open(self) -> Opened:
+        """All documents as the method of the recipe reads them, without a model."""
+        reading, whole, parts = self._read()
+        return self._opened(self.recipe, reading, whole, parts)
+
+    def _read(self) -> tuple[Mapping[str, Any], Tables, list[Part]]:
+        """What was chosen by the texts, the merged tables, and the parts of the matrix."""
         check_recipe(self.recipe)
         if begin_work(self.folder, "training.json", self._description()):
             remark(f"The interrupted training in {self.folder} goes on.")
         settings = self.recipe.vectorizer_settings
         reading = self._chosen(settings)
-        whole, parts = self._count({**settings, **reading})
-        recipe = self._for_one_label(whole)
-        learned, held_out = self._hold_out(recipe, whole, parts)
-        vectorizer = self._vocabulary(settings, reading, learned)
+        return reading, *self._count({**settings, **reading})
+
+    def _opened(self, recipe: Recipe, reading: Mapping[str, Any], whole: Tables, parts: list[Part]) -> Opened:
+        """The documents with the terms and labels of the tables."""
+        vectorizer = self._vocabulary(self.recipe.vectorizer_settings, reading, whole)
         matrix = Matrix(tuple(parts), len(vectorizer.terms_), len(whole.labels))
         with stage("Numbering terms"):
             matrix.number(vectorizer.terms_, whole.labels)
             Y = matrix.Y()
-        weighting = Weighting(**recipe.weighting) if recipe.weighting else None
         documents = ShardedOutOfFold(
             matrix,  # type: ignore[arg-type]
             {},
@@ -95,19 +129,11 @@ class ShardedTraining:
             most_scores=table_bytes(self.memory, 8 * MOST_SCORES) // 8,
             engine=self.engine,
             folder=self.folder / "fits",
-            weighting=weighting,
+            weighting=Weighting(**recipe.weighting) if recipe.weighting else None,
             frequency=vectorizer.document_frequency_,
         )
         documents.folder.mkdir(exist_ok=True)
-        unseen: list[tuple[Csr, Csr]] = []
-        decided = self._model(recipe, weighting, learned, vectorizer)
-        fitted_weighting = None if weighting is None else documents.learn_weighting(weighting, None)
-        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
-        state = {"vectorizer_": vectorizer, "weighting_": fitted_weighting, "selector_": None, "keywords_": None}
-        features.restore({**state, "n_columns_": None, "kept_": None})
-        others = None if held_out is None else held_out.read(vectorizer, fitted_weighting)
-        decided.fit_documents(documents, Y, lambda *both: unseen.append(both), others)
-        return self._classifier(recipe, features, decided, whole, unseen)
+        return Opened(vectorizer, documents, Y, whole.labels)
 
     def _hold_out(self, recipe: Recipe, whole: Tables, parts: list[Part]) -> tuple[Tables, HeldOut | None]:
         """The tables to learn from, and the documents that the rule of a guarantee holds out.

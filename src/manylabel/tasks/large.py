@@ -76,20 +76,27 @@ def _is_dense(file: Path) -> bool:
     return is_packed(file) or suffix_of(file) in (".parquet", ".pq")
 
 
-def check_training(corpus: ShardedCorpus, recipe: Recipe, memory: str | int | None) -> Estimate:
-    """Report what a training from disk takes; raise an error where that is more than the memory it may take."""
+FEWER_TERMS = "raise --memory, or have fewer terms: single words, not pairs; --set features.min_df=5."
+
+
+def check_training(
+    corpus: ShardedCorpus,
+    recipe: Recipe,
+    memory: str | int | None,
+    what: str | None = None,
+    remedy: str = FEWER_TERMS,
+) -> Estimate:
+    """Report what a training from disk takes; raise an error where that is more than the memory it may take.
+
+    `what` takes the memory (default: training the method), `remedy` is what to do instead.
+    """
     terms = {name: value for name, value in recipe.vectorizer_settings.items() if name not in (*PRUNING, "fields")}
     needed = estimate(Extent.of_corpus(corpus, terms), recipe, slow=slowness(), memory=memory)
     remark(
         f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
         f"{needed.disk / 1e6:,.0f} MB of disk."
     )
-    check_memory(
-        needed.memory,
-        memory,
-        f"Training {recipe.method} from disk",
-        "raise --memory, or have fewer terms: single words, not pairs; --set features.min_df=5.",
-    )
+    check_memory(needed.memory, memory, what or f"Training {recipe.method} from disk", remedy)
     return needed
 
 
@@ -105,6 +112,18 @@ def check_all_in_memory(source: Source, memory: str | int | None, command: str) 
             f"manylabel {command} reads all documents into memory. With {source.data} it",
             "raise --memory, or give fewer documents. `train`, `predict` and `evaluate` read from disk.",
         )
+
+
+def fits_in_memory(source: Source, memory: str | int | None, kept: float = 1.0) -> bool:
+    """Whether a command reads all documents into memory: they fit, and are no list of files.
+
+    `kept` is how many trainings keep their documents and tables at a time.
+    """
+    if not is_large(source, memory):
+        return True
+    files = shard_files(source.data)
+    is_list = len(files) > 1 and files == shard_files(source.data, "test")
+    return not is_list and memory_of_all(text_bytes(files), kept) <= most_memory(memory)
 
 
 def check_prediction(model: Path, memory: str | int | None) -> None:

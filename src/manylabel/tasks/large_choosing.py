@@ -17,7 +17,7 @@ from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import Expected, TestFigure, TuningRecord
-from manylabel.scale.costs import memory_of_all, text_in_memory
+from manylabel.scale.costs import text_in_memory
 from manylabel.scale.sample import Sample, draw_sample
 from manylabel.scale.shards import ShardedCorpus, shard_files
 from manylabel.scale.training import ShardedTraining, check_recipe
@@ -28,10 +28,9 @@ from manylabel.tasks.corpora import Source
 from manylabel.tasks.large import (
     check_training,
     engine_or_local,
-    is_large,
+    fits_in_memory,
     most_memory,
     sharded,
-    text_bytes,
     work_folder,
 )
 from manylabel.tasks.large_evaluation import LabelledShards, read_splits
@@ -119,7 +118,7 @@ def compare(
     """Compare methods as `manylabel.tasks.compare.compare` does, with its `options`; on a sample where all documents
     would take more memory than they may.
     """
-    if fits_in_memory(source, memory):
+    if fits_in_memory(source, memory, TRAININGS_KEPT):
         return in_memory.compare(source, model, test=test, memory=memory, **options)
     began = time.perf_counter()
     checked = {name: options[name] for name in ("metric", "folds", "repeats", "methods") if name in options}
@@ -151,22 +150,13 @@ def tune(
     """
     settings: dict[str, Any] = {"method": method, "metric": metric, "trials": trials, "folds": folds}
     settings |= {"budget": budget, "overrides": overrides}
-    if fits_in_memory(source, memory):
+    if fits_in_memory(source, memory, TRAININGS_KEPT):
         return search.tune(source, model, split=split, seed=seed, n_jobs=n_jobs, memory=memory, **settings)
     began = time.perf_counter()
     search.check_search(method, metric, trials, folds, overrides)
     documents = sampled_documents(source, split, seed=seed, n_jobs=n_jobs, memory=memory)
     found = search.tune_documents(documents, model, began=began, **settings)
     return replace(found, skipped=[str(problem) for problem in documents.sample.skipped])
-
-
-def fits_in_memory(source: Source, memory: str | int | None) -> bool:
-    """Whether `compare` and `tune` read all documents into memory: they fit, and are no list of files."""
-    if not is_large(source, memory):
-        return True
-    files = shard_files(source.data)
-    is_list = len(files) > 1 and files == shard_files(source.data, "test")
-    return not is_list and memory_of_all(text_bytes(files), TRAININGS_KEPT) <= most_memory(memory)
 
 
 def sampled_documents(
