@@ -11,7 +11,7 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load, read, write
-from manylabel.scale import costs, shards
+from manylabel.scale import costs, memory_guard, shards
 from manylabel.tasks import large, large_audit
 
 SPLITS = ("train", "test")
@@ -241,6 +241,25 @@ def test_an_audit_from_disk_finds_what_one_in_memory_finds(
     for name in ("data", "documents", "labels", "assignments", "judged_labels", "unexplained", "alike"):
         assert whole[name] == disk[name]
     assert (whole["not_looked_for"], len(disk["not_looked_for"])) == ([], 2)
+
+
+def test_a_training_that_takes_too_much_memory_ends_and_goes_on_with_more(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, work = tmp_path / "m.manylabel", tmp_path / "m.manylabel.work"
+    arguments = ["train", str(folder / "letters.csv"), "--model", str(model), "--method", "nb-binary", "--split", "all"]
+    with monkeypatch.context() as patch:
+        patch.setattr(memory_guard, "INTERVAL", 0.001)
+        patch.setattr(memory_guard, "FIXED_MEMORY", 1e12)  # nothing was held before
+        patch.setattr(memory_guard, "resident_bytes", lambda: 6e8 if (work / "tables").exists() else 5e8)
+        assert run([*arguments, "--memory", "500MB", "--jobs", "1"]) == 2
+    message = capsys.readouterr().err
+    assert "The work took 572 MB of memory, more than the 500 MB that --memory allows" in message
+    assert str(work) in message
+    assert not model.exists()
+    assert run([*arguments, "--memory", "700MB", "--jobs", "1"]) == 0
+    assert "The interrupted training" in capsys.readouterr().err
+    assert model.read_bytes() == (folder / "disk.manylabel").read_bytes()
 
 
 def test_a_model_that_takes_more_memory_does_not_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,7 +199,11 @@ class ShardedTraining:
     # ---- work on disk -----------------------------------------------------------------------------------------------
 
     def _description(self) -> dict[str, Any]:
-        """Everything that the work in the folder depends on."""
+        """Everything that the work in the folder depends on.
+
+        How much memory there is, on which depends how many scores rules learn from, is not among it: what is computed
+        from these scores is not kept.
+        """
         return {
             "version": __version__,
             "files": self.corpus.files(),
@@ -207,7 +211,6 @@ class ShardedTraining:
             "recipe": self.recipe.as_dict(),
             "seed": self.seed,
             "single_label": self.single_label,
-            "scores": table_bytes(self.memory, 8 * MOST_SCORES),
         }
 
     def _chosen(self, settings: Mapping[str, Any]) -> dict[str, Any]:

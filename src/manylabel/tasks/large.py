@@ -30,6 +30,7 @@ from manylabel.scale.costs import FIXED_MEMORY, Estimate, estimate, memory_of_al
 from manylabel.scale.dask_engine import DaskEngine
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, begin_work
 from manylabel.scale.extents import UNPACKED, Extent
+from manylabel.scale.memory_guard import limited_memory
 from manylabel.scale.predictions import BY_RULE, Asked, label_document, predict_shards, read_predictions
 from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, is_pattern, shard_files
 from manylabel.scale.training import ShardedTraining, check_recipe
@@ -248,7 +249,8 @@ def _train_from_disk(
         f"{folder} until the model is written."
     )
     check_training(corpus, recipe, memory)
-    with engine_or_local(engine, n_jobs, memory) as running:
+    remedy = f"Raise --memory: the same command then goes on with what was computed, which is in {folder}."
+    with limited_memory(memory, remedy), engine_or_local(engine, n_jobs, memory) as running:
         training = ShardedTraining(corpus, recipe, folder.absolute(), running, single_label, seed, n_jobs, memory)
         classifier = training.run()
     facts: dict[str, Any] = {

@@ -32,7 +32,9 @@ from manylabel.insight.label_evidence import Bools, Regression
 from manylabel.memory import table_bytes
 from manylabel.models.base import MultiLabelModel, row_batches
 from manylabel.progress import remark, stage, track
+from manylabel.recipe import Recipe
 from manylabel.reports.audit_records import AuditRecord, DoubtedLabel
+from manylabel.scale.memory_guard import limited_memory
 from manylabel.scale.shards import ShardedCorpus, shard_files
 from manylabel.scale.training import Opened, ShardedTraining
 from manylabel.tasks import audit as in_memory
@@ -68,6 +70,19 @@ def audit(
     corpus, recipe = _documents(source, split), judging_recipe()
     remark(f"{source.data} is audited from disk, in {counted(len(corpus.shards), 'shard')}.")
     check_training(corpus, recipe, memory, f"The audit of {source.data} from disk", "raise --memory.")
+    with limited_memory(memory, "Raise --memory."):
+        return _from_disk(corpus, recipe, source, most, seed, n_jobs, memory)
+
+
+def _from_disk(
+    corpus: ShardedCorpus,
+    recipe: Recipe,
+    source: Source,
+    most: int,
+    seed: int,
+    n_jobs: int | None,
+    memory: str | int | None,
+) -> Audited:
     with engine_or_local(None, n_jobs, memory) as engine, TemporaryDirectory(prefix="manylabel-") as folder:
         training = ShardedTraining(corpus, recipe, Path(folder) / "work", engine, None, seed, n_jobs, memory)
         opened = training.open()

@@ -18,6 +18,7 @@ from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import Expected, TestFigure, TuningRecord
 from manylabel.scale.costs import text_in_memory
+from manylabel.scale.memory_guard import limited_memory
 from manylabel.scale.sample import Sample, draw_sample
 from manylabel.scale.shards import ShardedCorpus, shard_files
 from manylabel.scale.training import ShardedTraining, check_recipe
@@ -79,6 +80,7 @@ class SampledDocuments(DocumentsInMemory):
             why = f"because it cannot be trained on all of them: {str(error).rstrip('.')}"
         except _TooLongError as error:
             why = f"because of the budget: {error}"
+        shutil.rmtree(work_folder(model), ignore_errors=True)
         remark(f"{recipe.method} is trained on the sample, {why}.")
         if left is not None:
             left = replace(left, seconds=left.seconds - (time.perf_counter() - began))
@@ -91,7 +93,8 @@ class SampledDocuments(DocumentsInMemory):
         if left is not None and seconds > left.seconds:
             raise _TooLongError(f"training from disk takes about {seconds:,.0f} s, and {left.seconds:,.0f} s were left")
         folder = work_folder(model)
-        with engine_or_local(None, self.n_jobs, self.memory) as engine:
+        remedy = "Raise --memory."
+        with limited_memory(self.memory, remedy), engine_or_local(None, self.n_jobs, self.memory) as engine:
             training = ShardedTraining(
                 self.corpus, recipe, folder.absolute(), engine, None, self.seed, self.n_jobs, self.memory
             )
