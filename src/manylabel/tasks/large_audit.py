@@ -48,7 +48,7 @@ NOT_LOOKED_FOR = ("near-duplicates with different labels", "labels that may be t
 BATCH_BYTES = 6 << 20
 """Working memory of a batch of scores: about 260,000 scores at a time, which at first all wait to be compared."""
 JUDGING = 1.5
-"""The memory of an audit divided by that of training the same SVMs. Measured: 953 MB where 660 were estimated, with
+"""The memory of an audit divided by that of training the same SVMs. Measured: 958 MB where 660 were estimated, with
 100,000 documents and 1,000 labels, in an earlier version that kept more copies of the weights."""
 VIEW_BYTES = 14 * 8
 """Bytes of the evidence of a cell."""
