@@ -34,9 +34,10 @@ from manylabel.deadline import seconds_of
 from manylabel.exceptions import ManylabelError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe, with_metric
-from manylabel.tasks.compare import compare_splits
+from manylabel.tasks.compare import compare_documents
 from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
 from manylabel.tasks.models import fit_corpus
+from manylabel.tasks.winner import DocumentsInMemory
 
 SETS = ("townhall", "medical", "enron", "hallmarks", "rcv1-1", "goemotions", "bibtex", "reuters21578", "debtags")
 METHODS = (
@@ -145,7 +146,8 @@ def cell(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.
 
 def comparison(train: Corpus, test: Corpus, method: str, metric: str, asked: argparse.Namespace) -> dict[str, Any]:
     """What the winner of a comparison reached, and which pipeline that was."""
-    found = compare_splits(train, test, metric=metric, budget=seconds_of(asked.budget), seed=SEED, n_jobs=asked.jobs)
+    documents = DocumentsInMemory(train, test, seed=SEED, n_jobs=asked.jobs)
+    found = compare_documents(documents, metric=metric, budget=seconds_of(asked.budget))
     winner = found.board.winner.option.name
     assert found.test is not None
     return {"value": found.test.value, "seconds": round(found.seconds["all"], 1), "winner": winner}

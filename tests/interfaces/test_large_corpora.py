@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load, read, write
-from manylabel.scale import costs, shards
+from manylabel.scale import costs, memory_guard, shards
+from manylabel.tasks import large, large_audit
 
 SPLITS = ("train", "test")
 
@@ -20,6 +22,7 @@ def small_shards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "SHARD_BYTES", 20_000)
         patch.setattr(costs, "IN_MEMORY", 50_000)  # forty letters take more than 500 MB, all of them less than 8 GB
+        patch.setattr(large, "slowness", lambda: 1.0)  # measuring it takes longer than these trainings
         yield
 
 
@@ -120,9 +123,10 @@ def test_files_named_after_splits_are_evaluated_from_disk(
     ("arguments", "message"),
     [
         (["train", "--method", "nb-binary", "--memory", "150MB"], "Training nb-binary from disk would take about"),
-        (["compare", "--memory", "500MB"], "manylabel compare reads all documents into memory"),
-        (["tune", "--memory", "500MB"], "manylabel tune reads all documents into memory"),
-        (["audit", "--memory", "500MB"], "manylabel audit reads all documents into memory"),
+        (["compare", "--memory", "500MB"], "too few to compare anything on. Raise --memory."),
+        (["tune", "--memory", "500MB"], "too few to compare anything on. Raise --memory."),
+        (["audit", "--memory", "150MB"], "The audit of letters.csv from disk would take about"),
+        (["audit", "--memory", "500MB", "--apply", "letters.csv"], "manylabel audit --apply reads all documents"),
         (["labels", "--model", "memory.manylabel", "--memory", "500MB"], "labels --model reads all documents"),
         (["evaluate", "--repeats", "2", "--memory", "500MB"], "evaluate --repeats reads all documents into memory"),
         (["evaluate", "--memory", "500MB", "--report", "x.html"], "--report and --tables: all documents must be in"),
@@ -139,6 +143,123 @@ def test_what_would_take_more_memory_does_not_start(
     monkeypatch.chdir(folder)
     assert run([arguments[0], "letters.csv", *arguments[1:]]) == 2
     assert message in capsys.readouterr().err
+
+
+QUICK = ["--folds", "2", "--jobs", "1"]
+
+
+def test_a_comparison_of_a_sample_trains_the_winner_from_disk_on_all_documents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    arguments = ["compare", "both.csv", "--method", "nb-binary", *QUICK, "--memory", "3GB", "--budget", "10m"]
+    written = ["--report", "sample.html", "--csv", "sample.csv", "--latex", "sample.tex"]
+    assert run([*arguments, "--model", "best.manylabel", *written]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    found = page.partition("The figures are those of a random sample of ")[2]
+    drawn = int(found.partition(" of 90 documents, because all would take more than --memory.")[0])
+    assert 50 <= drawn < 90
+    assert f"; {drawn} of them compared;" in page
+    assert "The model, trained on 90 documents, is in best.manylabel." in page
+    assert not Path("best.manylabel.work").exists()
+    assert f"a random sample of {drawn} of 90 documents" in " ".join(Path("sample.html").read_text().split())
+    assert f"(a random sample of {drawn} of 90 documents" in Path("sample.tex").read_text()
+    assert Path("sample.csv").read_text().splitlines()[1].endswith(f",90,{drawn}")
+    # The winner is the model that `train` makes of all documents, and is measured on the 30 test documents.
+    best = TextClassifier.load("best.manylabel")
+    train = read("both.csv").corpus.split("train")
+    texts = read("new.csv").corpus.texts
+    whole = TextClassifier.from_recipe(best.recipe).fit(train.texts, train.label_sets)
+    assert best.n_documents_ == 90
+    assert best.predict(texts) == whole.predict(texts)
+    assert "On the test split (30 documents, used only here)" in page
+
+
+def test_a_winner_that_needs_all_documents_is_trained_on_the_sample(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    arguments = ["compare", "letters.csv", "--method", "knn", *QUICK, "--memory", "3GB", "--budget", "10m"]
+    assert run([*arguments, "--model", "knn.manylabel", "--test", "new.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["documents"], found["test"]["documents"]) == (120, 40)
+    assert 50 <= found["in_memory"] == found["compared"] == found["trained"] < 120
+    assert "because it cannot be trained on all of them: Training with selection of terms" in found["why_not_all"]
+    assert TextClassifier.load("knn.manylabel").n_documents_ == found["trained"]
+
+
+def test_a_budget_that_is_too_short_for_a_training_from_disk_is_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(costs, "START", 1e6)
+    arguments = ["compare", "letters.csv", "--method", "nb-binary", *QUICK, "--memory", "3GB", "--budget", "10m"]
+    assert run([*arguments, "--model", "short.manylabel"]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert "of 120 documents because of the budget: training from disk takes about" in page
+
+
+def test_a_search_of_a_sample_trains_from_disk_on_all_documents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    arguments = ["tune", "letters.csv", "--method", "nb-app", "--trials", "2", *QUICK, "--memory", "3GB"]
+    assert run([*arguments, "--model", "tuned.manylabel"]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    found = page.partition("The figures are those of a random sample of ")[2]
+    assert 50 <= int(found.partition(" of 120 documents, because")[0]) < 120
+    assert "The model, trained on 120 documents, is in tuned.manylabel." in page
+    assert TextClassifier.load("tuned.manylabel").n_documents_ == 120
+
+
+def test_an_audit_from_disk_finds_what_one_in_memory_finds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(large_audit, "label_ranges", lambda sizes, _: [(0, 3), (3, 4), (4, len(sizes))])
+    random = np.random.default_rng(0)
+    Y = random.random((240, 6)) < 0.3
+    words = [[f"topic{label}" for label in np.flatnonzero(row).tolist() for _ in range(3)] for row in Y]
+    texts = [" ".join([*own, *(f"other{n}" for n in random.integers(0, 40, 15).tolist())]) for own in words]
+    wrong = Y ^ (random.random(Y.shape) < 0.03)
+    rows = [
+        {"id": f"d{n}", "text": text, "labels": [f"label{k}" for k in np.flatnonzero(wrong[n]).tolist()]}
+        for n, text in enumerate(texts)
+    ]
+    Path("wrong.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["audit", "wrong.jsonl", "--jobs", "1", "--json"]
+    found = []
+    for memory in ("8GB", "500MB"):
+        assert run([*arguments, "--memory", memory]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    whole, disk = found
+    assert len(whole["doubted"]) == len(disk["doubted"]) == disk["n_doubted"] > 20
+    for one, other in zip(whole["doubted"], disk["doubted"], strict=True):
+        assert {**one, "probability": 0, "evidence": 0} == {**other, "probability": 0, "evidence": 0}
+        assert one["probability"] == pytest.approx(other["probability"], abs=0.002)
+        assert [term for term, _ in one["evidence"]] == [term for term, _ in other["evidence"]]
+    for name in ("data", "documents", "labels", "assignments", "judged_labels", "unexplained", "alike"):
+        assert whole[name] == disk[name]
+    assert (whole["not_looked_for"], len(disk["not_looked_for"])) == ([], 2)
+
+
+def test_a_training_that_takes_too_much_memory_ends_and_goes_on_with_more(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, work = tmp_path / "m.manylabel", tmp_path / "m.manylabel.work"
+    arguments = ["train", str(folder / "letters.csv"), "--model", str(model), "--method", "nb-binary", "--split", "all"]
+    with monkeypatch.context() as patch:
+        patch.setattr(memory_guard, "INTERVAL", 0.001)
+        patch.setattr(memory_guard, "FIXED_MEMORY", 1e12)  # nothing was held before
+        patch.setattr(memory_guard, "resident_bytes", lambda: 6e8 if (work / "tables").exists() else 5e8)
+        assert run([*arguments, "--memory", "500MB", "--jobs", "1"]) == 2
+    message = capsys.readouterr().err
+    assert "The work took 572 MB of memory, more than the 500 MB that --memory allows" in message
+    assert str(work) in message
+    assert not model.exists()
+    assert run([*arguments, "--memory", "700MB", "--jobs", "1"]) == 0
+    assert "The interrupted training" in capsys.readouterr().err
+    assert model.read_bytes() == (folder / "disk.manylabel").read_bytes()
 
 
 def test_a_model_that_takes_more_memory_does_not_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,9 @@ def test_documents_that_no_label_explains_are_shown() -> None:
     shown = render_text(audit_page(record, 20))
     assert "2 documents that no label explains" in shown
     assert "17, 21" in shown
+    assert "read from disk" not in shown
+    shown = render_text(audit_page(replace(record, not_looked_for=("copies", "twins")), 20))
+    assert "The documents were read from disk, so copies and twins were not looked for." in shown
 
 
 def decisions(*lines: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Estimates before a training from disk: how much there is of a corpus, and what grows with it."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,21 @@ def test_estimates_grow_with_documents_and_labels(method: str) -> None:
     assert 1.2 < longer.seconds / first.seconds < 2.1
     assert longer.read > first.read
     assert longer.memory > first.memory
+
+
+def test_word_pairs_take_more_memory_than_words(tmp_path: Path) -> None:
+    """Fewer words than pairs of them: 3,000 documents of about 20 of 1,500 words, most pairs of which occur once."""
+    synthesize(tmp_path / "a.jsonl", Size(documents=3000, labels=60, terms=1500, mean_length=20))
+    corpus = ShardedCorpus.of(tmp_path / "a.jsonl")
+    words, pairs = (Extent.of_corpus(corpus, {"ngram_range": (1, most)}) for most in (1, 2))
+    counted = {pair for batch in corpus.batches(corpus.shards[0]) for text in batch.texts for pair in _pairs(str(text))}
+    assert pairs.terms - words.terms == len(counted)
+    recipe = Recipe.of("nb-binary")
+    assert estimate(pairs, recipe).memory > estimate(words, recipe).memory
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    return list(pairwise(text.replace(".", "").split()))
 
 
 def test_a_comparison_takes_more_memory_than_a_training() -> None:

@@ -20,7 +20,7 @@ from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.progress import figures_to
 from manylabel.reports.compare_page import compare_page
-from manylabel.tasks import compare as compare_module
+from manylabel.tasks import winner as winner_module
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.models import fit_corpus
@@ -142,8 +142,8 @@ def test_the_winner_is_trained_again_while_there_is_time_for_more(
             raise OutOfTime
         return fit_corpus(corpus, *arguments, **options)
 
-    monkeypatch.setattr(compare_module, "documents_in_time", lambda *_: next(plans))
-    monkeypatch.setattr(compare_module, "fit_corpus", fit_some)
+    monkeypatch.setattr(winner_module, "documents_in_time", lambda *_: next(plans))
+    monkeypatch.setattr(winner_module, "fit_corpus", fit_some)
     found = compare(Source("townhall"), tmp_path / "m", methods=["nb-binary"], budget=60.0, folds=2, n_jobs=1).record
     assert len(sizes) == 3
     assert found.trained == sizes[1] < sizes[2] == 415
@@ -162,7 +162,7 @@ def test_a_comparison_without_time_to_train_the_winner_has_no_model(
     def too_long(*_: object, **__: object) -> None:
         raise OutOfTime
 
-    monkeypatch.setattr("manylabel.tasks.compare.fit_corpus", too_long)
+    monkeypatch.setattr("manylabel.tasks.winner.fit_corpus", too_long)
     found = compare(Source("townhall"), tmp_path / "m.manylabel", methods=["nb-binary"], budget=60.0, n_jobs=1).record
     assert (found.trained, found.model, found.test) == (0, None, None)
     assert not (tmp_path / "m.manylabel").exists()

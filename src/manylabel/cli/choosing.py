@@ -74,13 +74,14 @@ def compare(
 
     Methods, features and decision rules are cross-validated on the training split. The winner is trained on all of it,
     saved, and measured once on the test split, if there is one. `manylabel train --recipe` takes the recipe that is
-    printed.
+    printed. Where all documents would take more than --memory, methods are compared on a random sample, and the winner
+    is trained from disk on all documents if its method and the budget allow it.
     """
     from manylabel.data.atomic import check_targets
     from manylabel.deadline import seconds_of
     from manylabel.reports.compare_page import compare_page, over_data_sets_page
-    from manylabel.tasks.compare import compare as task
-    from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory, check_data
+    from manylabel.tasks.large import check_data
+    from manylabel.tasks.large_choosing import compare as task
     from manylabel.tasks.model_facts import check_own_model
 
     named = _named_methods(method, methods)
@@ -91,8 +92,6 @@ def compare(
         check_own_model(target, "compare")
     sources = [reading.source(name) for name in data]
     check_data(sources)
-    for source in sources:
-        check_all_in_memory(source, memory, "compare", TRAININGS_KEPT)
     found = []
     for source, target in zip(sources, targets, strict=True):
         with progress():
@@ -192,15 +191,15 @@ def tune(
     """Search the settings of a method, and train with the best where they are significantly better than its own.
 
     Many settings are tried on few documents, the best third of them on more, the last ones on all folds. Settings made
-    by --set are not searched. Only the training split is used; measure the model with `manylabel evaluate`.
+    by --set are not searched. Only the training split is used; measure the model with `manylabel evaluate`. Where all
+    documents would take more than --memory, settings are searched on a random sample.
     """
     from manylabel.catalog import DEFAULT_METHOD
     from manylabel.data.atomic import check_target
     from manylabel.deadline import seconds_of
     from manylabel.reports.tune_page import tune_page
-    from manylabel.tasks.large import TRAININGS_KEPT, check_all_in_memory
+    from manylabel.tasks.large_choosing import tune as task
     from manylabel.tasks.model_facts import check_own_model
-    from manylabel.tasks.tune import tune as task
 
     source = reading.source(data)
     seconds = None if budget is None else seconds_of(budget)
@@ -208,7 +207,6 @@ def tune(
     check_target(target, [data])
     check_own_model(target, "tune")
     with progress():
-        check_all_in_memory(source, memory, "tune", TRAININGS_KEPT)
         tuned = task(
             source,
             target,

@@ -88,22 +88,21 @@ def audit(
 ) -> None:
     """Find labels that are probably missing or wrong, copies with different labels, and labels that may be one.
 
-    The input is never changed.
+    The input is never changed. Documents that would take more than --memory are read from disk; copies, and labels that
+    may be two, are then not looked for.
     """
     from manylabel.data.atomic import check_targets
     from manylabel.reports.audit_page import audit_page
     from manylabel.reports.page import skipped_notes
-    from manylabel.tasks.audit import audit as task
-    from manylabel.tasks.large import check_all_in_memory
+    from manylabel.tasks.large_audit import audit as task
 
     if data is None or revert is not None or apply is not None:
-        _correct(data, apply, output, revert, reading, json)
+        _correct(data, apply, output, revert, reading, memory, json)
         return
     check_targets([report], [data])
     source = reading.source(data)
     with progress():
-        check_all_in_memory(source, memory, "audit")
-        found = task(source, split=split, most=max(rows, LISTED), seed=seed, n_jobs=jobs)
+        found = task(source, split=split, most=max(rows, LISTED), seed=seed, n_jobs=jobs, memory=memory)
     if report is not None:
         write_report(report, f"Audit of {found.record.data}", audit_page(found.record, None), found.as_dict())
     if json:
@@ -113,13 +112,20 @@ def audit(
 
 
 def _correct(
-    data: str | None, apply: Path | None, output: Path | None, revert: Path | None, reading: o.DataOptions, json: bool
+    data: str | None,
+    apply: Path | None,
+    output: Path | None,
+    revert: Path | None,
+    reading: o.DataOptions,
+    memory: str | None,
+    json: bool,
 ) -> None:
     """Apply decisions to a copy of the data, or undo that."""
     from manylabel.exceptions import ParameterError
     from manylabel.reports.page import Note
     from manylabel.tasks.corrections import apply_decisions, default_corrected
     from manylabel.tasks.corrections import revert as undo
+    from manylabel.tasks.large import check_all_in_memory
 
     if revert is not None:
         restored = undo(revert)
@@ -128,7 +134,9 @@ def _correct(
     if data is None or apply is None:
         raise ParameterError("Name the data to audit, or the record to undo: --revert FILE.")
     target = output or default_corrected(Path(data))
-    done = apply_decisions(reading.source(data), apply, target, Path(f"{target}.record.jsonl"))
+    source = reading.source(data)
+    check_all_in_memory(source, memory, "audit --apply")
+    done = apply_decisions(source, apply, target, Path(f"{target}.record.jsonl"))
     show_json(done.as_dict()) if json else show([Note(done.text)])
 
 

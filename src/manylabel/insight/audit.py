@@ -18,6 +18,7 @@ be estimated from scores, and it does not change the order of missing, or of wro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,14 @@ class Doubts:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Doubts]) -> Doubts:
+        """The doubts of all parts, the surest first."""
+        probability = np.concatenate([part.probability for part in parts])
+        order = np.argsort(-probability, kind="stable")
+        rows, columns = (np.concatenate(one)[order] for one in ([p.rows for p in parts], [p.columns for p in parts]))
+        return cls(rows, columns, np.concatenate([part.missing for part in parts])[order], probability[order])
+
     def first(self, count: int) -> Doubts:
         """The `count` surest doubts."""
         return Doubts(self.rows[:count], self.columns[:count], self.missing[:count], self.probability[:count])
@@ -64,18 +73,20 @@ class Doubts:
 def judge(model: MultiLabelModel, X: Csr, Y: Csr, seed: int = 0, folds: int = FOLDS) -> Judged:
     """The cells of Y that may be doubted, with their log-odds from terms and other labels."""
     cells, models, fold_of = candidate_cells(model, X, Y, seed, folds)
-    log_odds = combined(views(cells, Y), cells) if len(cells.rows) else np.zeros(0)
-    return Judged(cells, log_odds, models, fold_of)
+    if not len(cells.rows):
+        return Judged(cells, np.zeros(0), models, fold_of)
+    table = views(cells, Y)
+    return Judged(cells, Combination.learned(table, cells.has).log_odds(table, cells), models, fold_of)
 
 
 def views(cells: Cells, Y: Csr) -> Floats:
-    """Cells × views, standardised: the evidence of terms and of other labels, and the bends of both."""
+    """Cells × views: the evidence of terms and of other labels, and the bends of both."""
     found = companions(Y, cells.rows, cells.columns, cells.has)
     same, number = same_others(Y, cells.rows, cells.columns, cells.has)
     share = np.bincount(Y.indices, minlength=Y.shape[1])[cells.columns] / Y.shape[0]
     terms, labels = cells.by_terms, np.clip(cells.by_labels, -0.2, 1.2)
     repeated, same_log_odds = np.log1p(number), _log_odds(same)
-    table = np.column_stack(
+    return np.column_stack(
         [
             terms, np.maximum(terms, 0.0), labels, labels**2, terms * labels,
             _log_odds(found.implied), found.likelihood, np.maximum(found.likelihood, 0.0),
@@ -83,24 +94,38 @@ def views(cells: Cells, Y: Csr) -> Floats:
             found.number == 0, np.log1p(found.number), _log_odds(share),
         ]
     )  # fmt: skip
-    spread = table.std(axis=0)
-    return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def combined(table: Floats, cells: Cells) -> Floats:
-    """The log-odds of each cell by the logistic regression of its label, learned in the light of all labels together.
+@dataclass(frozen=True, slots=True, eq=False)
+class Combination:
+    """How the views of a cell are combined: standardised, then by the logistic regression of its label.
 
     min Σ −t log p − (1 − t) log(1 − p) + ½ λ Σ_v (a_v − ā_v)²,  p = 1/(1 + exp(−b − Σ_v a_v x_v)),  ā of all cells
     """
-    table = np.column_stack([table, np.ones(len(table))])
-    has = cells.has.astype(np.float64)
-    common = _logistic(table, has, np.zeros(table.shape[1]), 1.0)
-    log_odds = np.empty(len(table))
-    starts = np.flatnonzero(np.diff(cells.columns, prepend=-1))
-    for begin, end in zip(starts.tolist(), np.append(starts[1:], len(table)).tolist(), strict=True):
-        part = table[begin:end]
-        log_odds[begin:end] = part @ _logistic(part, has[begin:end], common, SHRINKAGE)
-    return log_odds
+
+    mean: Floats
+    spread: Floats
+    common: Floats
+    """The slopes of all labels together, and their constant."""
+
+    @classmethod
+    def learned(cls, table: Floats, has: Bools) -> Combination:
+        """Learn what all labels have in common from the views of all cells, or of a sample of them."""
+        mean, spread = table.mean(axis=0), table.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        with_constant = np.column_stack([(table - mean) / spread, np.ones(len(table))])
+        common = _logistic(with_constant, has.astype(np.float64), np.zeros(with_constant.shape[1]), 1.0)
+        return cls(mean, spread, common)
+
+    def log_odds(self, table: Floats, cells: Cells) -> Floats:
+        """The log-odds of each cell; the cells of a label are all there, one after the other."""
+        table = np.column_stack([(table - self.mean) / self.spread, np.ones(len(table))])
+        has, found = cells.has.astype(np.float64), np.empty(len(table))
+        starts = np.flatnonzero(np.diff(cells.columns, prepend=-1))
+        for begin, end in zip(starts.tolist(), np.append(starts[1:], len(table)).tolist(), strict=True):
+            part = table[begin:end]
+            found[begin:end] = part @ _logistic(part, has[begin:end], self.common, SHRINKAGE)
+        return found
 
 
 def _logistic(table: Floats, has: Floats, centre: Floats, shrinkage: float) -> Floats:

@@ -38,6 +38,38 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ScoredCells:
+    """Cells of Y with the scores of the model, before they are calibrated."""
+
+    rows: Ints
+    columns: Ints
+    has: Bools
+    scores: Floats
+    by_labels: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[ScoredCells]) -> ScoredCells:
+        """The cells of all parts in the order of labels, and of documents for each label."""
+        rows, columns = (np.concatenate(one) for one in ([part.rows for part in parts], [p.columns for p in parts]))
+        order = np.lexsort((rows, columns))
+        has = np.concatenate([part.has for part in parts])[order]
+        scores = np.concatenate([part.scores for part in parts])[order]
+        return cls(rows[order], columns[order], has, scores, np.concatenate([part.by_labels for part in parts])[order])
+
+    def at(self, places: Ints) -> ScoredCells:
+        """Some of the cells."""
+        rows, columns, has = self.rows[places], self.columns[places], self.has[places]
+        return ScoredCells(rows, columns, has, self.scores[places], self.by_labels[places])
+
+    def calibrated(self, calibration: Calibration) -> Cells:
+        """The cells with log-odds instead of scores."""
+        columns = self.columns
+        log_odds = np.clip(self.scores, -1e6, 1e6) * calibration.slopes_[columns] + calibration.intercepts_[columns]
+        clipped = np.clip(log_odds, -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
+        return Cells(self.rows, columns, self.has, clipped, self.by_labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Judged:
     """Cells with their log-odds, and the models of the folds, which explain them."""
 
@@ -54,9 +86,8 @@ def candidate_cells(
     """The cells to judge, the models of the folds, and for each document the model that did not see it."""
     random = np.random.default_rng(seed)
     splits = iterative_stratification(Y, min(folds, X.shape[0]), seed)
-    quota = _quota(Y)
-    sampled = np.zeros(X.shape[0], dtype=np.bool_)
-    sampled[random.permutation(X.shape[0])[: max(1, MOST_SCORES // Y.shape[1])]] = True
+    quota = judged_documents(Y)
+    sampled = calibrating_documents(random, *Y.shape)
     models, found, sample, fold_of = [], [], [], np.zeros(X.shape[0], dtype=np.int64)
     for number, (train, test) in enumerate(track("Judging labels", splits)):
         models.append(unfitted_copy(model).fit(Csr(X[train]), Csr(Y[train])))
@@ -68,13 +99,27 @@ def candidate_cells(
             scores = open_scores(models[-1].scores(Csr(X[rows])), model.score_kind)
             by_labels = regression.predicted(Csr(Y[rows]))
             has = Y[rows].toarray() > 0
-            chosen = _nearest(scores, by_labels, has, np.ceil(quota * len(rows) / X.shape[0]).astype(np.int64))
-            found.append((rows[chosen[0]], chosen[1], has[chosen], scores[chosen], by_labels[chosen]))
+            chosen = _nearest(scores, by_labels, has, share_of(quota, len(rows) / X.shape[0]))
+            found.append(ScoredCells(rows[chosen[0]], chosen[1], has[chosen], scores[chosen], by_labels[chosen]))
             sample.append((rows[sampled[rows]], scores[sampled[rows]]))
     return _calibrated(found, sample, Y), models, fold_of
 
 
-def _quota(Y: Csr) -> Ints:
+def calibrating_documents(
+    random: np.random.Generator, documents: int, labels: int, most_scores: int = MOST_SCORES
+) -> Bools:
+    """Which documents the calibration is learned from: all, or a sample with at most so many scores."""
+    sampled = np.zeros(documents, dtype=np.bool_)
+    sampled[random.permutation(documents)[: max(1, most_scores // labels)]] = True
+    return sampled
+
+
+def share_of(quota: Ints, share: float) -> Ints:
+    """The quota of a share of the documents."""
+    return np.asarray(np.ceil(quota * share), dtype=np.int64)
+
+
+def judged_documents(Y: Csr) -> Ints:
     """How many documents without it are judged for each label: none if the label is too rare."""
     documents = np.bincount(Y.indices, minlength=Y.shape[1])
     return np.where(documents >= LEAST_DOCUMENTS, np.minimum(NEAREST * documents + MORE, Y.shape[0] - documents), 0)
@@ -92,16 +137,8 @@ def _nearest(scores: Floats, by_labels: Floats, has: Bools, quota: Ints) -> tupl
     return rows, columns
 
 
-def _calibrated(
-    found: Sequence[tuple[Ints, Ints, Bools, Floats, Floats]], sample: Sequence[tuple[Ints, Floats]], Y: Csr
-) -> Cells:
+def _calibrated(found: Sequence[ScoredCells], sample: Sequence[tuple[Ints, Floats]], Y: Csr) -> Cells:
     """The cells in the order of labels, their scores as log-odds."""
-    rows, columns = (np.concatenate([part[one] for part in found]) for one in (0, 1))
-    order = np.lexsort((rows, columns))
-    rows, columns = rows[order], columns[order]
-    has = np.concatenate([part[2] for part in found])[order]
-    scores, by_labels = (np.concatenate([part[one] for part in found])[order] for one in (3, 4))
     sampled = np.concatenate([part[0] for part in sample])
     calibration = Calibration("logistic").fit(np.concatenate([part[1] for part in sample]), Csr(Y[sampled]))
-    log_odds = np.clip(scores, -1e6, 1e6) * calibration.slopes_[columns] + calibration.intercepts_[columns]
-    return Cells(rows, columns, has, np.clip(log_odds, -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT), by_labels)
+    return ScoredCells.joined(found).calibrated(calibration)

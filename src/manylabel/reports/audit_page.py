@@ -19,6 +19,7 @@ def audit_page(found: AuditRecord, limit: int | None) -> list[Block]:
             f"{counted(found.n_doubted, 'label is', 'labels are')} doubted: missing or wrong.{rare}",
             "answer",
         ),
+        *_left_out(found),
         Note("Probabilities assume that 2 % of the labels are missing and 2 % wrong.", "quiet"),
         *_doubted("Probably missing labels", [one for one in found.doubted if one.action == "add"], limit),
         *_doubted("Probably wrong labels", [one for one in found.doubted if one.action == "remove"], limit),
@@ -33,6 +34,15 @@ def audit_page(found: AuditRecord, limit: int | None) -> list[Block]:
             "per line (document, label, action), then --apply decisions.jsonl.",
             "quiet",
         ),
+    ]
+
+
+def _left_out(found: AuditRecord) -> list[Block]:
+    if not found.not_looked_for:
+        return []
+    what = " and ".join(found.not_looked_for)
+    return [
+        Note(f"The documents were read from disk, so {what} were not looked for. A larger --memory does.", "warning")
     ]
 
 

@@ -111,3 +111,5 @@ class AuditRecord(Record):
     alike: tuple[AlikeLabels, ...]
     divided: tuple[DividedLabel, ...]
     """Labels that may be two, the clearest first."""
+    not_looked_for: tuple[str, ...] = ()
+    """What was left out because the documents were read from disk, in words."""

@@ -80,6 +80,8 @@ class TuningRecord(Record):
 
     data: str
     documents: int
+    in_memory: int
+    """Documents of the search: all, or a random sample where all would take more than --memory."""
     labels: int
     method: str
     metric: MetricName
@@ -98,6 +100,10 @@ class TuningRecord(Record):
     recipe: Mapping[str, Any]
     toml: str
     model: str | None
+    trained: int
+    """Documents that the model was trained on."""
+    why_not_all: str
+    """Why these are not all documents, as a phrase; empty where they are."""
     seconds: float
     skipped: list[str]
 
@@ -224,6 +230,9 @@ class ComparisonRecord(Record):
     unlabelled: int
     labels: int
     compared: int
+    """Documents that were cross-validated."""
+    in_memory: int
+    """Documents from which those were taken: all, or a random sample where all would take more than --memory."""
     folds: str
     n_folds: int
     """The number of folds, of all repetitions together."""
@@ -251,6 +260,8 @@ class ComparisonRecord(Record):
     model: str | None
     trained: int
     """Documents that the winner was trained on; 0 if the budget ended before."""
+    why_not_all: str
+    """Why these are not all documents, as a phrase; empty where they are."""
     seconds: Mapping[str, float]
     conventions: Mapping[str, Any]
     versions: Mapping[str, str]

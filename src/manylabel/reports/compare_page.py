@@ -34,6 +34,7 @@ def compare_page(facts: ComparisonRecord) -> list[Block]:
             f"{counted(facts.documents, 'document')} ({facts.unlabelled:,} without a label), "
             f"{counted(facts.labels, 'label')}{sampled}; {facts.folds}{seed}."
         ),
+        *sample_notes(facts.in_memory, facts.documents),
         *_clock(facts),
         leaderboard_table(facts),
         *([Note(against_text(facts.against, facts.repeats))] if facts.against else []),
@@ -228,11 +229,24 @@ def _model(facts: ComparisonRecord) -> list[Block]:
         return []
     if facts.trained == facts.documents:
         return [Note(f"The model, trained on {counted(facts.documents, 'document')}, is in {facts.model}.")]
-    some = f"{facts.trained:,} of {counted(facts.documents, 'document')}"
     return [
-        Note(f"The model, trained on {some} because of the budget, is in {facts.model}.", "warning"),
+        trained_note(facts.model, facts.trained, facts.documents, facts.why_not_all),
         Note("More documents make it better: save the recipe to a file and run: manylabel train --recipe FILE"),
     ]
+
+
+def sample_notes(in_memory: int, documents: int) -> list[Block]:
+    """The note that figures are those of a random sample; empty where all documents were in memory."""
+    if in_memory == documents:
+        return []
+    some = f"a random sample of {in_memory:,} of {counted(documents, 'document')}"
+    return [Note(f"The figures are those of {some}, because all would take more than --memory.", "warning")]
+
+
+def trained_note(model: str, trained: int, documents: int, why: str) -> Note:
+    """The note that a model was not trained on all documents."""
+    some = f"{trained:,} of {counted(documents, 'document')}"
+    return Note(f"The model is in {model}. It was trained on {some} {why}.", "warning")
 
 
 def over_data_sets_page(comparisons: Sequence[ComparisonRecord]) -> list[Block]:

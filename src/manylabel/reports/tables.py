@@ -160,7 +160,7 @@ def _bin_rows(result: Result, analysis: Analysis) -> Iterator[Row]:
 
 COLUMNS = (
     "data", "metric", "method", "features", "rule", "folds", "value", "low", "high", "difference", "difference_low",
-    "difference_high", "p", "p_repeated", "no_difference_shown", "stopped",
+    "difference_high", "p", "p_repeated", "no_difference_shown", "stopped", "documents", "compared",
 )  # fmt: skip
 _ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -179,7 +179,7 @@ def compare_csv(comparisons: Sequence[ComparisonRecord]) -> str:
             differences = ["", "", ""] if gap is None else [gap.value, gap.low, gap.high]
             tests = ["" if p is None else p for p in (row.p, row.p_repeated)]
             named = facts.data, facts.metric.name, row.method, row.features, row.rule, row.folds
-            shown = int(row.no_difference_shown), row.reason or ""
+            shown = int(row.no_difference_shown), row.reason or "", facts.documents, facts.compared
             writer.writerow([*named, row.value, row.low, row.high, *differences, *tests, *shown])
     return stream.getvalue()
 
@@ -200,7 +200,8 @@ def latex_text(text: str) -> str:
 
 def _latex(facts: ComparisonRecord) -> str:
     rows = "\n".join(_latex_row(row) for row in facts.leaderboard)
-    size = f"{facts.documents} documents, {facts.labels} labels"
+    sample = "" if facts.in_memory == facts.documents else f"a random sample of {facts.in_memory} of "
+    size = f"{sample}{facts.documents} documents, {facts.labels} labels"
     how = latex_text(f"{facts.metric.title} in percent on {facts.data} ({size}), {facts.folds}")
     return (
         "% needs \\usepackage{booktabs}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from manylabel.parameters import value_text
 from manylabel.reports.choosing_records import TrialRow, TuningRecord
+from manylabel.reports.compare_page import sample_notes, trained_note
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 from manylabel.wording import counted
 
@@ -20,6 +21,7 @@ def tune_page(facts: TuningRecord) -> list[Block]:
             f"{counted(facts.documents, 'document')}, {counted(facts.labels, 'label')}; {facts.folds}; "
             f"{counted(tried, 'setting')} tried, the {OWN} among them; {facts.seconds:.0f} s."
         ),
+        *sample_notes(facts.in_memory, facts.documents),
         _rungs(facts),
     ]
     if facts.stopped:
@@ -28,8 +30,10 @@ def tune_page(facts: TuningRecord) -> list[Block]:
     blocks.append(Note(_verdict(facts)))
     blocks += [Heading("What mattered"), _importance(facts), Note(_legend(facts), "quiet")]
     blocks += [Heading("The recipe"), Note(facts.toml.rstrip())]
-    if facts.model is not None:
+    if facts.model is not None and facts.trained == facts.documents:
         blocks.append(Note(f"The model, trained on {counted(facts.documents, 'document')}, is in {facts.model}."))
+    elif facts.model is not None:
+        blocks.append(trained_note(facts.model, facts.trained, facts.documents, facts.why_not_all))
     return blocks
 
 

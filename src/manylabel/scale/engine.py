@@ -125,6 +125,10 @@ class Engine(ABC):
         """Give back the memory of idle workers, because this process needs it; the next run starts them again."""
         return
 
+    def close(self) -> None:
+        """End what was started for this engine alone."""
+        return
+
     def reduce(self, function: str, results: Sequence[Path], folder: Path, what: str) -> Path:
         """Merge results by ``function(output, inputs=…)`` into one, and return where it is.
 

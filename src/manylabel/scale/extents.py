@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -50,8 +50,10 @@ class Extent:
         return cls(documents, labels, documents * BYTES_A_DOCUMENT, cells, terms)
 
     @classmethod
-    def of_corpus(cls, corpus: ShardedCorpus) -> Self:
+    def of_corpus(cls, corpus: ShardedCorpus, counting: Mapping[str, Any] | None = None) -> Self:
         """The extent of a corpus, by the sizes of its files and documents of some of its shards.
+
+        `counting` are settings of the `Vectorizer` that counts terms, none of which removes some of them.
 
         The number of terms is that of the sample, continued as it grew from a quarter to a half and from a half to the
         whole of it (`continued`); labels are a closed set (`all_labels`).
@@ -66,7 +68,7 @@ class Extent:
         is_quoted = corpus.reading.given.get("quoting", True)
         rows = [_rows(shard, len(texts) / max(read, 1), is_quoted) for shard in files.values()]
         documents = max(len(texts), sum(rows), 1)
-        X = Vectorizer(n_jobs=1).count(texts)
+        X = Vectorizer(**{**(counting or {}), "n_jobs": 1}).count(texts)
         factor = documents / max(len(texts), 1)
         is_plain = all(shard.format != "parquet" and not is_packed(Path(path)) for path, shard in files.items())
         size = sum(Path(path).stat().st_size for path in files) if is_plain else int(read * factor)

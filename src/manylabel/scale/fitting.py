@@ -25,7 +25,7 @@ from manylabel.models.value_counts import ValueTable
 from manylabel.scale.engine import Engine, Task
 from manylabel.scale.matrix import Matrix
 from manylabel.scale.selected import Selected, csr_arrays, csr_of
-from manylabel.scale.svm_blocks import fit_blocks
+from manylabel.scale.svm_blocks import check_loss, fit_blocks
 from manylabel.scale.tables import save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -110,7 +110,7 @@ class ShardedOutOfFold(OutOfFold):
 
     def fit_whole(self, model: MultiLabelModel, Y: Csr) -> MultiLabelModel:
         """See `OutOfFold.fit_whole`."""
-        return self._fit(model, Y, None, self.learn_weighting(self.weighting, None))
+        return self.fit_rows(model, Y, None, self.learn_weighting(self.weighting, None))
 
     def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, None]:
         """See `OutOfFold.fit_keeping`; solutions on disk are not kept for the folds."""
@@ -125,7 +125,7 @@ class ShardedOutOfFold(OutOfFold):
             wanted = np.zeros(n_documents, dtype=np.bool_)
             wanted[train] = True
             weighting = self.learn_weighting(self.weighting, wanted)
-            fitted = self._fit(model, Y, wanted, weighting)
+            fitted = self.fit_rows(model, Y, wanted, weighting)
             tested = np.intersect1d(test, rows, assume_unique=True)
             counts = self.matrix.rows(tested)
             X = counts.astype(np.float64) if weighting is None else weighting.transform(counts)
@@ -137,7 +137,7 @@ class ShardedOutOfFold(OutOfFold):
         """Raise an error: no model that scores candidates learns from documents on disk."""
         raise _refusal(model)
 
-    def _fit(
+    def fit_rows(
         self, model: MultiLabelModel, Y: Csr, wanted: Bools | None, weighting: Weighting | None
     ) -> MultiLabelModel:
         """A copy of the model fitted to the wanted documents, read with a weighting."""
@@ -145,7 +145,7 @@ class ShardedOutOfFold(OutOfFold):
             own = self.learn_weighting(model.weighting, wanted)
             fitted = unfitted_copy(model)
             fitted.note_shape(self.matrix.n_terms, Y.shape[1])
-            inner = self._fit(model.model, Y, wanted, own or weighting)
+            inner = self.fit_rows(model.model, Y, wanted, own or weighting)
             return fitted.restore({**fitted.learned_state(), "weighting_": own, "model_": inner})
         selected = Selected(
             self.matrix,
@@ -231,6 +231,15 @@ def _kept(path: Path, arrays: Mapping[str, Any]) -> Path:
         save_arrays(part, arrays)
         part.replace(path)
     return path
+
+
+def check_model(model: MultiLabelModel) -> None:
+    """Raise an error for a model that cannot learn from documents on disk."""
+    inner = model.model if isinstance(model, WeightedMember) else model
+    if isinstance(inner, LinearSVM):
+        check_loss(inner)
+    elif not inner.is_additive:
+        raise _refusal(inner)
 
 
 def _refusal(model: MultiLabelModel) -> UnsupportedError:

@@ -59,15 +59,20 @@ def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
     return blocks
 
 
-def fit_blocks(
-    model: LinearSVM, selected: Selected, Y: Csr, wanted: Bools | None, engine: Engine, place: Path
-) -> LinearSVM:
-    """The model fitted to documents on disk: one task per block of labels."""
+def check_loss(model: LinearSVM) -> None:
+    """Raise an error for a loss that cannot be solved on some of the documents."""
     if model.loss == "logistic":
         raise UnsupportedError(
             "With the logistic loss every document decides about every label, so they must fit in memory. Use "
             "--set model.loss=squared_hinge, or raise --memory."
         )
+
+
+def fit_blocks(
+    model: LinearSVM, selected: Selected, Y: Csr, wanted: Bools | None, engine: Engine, place: Path
+) -> LinearSVM:
+    """The model fitted to documents on disk: one task per block of labels."""
+    check_loss(model)
     trained = Y if wanted is None else Y[wanted]
     counts = np.bincount(trained.indices, minlength=Y.shape[1]).astype(np.int64)
     blocks = label_blocks(counts, trained.shape[0])
@@ -89,14 +94,18 @@ def _joined(
 ) -> LinearSVM:
     """One model of the solutions of all blocks."""
     order = np.argsort([label for block in blocks for label in block], kind="stable")
-    found = [_load(path) for path in results]
-    by_label = Csr(sparse.vstack([weights for weights, _, _ in found], format="csr")[order])
+    parts, intercepts, epochs = zip(*(_load(path) for path in results), strict=True)
+    by_block = sparse.vstack(parts, format="csr")
+    del parts  # at most two copies of all weights are in memory at a time
+    by_label = Csr(by_block[order])
+    del by_block
     weights = Csr(by_label.T.tocsr())
+    del by_label
     cells = weights.data.nbytes + weights.indices.nbytes + 4 * (shape[0] + 1)
     model.note_shape(*shape)
     model.weights_ = weights.toarray() if shape[0] * shape[1] * weights.dtype.itemsize < cells else weights
-    model.intercept_ = np.concatenate([intercept for _, intercept, _ in found])[order]
-    model.n_iter_ = np.concatenate([epochs for _, _, epochs in found])[order]
+    model.intercept_ = np.concatenate(intercepts)[order]
+    model.n_iter_ = np.concatenate(epochs)[order]
     return model
 
 

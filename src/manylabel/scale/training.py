@@ -30,7 +30,7 @@ from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
 from manylabel.scale.engine import Engine, Task, begin_work
-from manylabel.scale.fitting import ShardedOutOfFold
+from manylabel.scale.fitting import ShardedOutOfFold, check_model
 from manylabel.scale.matrix import Matrix, Part
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.tables import Tables, places
@@ -58,6 +58,17 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """The documents of a corpus on disk, counted and numbered."""
+
+    vectorizer: Vectorizer
+    documents: ShardedOutOfFold
+    """X on disk, and how models are fitted to some of its rows."""
+    Y: Csr
+    labels: list[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ShardedTraining:
     """The settings of one training, and where it keeps its work: the same settings go on with it."""
 
@@ -72,20 +83,43 @@ class ShardedTraining:
 
     def run(self) -> TextClassifier:
         """The fitted classifier."""
-        self._check()
+        reading, whole, parts = self._read()
+        recipe = self._for_one_label(whole)
+        learned, held_out = self._hold_out(recipe, whole, parts)
+        opened = self._opened(recipe, reading, learned, parts)
+        vectorizer, weighting, documents = opened.vectorizer, opened.documents.weighting, opened.documents
+        unseen: list[tuple[Csr, Csr]] = []
+        decided = self._model(recipe, weighting, learned, vectorizer)
+        fitted_weighting = documents.learn_weighting(weighting, None)
+        settings = self.recipe.vectorizer_settings
+        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
+        state = {"vectorizer_": vectorizer, "weighting_": fitted_weighting, "selector_": None, "keywords_": None}
+        features.restore({**state, "n_columns_": None, "kept_": None})
+        others = None if held_out is None else held_out.read(vectorizer, fitted_weighting)
+        decided.fit_documents(documents, opened.Y, lambda *both: unseen.append(both), others)
+        return self._classifier(recipe, features, decided, whole, unseen)
+
+    def open(self) -> Opened:
+        """All documents as the method of the recipe reads them, without a model."""
+        reading, whole, parts = self._read()
+        return self._opened(self.recipe, reading, whole, parts)
+
+    def _read(self) -> tuple[Mapping[str, Any], Tables, list[Part]]:
+        """What was chosen by the texts, the merged tables, and the parts of the matrix."""
+        check_recipe(self.recipe)
         if begin_work(self.folder, "training.json", self._description()):
             remark(f"The interrupted training in {self.folder} goes on.")
         settings = self.recipe.vectorizer_settings
         reading = self._chosen(settings)
-        whole, parts = self._count({**settings, **reading})
-        recipe = self._for_one_label(whole)
-        learned, held_out = self._hold_out(recipe, whole, parts)
-        vectorizer = self._vocabulary(settings, reading, learned)
+        return reading, *self._count({**settings, **reading})
+
+    def _opened(self, recipe: Recipe, reading: Mapping[str, Any], whole: Tables, parts: list[Part]) -> Opened:
+        """The documents with the terms and labels of the tables."""
+        vectorizer = self._vocabulary(self.recipe.vectorizer_settings, reading, whole)
         matrix = Matrix(tuple(parts), len(vectorizer.terms_), len(whole.labels))
         with stage("Numbering terms"):
             matrix.number(vectorizer.terms_, whole.labels)
             Y = matrix.Y()
-        weighting = Weighting(**recipe.weighting) if recipe.weighting else None
         documents = ShardedOutOfFold(
             matrix,  # type: ignore[arg-type]
             {},
@@ -95,19 +129,11 @@ class ShardedTraining:
             most_scores=table_bytes(self.memory, 8 * MOST_SCORES) // 8,
             engine=self.engine,
             folder=self.folder / "fits",
-            weighting=weighting,
+            weighting=Weighting(**recipe.weighting) if recipe.weighting else None,
             frequency=vectorizer.document_frequency_,
         )
         documents.folder.mkdir(exist_ok=True)
-        unseen: list[tuple[Csr, Csr]] = []
-        decided = self._model(recipe, weighting, learned, vectorizer)
-        fitted_weighting = None if weighting is None else documents.learn_weighting(weighting, None)
-        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
-        state = {"vectorizer_": vectorizer, "weighting_": fitted_weighting, "selector_": None, "keywords_": None}
-        features.restore({**state, "n_columns_": None, "kept_": None})
-        others = None if held_out is None else held_out.read(vectorizer, fitted_weighting)
-        decided.fit_documents(documents, Y, lambda *both: unseen.append(both), others)
-        return self._classifier(recipe, features, decided, whole, unseen)
+        return Opened(vectorizer, documents, Y, whole.labels)
 
     def _hold_out(self, recipe: Recipe, whole: Tables, parts: list[Part]) -> tuple[Tables, HeldOut | None]:
         """The tables to learn from, and the documents that the rule of a guarantee holds out.
@@ -146,21 +172,7 @@ class ShardedTraining:
     def _counts(self) -> Path:
         return self.folder / "counts"
 
-    # ---- what can be trained ----------------------------------------------------------------------------------------
-
-    def _check(self) -> None:
-        """Raise an error for settings that need all documents in memory."""
-        recipe = self.recipe
-        needs = {
-            "keyword rules": recipe.features.get("rules") is not None,
-            "selection of terms": bool(recipe.selection),
-            "hashed terms": recipe.features.get("n_hashes") is not None,
-        }
-        for what, is_set in needs.items():
-            if is_set:
-                raise UnsupportedError(
-                    f"Training with {what} needs all documents in memory. Leave it out, or raise --memory."
-                )
+    # ---- the model --------------------------------------------------------------------------------------------------
 
     def _model(
         self, recipe: Recipe, weighting: Weighting | None, whole: Tables, vectorizer: Vectorizer
@@ -187,7 +199,11 @@ class ShardedTraining:
     # ---- work on disk -----------------------------------------------------------------------------------------------
 
     def _description(self) -> dict[str, Any]:
-        """Everything that the work in the folder depends on."""
+        """Everything that the work in the folder depends on.
+
+        How much memory there is, on which depends how many scores rules learn from, is not among it: what is computed
+        from these scores is not kept.
+        """
         return {
             "version": __version__,
             "files": self.corpus.files(),
@@ -195,7 +211,6 @@ class ShardedTraining:
             "recipe": self.recipe.as_dict(),
             "seed": self.seed,
             "single_label": self.single_label,
-            "scores": table_bytes(self.memory, 8 * MOST_SCORES),
         }
 
     def _chosen(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,6 +303,22 @@ class ShardedTraining:
                 "label_counts_": whole.label_documents,
             }
         )
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Raise an error for methods and settings that need all documents in memory."""
+    needs = {
+        "keyword rules": recipe.features.get("rules") is not None,
+        "an encoder": recipe.features.get("encoder") is not None,
+        "selection of terms": bool(recipe.selection),
+        "hashed terms": recipe.features.get("n_hashes") is not None,
+    }
+    for what, is_set in needs.items():
+        if is_set:
+            raise UnsupportedError(
+                f"Training with {what} needs all documents in memory. Leave it out, or raise --memory."
+            )
+    check_model(recipe.build().model)
 
 
 _OPEN: Mapping[str, Any] = {"tokens": "words", "stemmer": None, "markup": "keep"}

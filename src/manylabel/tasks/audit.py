@@ -16,6 +16,7 @@ from manylabel.insight.audit import COST, Doubts, doubted_documents, doubts, jud
 from manylabel.insight.cells import LEAST_DOCUMENTS, Judged
 from manylabel.insight.label_halves import division
 from manylabel.insight.label_report import similar_names
+from manylabel.models.base import MultiLabelModel
 from manylabel.progress import stage, track
 from manylabel.recipe import Recipe
 from manylabel.reports.audit_records import (
@@ -29,6 +30,8 @@ from manylabel.reports.audit_records import (
 from manylabel.tasks.corpora import Source, beginnings, documents_of, load_source, split_of
 
 METHOD = "svm"
+ACTIONS = {True: "add", False: "remove"}
+"""What corrects a label that is missing, and one that is not."""
 MOST_LISTED = 1000
 SAME_DOCUMENTS = 0.8
 """The least Jaccard similarity of the documents of two labels that look like one."""
@@ -53,7 +56,7 @@ def audit(
     loaded = load_source(source)
     corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")
     Y = Csr(corpus.label_matrix())
-    recipe = Recipe.of(METHOD, {"model": {"C": COST}})
+    recipe = judging_recipe()
     pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, n_jobs)
     with stage("Reading words"):
         learned = pipeline.fit_transform(documents_of(corpus), Y, labels=list(corpus.label_names))
@@ -62,6 +65,11 @@ def audit(
     found = judge(recipe.build_model().set_everywhere("n_jobs", n_jobs), learned.X, Y, seed)
     record = _record(corpus, Y, learned.X, pipeline, found, doubts(found, Y), most, source.data)
     return Audited(record, [str(problem) for problem in loaded.skipped])
+
+
+def judging_recipe() -> Recipe:
+    """The method by whose scores labels are judged."""
+    return Recipe.of(METHOD, {"model": {"C": COST}})
 
 
 def _record(
@@ -84,27 +92,31 @@ def _record(
         tuple(implied[:MOST_LISTED]),
         len(implied),
         tuple(ids[row] for row in doubted_documents(found, Y).tolist()),
-        tuple(_alike(Y, names)),
+        tuple(alike_labels(Y, names)),
         tuple(_divided(Y, X, names, ids, pipeline)),
     )
 
 
-def _doubted(
-    corpus: Corpus, X: Csr, pipeline: FeaturePipeline, judged: Judged, found: Doubts, most: int = 5
-) -> list[DoubtedLabel]:
-    names, terms = list(corpus.label_names), pipeline.get_feature_names_out()
+def _doubted(corpus: Corpus, X: Csr, pipeline: FeaturePipeline, judged: Judged, found: Doubts) -> list[DoubtedLabel]:
+    names, terms = list(corpus.label_names), pipeline.get_feature_names_out().tolist()
     rows, columns = found.rows.tolist(), found.columns.tolist()
     doubted = []
     for row, column, missing, probability, text in zip(
         rows, columns, found.missing.tolist(), found.probability.tolist(), beginnings(corpus, rows), strict=True
     ):
         model = judged.models[judged.fold_of[row]]
-        table = model.evidence(X[[row]], [column])
-        order = np.argsort(-table.data if missing else table.data, kind="stable")[:most]
-        evidence = tuple((str(terms[table.indices[place]]), float(table.data[place])) for place in order.tolist())
-        action = "add" if missing else "remove"
-        doubted.append(DoubtedLabel(corpus.ids[row], names[column], action, probability, evidence, text))
+        evidence = evidence_for(model, Csr(X[[row]]), column, missing, terms)
+        doubted.append(DoubtedLabel(corpus.ids[row], names[column], ACTIONS[missing], probability, evidence, text))
     return doubted
+
+
+def evidence_for(
+    model: MultiLabelModel, x: Csr, column: int, missing: bool, terms: Sequence[str], most: int = 5
+) -> tuple[tuple[str, float], ...]:
+    """The terms of one document, a row of X, that speak most for a label that is missing, or against one it has."""
+    table = model.evidence(x, [column])
+    order = np.argsort(-table.data if missing else table.data, kind="stable")[:most]
+    return tuple((str(terms[table.indices[place]]), float(table.data[place])) for place in order.tolist())
 
 
 def _copies(corpus: Corpus) -> list[ConflictingCopies]:
@@ -151,7 +163,7 @@ def _implied(corpus: Corpus) -> list[ImpliedLabel]:
     ]
 
 
-def _alike(Y: Csr, names: Sequence[str]) -> list[AlikeLabels]:
+def alike_labels(Y: Csr, names: Sequence[str]) -> list[AlikeLabels]:
     """Pairs of labels with nearly the same documents, or nearly the same name."""
     documents = np.bincount(Y.indices, minlength=Y.shape[1])
     Z: Any = Y.astype(np.int64)

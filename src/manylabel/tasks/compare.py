@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,21 +22,15 @@ from manylabel.choosing.leaderboard import (
     leaderboard,
     pareto_front,
 )
-from manylabel.choosing.race import FOR_RACE, Race, RaceRunner, Taken, documents_in_time, share_for_race
-from manylabel.classifier import TextClassifier
+from manylabel.choosing.race import FOR_RACE, Race, RaceRunner, Taken, share_for_race
 from manylabel.data import Corpus
-from manylabel.data.labels import label_matrix
 from manylabel.data.problems import Problem
-from manylabel.deadline import Deadline, OutOfTime
-from manylabel.estimator import Csr
+from manylabel.deadline import Deadline
 from manylabel.evaluation.bootstrap import interval
 from manylabel.evaluation.result import SplitCounts
-from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
-from manylabel.progress import stage
-from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import (
     ComparisonRecord,
     Expected,
@@ -47,7 +40,6 @@ from manylabel.reports.choosing_records import (
 )
 from manylabel.tasks.corpora import (
     Source,
-    documents_of,
     folds_of,
     in_order_of_time,
     load_source,
@@ -55,8 +47,7 @@ from manylabel.tasks.corpora import (
     stratified_sample,
     time_column,
 )
-from manylabel.tasks.model_facts import training_facts
-from manylabel.tasks.models import fit_corpus
+from manylabel.tasks.winner import DocumentsInMemory, TimeLeft
 from manylabel.wording import counted
 
 FOLDS = 5
@@ -79,6 +70,8 @@ class Comparison:
     folds: str
     compared: int
     """Documents that were cross-validated: all of the training split, or a sample of it."""
+    in_memory: int
+    """Documents that were in memory: all of the training split, or a random sample where all would take too much."""
     budget: float | None
     seed: int
     repeats: int
@@ -90,6 +83,8 @@ class Comparison:
     model: Path | None
     trained: int
     """Documents that the winner was trained on; 0 if the budget ended before."""
+    why_not_all: str
+    """Why the winner was not trained on all documents; empty where it was."""
     seconds: dict[str, float]
     skipped: list[Problem]
 
@@ -104,6 +99,7 @@ class Comparison:
             unlabelled=self.counts.unlabelled,
             labels=len(self.labels),
             compared=self.compared,
+            in_memory=self.in_memory,
             folds=self.folds,
             n_folds=self.race.n_folds,
             repeats=self.repeats,
@@ -126,6 +122,7 @@ class Comparison:
             toml=board.winner.option.recipe.to_toml(),
             model=None if self.model is None else str(self.model),
             trained=self.trained,
+            why_not_all=self.why_not_all,
             seconds=self.seconds,
             conventions=conventions(),
             versions={"manylabel": __version__, "numpy": np.__version__},
@@ -185,81 +182,107 @@ def compare(
     encoder: str | None = None,
 ) -> Comparison:
     """Compare on the training split of the data, and on the test split (or the documents of `test`) where there is one;
-    see `compare_splits`.
+    see `compare_documents`.
     """
     began = time.perf_counter()
-    _checked(metric, folds, repeats, methods)
+    check_comparison(metric, folds, repeats, methods)
     loaded = load_source(source)
     tested = None if test is None else load_source(test, like=loaded.corpus.reading).corpus
     train, held_out = _train_and_test(loaded.corpus, tested)
-    name = loaded.corpus.name or source.data
-    found = compare_splits(
-        train, held_out, model, name=name, methods=methods, metric=metric, folds=folds, repeats=repeats, budget=budget,
-        seed=seed, n_jobs=n_jobs, memory=memory, began=began, encoder=encoder,
+    documents = DocumentsInMemory(train, held_out, loaded.corpus.name or source.data, seed, n_jobs, memory)
+    found = compare_documents(
+        documents, model, methods=methods, metric=metric, folds=folds, repeats=repeats, budget=budget, began=began,
+        encoder=encoder,
     )  # fmt: skip
     return replace(found, skipped=list(loaded.skipped))
 
 
-def compare_splits(
-    train: Corpus,
-    held_out: Corpus | None,
+def compare_documents(
+    documents: DocumentsInMemory,
     model: Path | None = None,
     *,
-    name: str = "",
     methods: Sequence[str] | None = None,
     metric: str = DEFAULT_METRIC,
     folds: int = FOLDS,
     repeats: int = 1,
     budget: float | None = None,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    memory: str | int | None = None,
     began: float | None = None,
     encoder: str | None = None,
 ) -> Comparison:
-    """Cross-validate methods on `train`, train the best on all of it, save it as `model`, and measure it once on
-    `held_out`. `repeats` cross-validations are made, each with other folds. `budget` is in seconds, and runs from
-    `began` (by `time.perf_counter`; default: from now). Methods for any numbers read the vectors of `encoder` too.
+    """Cross-validate methods on training documents, train the best on all of them, save it as `model`, and measure it
+    once on the test documents.
+
+    `repeats` cross-validations are made, each with other folds. `budget` is in seconds, and runs from `began` (by
+    `time.perf_counter`; default: from now). Methods for any numbers read the vectors of `encoder` too.
     """
-    start = time.perf_counter() if began is None else began
-    wanted = _checked(metric, folds, repeats, methods)
+    start, seed = time.perf_counter() if began is None else began, documents.seed
+    wanted = check_comparison(metric, folds, repeats, methods)
+    raced = _race(documents, wanted, methods, folds, repeats, budget, start, encoder)
+    board, after_race = leaderboard(raced.race, seed), time.perf_counter()
+    counts, n_tested = documents.counts, documents.n_tested
+    expected = _expected(board, raced.race, counts.documents if n_tested is None else n_tested, raced.differ, seed)
+    left = None
+    if budget is not None:
+        taken = Taken.by_trials(board.winner, raced.traits, raced.race.n_folds // repeats)
+        left = TimeLeft(max(budget - (time.perf_counter() - start), 0.0), taken, raced.whole)
+    winner = documents.fit(board.winner.option.recipe, model, "compare", left)
+    trained = time.perf_counter()
+    measured = None if winner.classifier is None else documents.measure(winner.classifier, wanted, expected)
+    ended = time.perf_counter()
+    seconds = {"race": after_race - start, "train": trained - after_race, "test": ended - trained, "all": ended - start}
+    return Comparison(
+        documents.name, wanted, counts, raced.labels, raced.how, raced.compared, len(documents.train), budget, seed,
+        repeats, raced.race, board, expected, measured, None if winner.classifier is None else model, winner.documents,
+        winner.why_not_all, seconds, [],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Raced:
+    """A race and what is known of its documents; their matrices are not kept."""
+
+    race: Race
+    traits: Traits
+    whole: Traits
+    """The traits of all documents in memory."""
+    labels: list[str]
+    compared: int
+    how: str
+    """How the documents were divided."""
+    differ: bool
+    """Whether the folds differ in kind."""
+
+
+def _race(
+    documents: DocumentsInMemory,
+    metric: TargetMetric,
+    methods: Sequence[str] | None,
+    folds: int,
+    repeats: int,
+    budget: float | None,
+    start: float,
+    encoder: str | None,
+) -> _Raced:
     with warnings.catch_warnings():
         # A method warns in every inner fold; training the winner repeats its warnings once.
         warnings.simplefilter("ignore", ManylabelWarning)
-        work, traits, whole, how, differ = _divide(train, held_out, folds, repeats, budget, seed, n_jobs)
-        work.memory, traits = memory, replace(traits, encoder=encoder)
-        field, left_out = entrants(methods, traits, wanted)
-        share = FOR_RACE if budget is None else share_for_race(whole, budget)
+        work, traits, whole, how, differ = _divide(documents, folds, repeats, budget)
+        work.memory, traits = documents.memory, replace(traits, encoder=encoder)
+        field, left_out = entrants(methods, traits, metric)
+        share = FOR_RACE if budget is None else share_for_race(documents.all_of(whole), budget)
         deadline = Deadline(None if budget is None else share * budget - (time.perf_counter() - start))
         planned = None if budget is None else share / FOR_RACE * budget
-        race = RaceRunner(work, traits, wanted, planned, deadline, repeats).run(field, named=methods is not None)
+        race = RaceRunner(work, traits, metric, planned, deadline, repeats).run(field, named=methods is not None)
     race.left_out |= left_out
     if not race.runners:
         more = "a longer --budget, or fewer documents or methods" if race.clock_ended_it else "more documents"
         raise DataError(_nothing_ran(race), remedy=f"Give {more}.")
-    raced = time.perf_counter()
-    board = leaderboard(race, seed)
-    expected = _expected(board, race, len(train if held_out is None else held_out), differ, seed)
-    left = None if budget is None else max(budget - (time.perf_counter() - start), 0.0)
-    taken = Taken.by_trials(board.winner, traits, race.n_folds // repeats)
-    recipe = board.winner.option.recipe
-    classifier, learned = _train(train, recipe, taken, whole, left, seed=seed, n_jobs=n_jobs, memory=memory)
-    if classifier is not None and model is not None:
-        classifier.save(model, training_facts(learned, name, "compare"))
-    trained = time.perf_counter()
-    measured = None
-    if classifier is not None and held_out is not None:
-        measured = _measure(classifier, held_out, wanted, expected)
-    ended = time.perf_counter()
-    seconds = {"race": raced - start, "train": trained - raced, "test": ended - trained, "all": ended - start}
-    size, model = (0, None) if classifier is None else (len(learned), model)
-    return Comparison(
-        name, wanted, SplitCounts.of(train.label_sets), work.label_names, how, int(work.Y.shape[0]), budget, seed,
-        repeats, race, board, expected, measured, model, size, seconds, [],
-    )  # fmt: skip
+    return _Raced(race, traits, whole, work.label_names, int(work.Y.shape[0]), how, differ)
 
 
-def _checked(metric: str, folds: int, repeats: int, methods: Sequence[str] | None) -> TargetMetric:
+def check_comparison(
+    metric: str = DEFAULT_METRIC, folds: int = FOLDS, repeats: int = 1, methods: Sequence[str] | None = None
+) -> TargetMetric:
     """The metric by its name, after checking the arguments before any data is read."""
     if repeats < 1:
         raise ParameterError(f"The cross-validation is made at least once, not {repeats} times.")
@@ -278,17 +301,12 @@ def _train_and_test(corpus: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus
 
 
 def _divide(
-    train: Corpus,
-    test: Corpus | None,
-    folds: int,
-    repeats: int,
-    budget: float | None,
-    seed: int,
-    n_jobs: int | None,
+    documents: DocumentsInMemory, folds: int, repeats: int, budget: float | None
 ) -> tuple[FoldWork, Traits, Traits, str, bool]:
     """The documents in folds, their traits and those of all documents, how they were divided, and whether the folds
     differ in kind.
     """
+    train, test, seed, n_jobs = documents.train, documents.held_out, documents.seed, documents.n_jobs
     if repeats > 1:
         # Time-ordered folds are the same in every repetition; with repetitions folds are drawn at random.
         if time_column(train):
@@ -329,47 +347,3 @@ def _expected(board: Leaderboard, race: Race, documents: int, differ: bool, seed
     others = [one.pooled() for one in race.finishers if one is not winner]
     per_fold = [winner.folds[number] for number in sorted(winner.folds)]
     return expectation(per_fold, [winner.pooled(), *others], board.metric, documents, folds_differ=differ, seed=seed)
-
-
-def _train(
-    train: Corpus, recipe: Recipe, taken: Taken, whole: Traits, seconds: float | None, *, seed: int, **others: Any
-) -> tuple[TextClassifier | None, Corpus]:
-    """The winner trained on as many documents as the seconds allow, and these documents; None if there was no time.
-
-    How long a training on some documents took tells whether there is time for another on at least twice as many.
-    """
-    deadline, began = Deadline(seconds), time.perf_counter()
-    found, learned, asked = None, train, 0
-    while asked < len(train):
-        begun = time.perf_counter()
-        left = None if seconds is None else seconds - (begun - began)
-        size = len(train) if left is None else documents_in_time(recipe.method, taken, whole, left)
-        if size < 2 * asked:
-            break
-        asked, sample = size, stratified_sample(train, size, seed)
-        try:
-            with stage("Training the winner"):
-                found, learned = fit_corpus(sample, recipe, seed=seed, deadline=deadline, **others), sample
-        except OutOfTime:
-            break
-        taken = Taken(len(sample), len(found.labels_), time.perf_counter() - begun)
-    return found, learned
-
-
-def _measure(classifier: TextClassifier, corpus: Corpus, metric: TargetMetric, expected: Expected) -> TestFigure:
-    """The metric on the test split: over the labels of training and, as misses, those that only the test split has."""
-    known = list(classifier.labels_)
-    unseen = sorted({label for labels in corpus.label_sets for label in labels} - set(known))
-    T = label_matrix(corpus.label_sets, [*known, *unseen])
-    measured, start = [], 0
-    for Y_pred, scores in classifier.iter_decisions(documents_of(corpus)):
-        Y_true = Csr(T[start : start + Y_pred.shape[0]])
-        wide = Csr((Y_pred.data, Y_pred.indices, Y_pred.indptr), shape=Y_true.shape)
-        ranked = None
-        if metric.k is not None:
-            ranked = np.pad(scores(), ((0, 0), (0, len(unseen))), constant_values=-np.inf)
-        measured.append(document_statistics(Y_true, wide, ranked))
-        start += Y_pred.shape[0]
-    value = DocumentStatistics.concatenate(measured).value(metric)
-    inside = bool(expected.low <= value <= expected.high)
-    return TestFigure(len(corpus), value, inside, len(unseen))

@@ -20,18 +20,20 @@ from manylabel.data.problems import Problem
 from manylabel.data.recognition import guess_format, suffix_of
 from manylabel.data.textfile import is_packed
 from manylabel.exceptions import ParameterError, UnsupportedError
+from manylabel.features.pipeline import PRUNING
 from manylabel.kernels.threads import available_threads
 from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.records import LabelledDocument
-from manylabel.scale.costs import FIXED_MEMORY, estimate, memory_of_all, slowness
+from manylabel.scale.costs import FIXED_MEMORY, Estimate, estimate, memory_of_all, slowness
 from manylabel.scale.dask_engine import DaskEngine
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, begin_work
 from manylabel.scale.extents import UNPACKED, Extent
+from manylabel.scale.memory_guard import limited_memory
 from manylabel.scale.predictions import BY_RULE, Asked, label_document, predict_shards, read_predictions
 from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, is_pattern, shard_files
-from manylabel.scale.training import ShardedTraining
+from manylabel.scale.training import ShardedTraining, check_recipe
 from manylabel.tasks import models
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.models import Overrides, Trained, training_record
@@ -41,8 +43,6 @@ WORKER_BYTES = 1 << 29
 """Memory that a worker process needs, whatever the corpus; the process that starts them needs as much."""
 MODEL_IN_MEMORY = 3
 """Bytes of memory for each byte of a model file."""
-TRAININGS_KEPT = 2
-"""How many trainings `compare` and `tune` keep in memory: the best one beside the one that runs."""
 PIECE = 1000
 """Documents of a piece of predictions where all documents are in memory."""
 
@@ -77,33 +77,54 @@ def _is_dense(file: Path) -> bool:
     return is_packed(file) or suffix_of(file) in (".parquet", ".pq")
 
 
-def check_training(corpus: ShardedCorpus, recipe: Recipe, memory: str | int | None) -> None:
-    """Report what a training from disk takes; raise an error where that is more than the memory it may take."""
-    needed = estimate(Extent.of_corpus(corpus), recipe, slow=slowness(), memory=memory)
+FEWER_TERMS = "raise --memory, or have fewer terms: single words, not pairs; --set features.min_df=5."
+
+
+def check_training(
+    corpus: ShardedCorpus,
+    recipe: Recipe,
+    memory: str | int | None,
+    what: str | None = None,
+    remedy: str = FEWER_TERMS,
+) -> Estimate:
+    """Report what a training from disk takes; raise an error where that is more than the memory it may take.
+
+    `what` takes the memory (default: training the method), `remedy` is what to do instead.
+    """
+    terms = {name: value for name, value in recipe.vectorizer_settings.items() if name not in (*PRUNING, "fields")}
+    needed = estimate(Extent.of_corpus(corpus, terms), recipe, slow=slowness(), memory=memory)
     remark(
         f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
         f"{needed.disk / 1e6:,.0f} MB of disk."
     )
-    check_memory(
-        needed.memory,
-        memory,
-        f"Training {recipe.method} from disk",
-        "raise --memory, or leave out rare terms with --set features.min_df=5.",
-    )
+    check_memory(needed.memory, memory, what or f"Training {recipe.method} from disk", remedy)
+    return needed
 
 
-def check_all_in_memory(source: Source, memory: str | int | None, command: str, kept: float = 1.0) -> None:
+def check_all_in_memory(source: Source, memory: str | int | None, command: str) -> None:
     """Raise an error where a command that reads all documents would take more memory than it may.
 
     What a corpus takes is known for files of the formats that are read in shards.
     """
     if is_large(source, memory):
         check_memory(
-            memory_of_all(text_bytes(shard_files(source.data)), kept),
+            memory_of_all(text_bytes(shard_files(source.data))),
             memory,
             f"manylabel {command} reads all documents into memory. With {source.data} it",
             "raise --memory, or give fewer documents. `train`, `predict` and `evaluate` read from disk.",
         )
+
+
+def fits_in_memory(source: Source, memory: str | int | None, kept: float = 1.0) -> bool:
+    """Whether a command reads all documents into memory: they fit, and are no list of files.
+
+    `kept` is how many trainings keep their documents and tables at a time.
+    """
+    if not is_large(source, memory):
+        return True
+    files = shard_files(source.data)
+    is_list = len(files) > 1 and files == shard_files(source.data, "test")
+    return not is_list and memory_of_all(text_bytes(files), kept) <= most_memory(memory)
 
 
 def check_prediction(model: Path, memory: str | int | None) -> None:
@@ -112,9 +133,14 @@ def check_prediction(model: Path, memory: str | int | None) -> None:
     check_memory(needed, memory, f"Predicting with {model}", "raise --memory.")
 
 
+def most_memory(memory: str | int | None) -> float:
+    """The bytes that a command may take: what --memory allows, or all that is free where it is not given."""
+    return free_bytes() + FIXED_MEMORY if memory is None else bytes_of(memory)
+
+
 def check_memory(needed: float, memory: str | int | None, what: str, remedy: str) -> None:
     """Raise an error where more is needed than --memory allows, or than is free where it is not given."""
-    limit = free_bytes() + FIXED_MEMORY if memory is None else bytes_of(memory)
+    limit = most_memory(memory)
     if needed > limit:
         allowed = "is free" if memory is None else "--memory allows"
         raise UnsupportedError(
@@ -128,6 +154,19 @@ def local_engine(n_jobs: int | None, memory: str | int | None) -> Engine:
     limit = free_bytes() // 2 if memory is None else bytes_of(memory)
     workers = max(1, min(available_threads(n_jobs), limit // WORKER_BYTES - 1))
     return SerialEngine() if workers == 1 else LocalEngine(workers)
+
+
+@contextmanager
+def engine_or_local(engine: Engine | None, n_jobs: int | None, memory: str | int | None) -> Iterator[Engine]:
+    """The engine that is given; for None one of this computer, which ends with the block."""
+    if engine is not None:
+        yield engine
+        return
+    local = local_engine(n_jobs, memory)
+    try:
+        yield local
+    finally:
+        local.close()
 
 
 @contextmanager
@@ -203,19 +242,17 @@ def _train_from_disk(
 ) -> Trained:
     began = time.perf_counter()
     corpus = sharded(source, split=split)
-    folder = model.with_name(model.name + ".work")
+    check_recipe(recipe)
+    folder = work_folder(model)
     remark(
         f"{source.data} is trained from disk, in {counted(len(corpus.shards), 'shard')}; what is computed is kept in "
         f"{folder} until the model is written."
     )
     check_training(corpus, recipe, memory)
-    running = local_engine(n_jobs, memory) if engine is None else engine
-    try:
+    remedy = f"Raise --memory: the same command then goes on with what was computed, which is in {folder}."
+    with limited_memory(memory, remedy), engine_or_local(engine, n_jobs, memory) as running:
         training = ShardedTraining(corpus, recipe, folder.absolute(), running, single_label, seed, n_jobs, memory)
         classifier = training.run()
-    finally:
-        if engine is None and isinstance(running, LocalEngine):
-            running.close()
     facts: dict[str, Any] = {
         "data": Path(source.data).name,
         "documents": classifier.n_documents_,
@@ -228,6 +265,11 @@ def _train_from_disk(
     classifier.save(model, {**facts, "written_by": "train"})
     shutil.rmtree(folder)
     return Trained(classifier, record)
+
+
+def work_folder(model: Path) -> Path:
+    """The folder beside a model file in which the results of its training from disk are kept until it is written."""
+    return model.with_name(model.name + ".work")
 
 
 def sharded(source: Source, files: Sequence[Path] | None = None, **reading: Any) -> ShardedCorpus:

@@ -24,13 +24,12 @@ from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.modelfile import open_model
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
-from manylabel.scale.engine import LocalEngine
 from manylabel.scale.shards import ShardedCorpus, shard_files
 from manylabel.scale.training import ShardedTraining
 from manylabel.tasks import evaluate
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import Evaluated, check_known
-from manylabel.tasks.large import check_training, is_large, local_engine, sharded
+from manylabel.tasks.large import check_training, engine_or_local, is_large, sharded
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.models import Overrides
 
@@ -183,14 +182,9 @@ def _trained(
     n_jobs: int | None,
     memory: str | int | None,
 ) -> TextClassifier:
-    engine = local_engine(n_jobs, memory)
-    try:
-        with TemporaryDirectory(prefix="manylabel-") as folder:
-            work = Path(folder) / "work"
-            return ShardedTraining(corpus, recipe, work, engine, single_label, seed, n_jobs, memory).run()
-    finally:
-        if isinstance(engine, LocalEngine):
-            engine.close()
+    with engine_or_local(None, n_jobs, memory) as engine, TemporaryDirectory(prefix="manylabel-") as folder:
+        work = Path(folder) / "work"
+        return ShardedTraining(corpus, recipe, work, engine, single_label, seed, n_jobs, memory).run()
 
 
 def _measured(

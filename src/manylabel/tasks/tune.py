@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from manylabel.catalog import DEFAULT_METHOD
@@ -13,7 +14,6 @@ from manylabel.choosing.tuning import Tuned, importances
 from manylabel.choosing.tuning import tune as search
 from manylabel.deadline import Deadline
 from manylabel.evaluation.bootstrap import interval
-from manylabel.evaluation.result import SplitCounts
 from manylabel.exceptions import ParameterError
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
 from manylabel.recipe import Recipe
@@ -27,8 +27,8 @@ from manylabel.reports.choosing_records import (
     TuningVerdict,
 )
 from manylabel.tasks.corpora import Source, folds_of, load_source, split_of
-from manylabel.tasks.model_facts import training_facts
-from manylabel.tasks.models import Overrides, fit_corpus
+from manylabel.tasks.models import Overrides
+from manylabel.tasks.winner import DocumentsInMemory
 
 TRIALS = 27
 FOLDS = 3
@@ -57,25 +57,44 @@ def tune(
     otherwise. `budget` is in seconds. A test split is not looked at.
     """
     began = time.perf_counter()
-    wanted = find_target_metric(metric)
-    _check(trials, folds)
-    Recipe.of(method, overrides)  # wrong names are reported before anything is read
-    searched(method, overrides)
-    deadline = Deadline(None if budget is None else FOR_SEARCH * budget)
+    check_search(method, metric, trials, folds, overrides)
     loaded = load_source(source)
-    corpus = split_of(loaded.corpus, split, "train")
+    corpus, name = split_of(loaded.corpus, split, "train"), loaded.corpus.name or source.data
+    documents = DocumentsInMemory(corpus, None, name, seed, n_jobs, memory)
+    found = tune_documents(
+        documents, model, method=method, metric=metric, trials=trials, folds=folds, budget=budget, overrides=overrides,
+        began=began,
+    )  # fmt: skip
+    return replace(found, skipped=[str(problem) for problem in loaded.skipped])
+
+
+def tune_documents(
+    documents: DocumentsInMemory,
+    model: Path | None,
+    *,
+    method: str = DEFAULT_METHOD,
+    metric: str = DEFAULT_METRIC,
+    trials: int = TRIALS,
+    folds: int = FOLDS,
+    budget: float | None = None,
+    overrides: Overrides | None = None,
+    began: float,
+) -> TuningRecord:
+    """Search the method's declared ranges on training documents; see `tune`. Times run from `began`."""
+    wanted, corpus, seed = find_target_metric(metric), documents.train, documents.seed
+    deadline = Deadline(None if budget is None else FOR_SEARCH * budget - (time.perf_counter() - began))
     splits, how = folds_of(corpus, folds, seed)
-    work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs, memory=memory)
+    work = FoldWork.of(corpus, splits, seed=seed, n_jobs=documents.n_jobs, memory=documents.memory)
     tuned = search(work, method, wanted, fixed=overrides, trials=trials, deadline=deadline)
-    name = loaded.corpus.name or source.data
-    classifier = fit_corpus(corpus, tuned.chosen.recipe, seed=seed, n_jobs=n_jobs, memory=memory)
-    if model is not None:
-        classifier.save(model, training_facts(corpus, name, "tune"))
+    del work  # its matrices are not needed any more, and the training may need their memory
+    winner = documents.fit(tuned.chosen.recipe, model, "tune")
+    assert winner.classifier is not None
     recipe, last = tuned.chosen.recipe, tuned.search.steps[-1]
     return TuningRecord(
-        data=name,
-        documents=SplitCounts.of(corpus.label_sets).documents,
-        labels=len(classifier.labels_),
+        data=documents.name,
+        documents=documents.counts.documents,
+        in_memory=len(corpus),
+        labels=len(winner.classifier.labels_),
         method=tuned.trials[0].recipe.method,
         metric=MetricName(wanted.name, wanted.title, wanted.greater_is_better),
         folds=how,
@@ -92,8 +111,10 @@ def tune(
         recipe=recipe.as_dict(),
         toml=recipe.to_toml(),
         model=None if model is None else str(model),
+        trained=winner.documents,
+        why_not_all=winner.why_not_all,
         seconds=time.perf_counter() - began,
-        skipped=[str(problem) for problem in loaded.skipped],
+        skipped=[],
     )
 
 
@@ -132,8 +153,12 @@ def _effects(tuned: Tuned, metric: TargetMetric) -> list[SettingEffect]:
     ]
 
 
-def _check(trials: int, folds: int) -> None:
+def check_search(method: str, metric: str, trials: int, folds: int, overrides: Overrides | None) -> None:
+    """Raise an error for wrong names and numbers, before anything is read."""
+    find_target_metric(metric)
     if trials < 2:
         raise ParameterError(f"A search takes at least 2 trials, the method's own settings and others, not {trials}.")
     if folds < 2:
         raise ParameterError(f"Cross-validation takes at least 2 folds, not {folds}.")
+    Recipe.of(method, overrides)
+    searched(method, overrides)
