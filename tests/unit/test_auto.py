@@ -1,10 +1,12 @@
 """The default method: cost, averaging and rule chosen on out-of-fold scores that are handed on."""
 
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
 import pytest
 from benchmarks.defaults import table
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from manylabel.catalog import DEFAULT_METHOD
@@ -20,6 +22,7 @@ from manylabel.decisions.threshold import Threshold
 from manylabel.estimator import Csr, Ints, unfitted_copy
 from manylabel.features import Weighting
 from manylabel.features.facts import Facts
+from manylabel.features.views import OfferedViews
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.linear_svm import LinearSVM
@@ -28,6 +31,7 @@ from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies.binary_relevance import BinaryRelevance
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import combined_out_of_fold, of_unseen_documents
+from manylabel.strategies.viewed_member import ViewedMember
 from manylabel.strategies.weighted_member import WeightedMember
 
 RNG = np.random.default_rng(0)
@@ -162,40 +166,46 @@ def test_the_average_is_an_ensemble_of_the_same_folds() -> None:
     np.testing.assert_array_equal(auto.evidence(X[[3]]).toarray(), ensemble.evidence(X[[3]]).toarray())
 
 
+WORDS = ["".join(pair) for pair in product("abcd", repeat=2)][: X.shape[1]]
+TEXTS = [" ".join(WORDS[term] + "xyz" for term in row.indices) for row in X]
+
+
 def test_the_stack_is_an_ensemble_of_all_that_was_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", 60)
-    auto = AutoModel(SVM, (BAYES,), LongerIsBetter(), costs=(1.0, 0.25), stacked=True, folds=4, seed=2).fit(X, Y)
-    members = (SVM, unfitted_copy(SVM).set_everywhere("C", 0.25), BAYES)
-    ensemble = Ensemble(members, "stacked", ridge=10.0, folds=4, seed=2).fit(X, Y)
-    assert auto.choice_["settings"] == {"stacked": 3}
-    np.testing.assert_array_equal(auto.scores(X), ensemble.scores(X))
+    offered = OfferedViews(TEXTS, {})
+    settings = {"views": ("characters",), "stacked": True, "folds": 4, "seed": 2}
+    auto = AutoModel(SVM, (BAYES,), LongerIsBetter(), (1.0, 0.25), **settings).fit(X, Y, views=offered)
+    counts = offered.counts("characters")
+    assert counts is not None
+    wide, cheap = Csr(sparse.hstack([X, counts], format="csr")), unfitted_copy(SVM).set_everywhere("C", 0.25)
+    beside = ViewedMember(cheap.model, cheap.weighting, widths=(12, counts.shape[1]))
+    members = [ViewedMember(SVM, widths=(12,)), ViewedMember(cheap, widths=(12,)), beside]
+    ensemble = Ensemble((*members, ViewedMember(BAYES, widths=(12,))), "stacked", ridge=10.0, folds=4, seed=2)
+    assert auto.choice_["settings"].keys() == {"views", "stacked"}
+    assert auto.choice_["settings"]["stacked"] == 4
+    np.testing.assert_array_equal(auto.scores(wide), ensemble.fit(wide, Y).scores(wide))
 
 
-@pytest.mark.parametrize(("least", "others", "stacked"), [(61, (BAYES,), True), (60, (), True), (60, (BAYES,), False)])
-def test_few_documents_and_mere_costs_are_not_stacked(
-    least: int, others: tuple[MultiLabelModel, ...], stacked: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("least", "views", "stacked"), [(61, True, True), (60, False, True), (60, True, False)])
+def test_nothing_is_stacked(least: int, views: bool, stacked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few documents, without a further view, or where it is turned off."""
     monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", least)
-    auto = AutoModel(SVM, others, LongerIsBetter(), costs=(1.0, 0.25), stacked=stacked).fit(X, Y)
-    assert "stacked" not in auto.choice_["settings"]
+    asked = ("characters",) if views else ()
+    auto = AutoModel(SVM, (BAYES,), LongerIsBetter(), (1.0, 0.25), views=asked, stacked=stacked)
+    assert "stacked" not in auto.fit(X, Y, views=OfferedViews(TEXTS, {})).choice_["settings"]
 
 
 @pytest.mark.parametrize(
-    ("gains", "stacked"),
-    [
-        ((0.7, 0.72, 0.718), True),
-        ((0.7, 0.72, 0.717), False),
-        ((0.7, 0.702, 0.7049), False),
-        ((0.7, 0.69, 0.705), True),
-    ],
+    ("average", "stack", "is_chosen"),
+    [(0.72, 0.718, True), (0.72, 0.717, False), (0.702, 0.7049, False), (0.69, 0.705, True)],
 )
 def test_a_stack_must_gain_over_single_models_and_come_near_the_average(
-    gains: tuple[float, float, float], stacked: bool, monkeypatch: pytest.MonkeyPatch
+    average: float, stack: float, is_chosen: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Given(BestRule):
-        """Reaches the given values, in the order of its fits: one model, the average, the stack."""
+        """Reaches these values in the order of its fits: one model, with a view, the average, the stack."""
 
-        values = iter(gains)
+        values = iter((0.6, 0.7, average, stack))
 
         def learn_crossed(self, scores, Y, kind):
             self.given_ = next(type(self).values)
@@ -206,8 +216,9 @@ def test_a_stack_must_gain_over_single_models_and_come_near_the_average(
             return self.given_
 
     monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", 60)
-    auto = AutoModel(SVM, (BAYES,), Given(), stacked=True, folds=3).fit(X, Y)
-    assert ("stacked" in auto.choice_["settings"]) == stacked
+    auto = AutoModel(SVM, (BAYES,), Given(), views=("characters",), stacked=True, folds=3)
+    chosen = auto.fit(X, Y, views=OfferedViews(TEXTS, {})).choice_["settings"]
+    assert ("stacked" in chosen) == is_chosen
 
 
 def test_an_average_that_is_worse_is_not_chosen() -> None:

@@ -62,10 +62,10 @@ class AutoModel(DecidedModel):
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
        average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
-    4. From 1,000 documents on, with `stacked`, all models that were scored so far are combined by a logistic regression
-       for each label (`Ensemble`, stacked): the model with every cost that was tried, with each further view that was
-       kept, and the `others`. The stack is chosen if it gains half a point over each single model, and an average is no
-       more than a quarter of a point better. Models that differ in their cost alone are not stacked.
+    4. From 1,000 documents on, with `stacked`, where a further view was kept or X has vectors, all models that were
+       scored so far are combined by a logistic regression for each label (`Ensemble`, stacked): the model with every
+       cost that was tried, with each further view that was kept, and the `others`. The stack is chosen if it gains half
+       a point over each single model, and an average is no more than a quarter of a point better.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -168,7 +168,7 @@ class AutoModel(DecidedModel):
             if _gain(average) > _gain(best) - (NEAR if self._vectors else 0):
                 best = average
         members = [*tried, *kept, *alone, *others]
-        stacks = self._stacks(members, rule, Y, documents) if len(members) > len(searched[0]) else []
+        stacks = self._stacks(members, rule, Y, documents) if kept or self._vectors else []
         least = max(max(map(_gain, (*tried, *kept))) + LEAST_GAIN, _gain(best) - NEAR_STACK)
         best = next((stack for stack in stacks if _gain(stack) >= least), best)
         decided = [one for scored in (*tried, *viewed, *alone, *averages, *stacks) for one in scored.crossed]
