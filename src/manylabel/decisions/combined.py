@@ -58,8 +58,9 @@ def combine(
     scores = combined_out_of_fold(member_scores, Y, tests, ensemble.ridge, how)
     scores = with_constants(scores, constant_labels(Y))
     learned, crossed = learned_rule(rule, scores, first.empty, ensemble, Y)
-    scored = (ensemble, scores, first.rows, first.empty, learned, {}, crossed)
-    return Combined(*scored, X=wide, member_scores=member_scores)
+    return Combined(
+        ensemble, scores, first.rows, first.empty, learned, crossed=crossed, X=wide, member_scores=member_scores
+    )
 
 
 def _beside_views(model: MultiLabelModel, n_terms: int) -> MultiLabelModel:
