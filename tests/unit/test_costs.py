@@ -40,5 +40,16 @@ def test_estimates_grow_with_documents_and_labels(method: str) -> None:
     assert longer.memory > first.memory
 
 
+def test_a_selection_counts_a_table_in_each_fit() -> None:
+    extent = Extent.of_size(200_000, 1000)
+    plain, selected, nb = (
+        estimate(extent, Recipe.of(method, overrides))
+        for method, overrides in (("svm", {}), ("svm", {"selection": {"function": "chi2", "k": 99}}), ("nb", {}))
+    )
+    assert selected.seconds > plain.seconds
+    assert selected.disk - plain.disk == pytest.approx(nb.disk - plain.disk)  # the same tables
+    assert selected.memory > plain.memory
+
+
 def test_a_comparison_takes_more_memory_than_a_training() -> None:
     assert memory_of_all(10**8, kept=2) > 1.5 * memory_of_all(10**8)

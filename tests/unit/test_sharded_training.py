@@ -65,6 +65,39 @@ def test_weights_give_the_same_labels(corpus: ShardedCorpus, tmp_path: Path, met
     assert sharded.predict(NEW) == in_memory.predict(NEW)
 
 
+CHI2 = {"function": "chi2", "k": 60}
+
+
+@pytest.mark.parametrize(
+    ("method", "overrides"),
+    [
+        ("nb-binary", {"selection": CHI2, "features": {"min_df": 2}, "decision": {"rule": "per-label"}}),
+        ("nb-bernoulli", {"selection": {"function": "ig", "k": 4, "scope": "label"}}),
+        ("nb-binary", {"features": {"min_df": 2}}),  # a discount estimated from terms that are not read
+    ],
+)
+def test_removed_terms_are_those_of_a_training_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, method: str, overrides: dict
+) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method, overrides)
+    assert sharded.features_.vectorizer_.terms_ == in_memory.features_.vectorizer_.terms_
+    np.testing.assert_array_equal(sharded.decision_function(NEW), in_memory.decision_function(NEW))
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+    assert sharded.expected_ == in_memory.expected_  # terms are selected anew in each fold
+    sharded.save(tmp_path / "found.manylabel")
+    assert TextClassifier.load(tmp_path / "found.manylabel").predict(NEW) == in_memory.predict(NEW)
+
+
+@pytest.mark.parametrize(("method", "decision"), [("rocchio", {}), ("nb", {"rule": "guarantee", "level": 0.7})])
+def test_selected_terms_are_weighted_as_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, method: str, decision: dict
+) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method, {"selection": CHI2, "decision": decision})
+    assert sharded.features_.vectorizer_.terms_ == in_memory.features_.vectorizer_.terms_
+    np.testing.assert_allclose(sharded.decision_function(NEW), in_memory.decision_function(NEW), rtol=1e-9, atol=1e-9)
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+
+
 @pytest.mark.usefixtures("few_in_memory")
 def test_svms_reach_the_objective_of_a_training_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
     in_memory, sharded = both(corpus, tmp_path, "svm")
@@ -123,7 +156,7 @@ class Interrupted(Engine):
 
 @pytest.mark.usefixtures("few_in_memory")
 def test_an_interrupted_training_goes_on(corpus: ShardedCorpus, tmp_path: Path) -> None:
-    recipe = Recipe.of("svm")
+    recipe = Recipe.of("svm", {"selection": CHI2})
     counting = Interrupted(10**6)
     whole = ShardedTraining(corpus, recipe, tmp_path / "whole", counting).run()
     ran = 0
@@ -156,9 +189,8 @@ def test_another_training_does_not_go_on(corpus: ShardedCorpus, tmp_path: Path) 
     [
         ("mnb-vw", {}, "cannot be trained on a corpus that does not fit in memory.*Use naive Bayes"),
         ("label-tree", {}, "LabelTree cannot be trained on a corpus that does not fit in memory"),
-        ("nb-binary", {"selection": {"function": "chi2", "k": 9}}, "selection of terms needs all documents in memory"),
+        ("nb-binary", {"features": {"n_hashes": 99}}, "hashed terms needs all documents in memory"),
         ("svm", {"model": {"loss": "logistic"}}, "logistic loss every document decides"),
-        ("nb-binary", {"features": {"min_df": 2}}, "estimated from rare terms"),
     ],
 )
 def test_what_needs_memory_is_refused(

@@ -7,7 +7,7 @@ measures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 
 import numpy as np
@@ -111,6 +111,8 @@ def estimate(
     labels = min(extent.labels, extent.documents)
     fits = n_fits(decided, extent.documents, labels, most)
     fit = fit_of_counts(extent, labels) if model.is_additive else fit_of_svms(extent, labels)
+    if recipe.selection:
+        fit = with_selection(fit, fit_of_counts(extent, labels))
     scores = min(most, extent.documents * labels) * decided.learns_out_of_fold
     seconds = START + COUNT * extent.text_bytes + fits * fit.seconds + RULE * scores
     rule = 0.0 if model.is_additive else 16.0 * scores
@@ -151,6 +153,21 @@ def fit_of_svms(extent: Extent, labels: int) -> Fit:
         disk=0.0,
         read=DISK_A_CELL * passes * extent.cells,
         model=8 * kept * filled_cells(extent, labels),
+    )
+
+
+def with_selection(fit: Fit, counted: Fit) -> Fit:
+    """What a fit takes with a selection of terms, which counts a table of labels × all terms first.
+
+    That fewer terms are left afterwards is not considered.
+    """
+    return replace(
+        fit,
+        seconds=fit.seconds + counted.seconds,
+        tables=max(fit.tables, counted.tables),
+        worker=max(fit.worker, counted.worker),
+        disk=fit.disk + counted.disk,
+        read=fit.read + counted.read,
     )
 
 
