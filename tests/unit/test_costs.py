@@ -26,16 +26,19 @@ def test_an_extent_is_near_what_the_corpus_holds(tmp_path: Path, monkeypatch: py
     assert 10 < found.cells / found.documents < 20
 
 
-@pytest.mark.parametrize("method", ["nb", "svm", "auto"])
-def test_estimates_grow_with_documents_and_labels(method: str) -> None:
-    small = Extent.of_size(200_000, 1000)
+@pytest.mark.parametrize(
+    ("method", "documents"),
+    [("nb", 200_000), ("svm", 200_000), ("auto", 200_000), ("logistic", 100_000), ("logistic", 400_000)],
+)
+def test_estimates_grow_with_documents_and_labels(method: str, documents: int) -> None:
+    small = Extent.of_size(documents, 1000)
     large = estimate(replace(small, labels=2000), Recipe.of(method))
     first = estimate(small, Recipe.of(method))
     assert first.seconds <= large.seconds
     assert first.memory <= large.memory
     assert estimate(small, Recipe.of(method), workers=4).seconds == pytest.approx(first.seconds / 4)
-    longer = estimate(Extent.of_size(400_000, 1000), Recipe.of(method))
-    assert 1.2 < longer.seconds / first.seconds < 2.1
+    longer = estimate(Extent.of_size(2 * documents, 1000), Recipe.of(method))
+    assert 1.2 < longer.seconds / first.seconds < (2.4 if method == "logistic" else 2.1)  # blocks have fewer labels
     assert longer.read > first.read
     assert longer.memory > first.memory
 
@@ -47,7 +50,8 @@ def test_a_selection_counts_a_table_in_each_fit() -> None:
         for method, overrides in (("svm", {}), ("svm", {"selection": {"function": "chi2", "k": 99}}), ("nb", {}))
     )
     assert selected.seconds > plain.seconds
-    assert selected.disk - plain.disk == pytest.approx(nb.disk - plain.disk)  # the same tables
+    counts = 8 * extent.cells
+    assert selected.disk - plain.disk == pytest.approx(nb.disk - counts)  # the same tables
     assert selected.memory > plain.memory
 
 

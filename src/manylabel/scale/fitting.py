@@ -25,27 +25,23 @@ from manylabel.models.out_of_fold import OutOfFold, scored_folds, scored_rows
 from manylabel.models.score_kinds import Bools
 from manylabel.models.value_counts import ValueTable
 from manylabel.scale.engine import Engine, Task
+from manylabel.scale.logistic_blocks import logistic_label_blocks
 from manylabel.scale.matrix import Matrix
-from manylabel.scale.selected import Selected, csr_arrays, csr_of
-from manylabel.scale.svm_blocks import fit_blocks
+from manylabel.scale.selected import PARTS_A_TASK, Selected, csr_arrays, csr_of
+from manylabel.scale.svm_blocks import fit_blocks, label_blocks
 from manylabel.scale.tables import save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
 
-PARTS_A_TASK = 8
-"""How many parts of the matrix one task counts."""
 TABLES = {"LabelTermCounts": LabelTermCounts, "ValueTable": ValueTable, "Contingency": Contingency}
 
 
 # ---- tasks -----------------------------------------------------------------------------------------------------------
 
 
-def count_labels(output: Path, documents: Mapping[str, Any], model: str, start: int, stop: int) -> None:
-    """Count the table that a model or a selection of terms learns from, in the parts from `start` to `stop`; a task."""
+def count_labels(output: Path, documents: Mapping[str, Any], model: str, start: int) -> None:
+    """Count the table that a model or a selection of terms learns from, in some parts from `start` on; a task."""
     selected, learner = Selected.from_dict(documents), cast(AdditiveModel, modelfile.load(model))
-    first, Y = int(selected.matrix.starts[start]), selected.Y()
-    part = replace(selected.matrix, parts=selected.matrix.parts[start:stop])
-    wanted = selected.wanted()
-    within = None if wanted is None else wanted[first : first + part.shape[0]]
+    (part, first, within), Y = selected.in_parts(start), selected.Y()
     table = learner.count(Csr(np.zeros((0, part.n_terms))), Csr(np.zeros((0, Y.shape[1]), dtype=np.int8)))
     for numbers, X in Selected(part, selected.labels, None, selected.weighting).blocks(within):
         table = table + learner.count(X, Csr(Y[first + numbers]))
@@ -164,24 +160,32 @@ class ShardedOutOfFold(OutOfFold):
         )
         unfitted = unfitted_copy(model)
         if isinstance(model, LinearSVM):
-            svm, place = cast(LinearSVM, unfitted), self._place(unfitted, selected)
-            return fit_blocks(svm, selected, Y, wanted, self.engine, place)
+            return self._in_blocks(cast(LinearSVM, unfitted), selected, Csr(Y if wanted is None else Y[wanted]))
         if not model.is_additive:
             raise _refusal(model)
         table = self._counted(unfitted, selected)
         return cast(MultiLabelModel, cast(AdditiveModel, unfitted).fit_table(table, **model.wanted(self.facts)))
 
+    def _in_blocks(self, model: LinearSVM, selected: Selected, Y: Csr) -> MultiLabelModel:
+        """Linear classifiers of labels in blocks; Y holds the labels of the selected documents."""
+        counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+        if model.loss == "logistic":
+            blocks = logistic_label_blocks(counts, Y.shape[0], selected.matrix.n_terms)
+            solve = "logistic_blocks:solve_block"
+        else:
+            blocks, solve = label_blocks(counts, Y.shape[0]), "svm_blocks:solve_block"
+        return fit_blocks(model, selected, blocks, solve, self.engine, self._place(model, selected))
+
     def _counted(self, learner: MultiLabelModel | TermSelector, selected: Selected) -> Any:
         """The table of the selected documents that a model or a selection learns from."""
         place, path = self._place(learner, selected), str(self._kept_estimator(learner))
-        ends = range(0, len(self.matrix.parts), PARTS_A_TASK)
         tasks = [
             Task(
                 "fitting:count_labels",
                 place / f"counts-{start:05d}",
-                {"documents": selected.as_dict(), "model": path, "start": start, "stop": start + PARTS_A_TASK},
+                {"documents": selected.as_dict(), "model": path, "start": start},
             )
-            for start in ends
+            for start in range(0, len(self.matrix.parts), PARTS_A_TASK)
         ]
         self.engine.run(tasks, "Counting terms by label")
         counted = [task.output for task in tasks]
@@ -265,5 +269,5 @@ def _refusal(model: MultiLabelModel) -> UnsupportedError:
     """Why a model cannot learn from documents on disk."""
     return UnsupportedError(
         f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
-        "Rocchio or a linear SVM (nb, rocchio, svm or the default), or raise --memory."
+        "Rocchio, a linear SVM or logistic regression (nb, rocchio, svm, logistic or the default), or raise --memory."
     )
