@@ -33,6 +33,9 @@ from manylabel.scale.svm_blocks import Block, label_blocks, most_work, save_bloc
 
 MOST_DOCUMENTS = 1 << 18
 """Documents that are solved in memory; of more, half as many with the labels of a block and as many others are."""
+SAMPLE_TOL = 0.1
+"""The tolerance of the solution on a sample. A smaller one does not save a pass over all documents: 20,000 documents
+with a sample of 4,096 took 31 passes with 0.5, 0.1, 0.03 and 0.001."""
 MOST_WEIGHTS = 1 << 22
 """Terms × labels of a block; up to thirteen such tables of 8 bytes are in memory, no longer beside the sample."""
 FORCING = 0.1
@@ -63,7 +66,7 @@ def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: 
         found = block.solve_members()
     else:
         learned = block.outside.copy()
-        start = block.solve_members(weights=_sample(block, everything))
+        start = block.solve_members(weights=_sample(block, everything), tol=max(SAMPLE_TOL, block.model.tol))
         block.forget()
         found = _Newton(block, learned, start).solve()
     save_block(output, block, found)

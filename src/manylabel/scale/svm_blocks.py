@@ -183,12 +183,17 @@ class Block:
         """Give back the memory of the documents."""
         self.X, self.members = self.X[:0], self.members[:0]
 
-    def solve_members(self, initial: Csr | None = None, weights: Floats | None = None) -> LinearFit:
-        """The solution on the documents in memory, from an earlier one; `weights` multiply their costs."""
+    def solve_members(
+        self, initial: Csr | None = None, weights: Floats | None = None, tol: float | None = None
+    ) -> LinearFit:
+        """The solution on the documents in memory, from an earlier one; `weights` multiply their costs.
+
+        `tol` is another tolerance than that of the model.
+        """
         model = self.model
         return fit_linear(
             self.X, Csr(self.Y[self.members]), loss=model.loss, C=self.of_labels(model.C), J=self.of_labels(model.J),
-            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=model.tol, max_iter=model.max_iter,
+            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=tol or model.tol, max_iter=model.max_iter,
             seed=model.seed, n_jobs=1, initial=initial, sample_weight=weights,
         )  # fmt: skip
 
