@@ -42,7 +42,7 @@ STREAM = 2.5e-9
 """Seconds for each value of X and each label to find the documents that a block lacks, all passes of a fit."""
 WEIGH, READ, PASSES = 3.7e-8, 5e-9, 4
 """Seconds to weigh and store a value of X, in each fit; to read it again, and how often that is done for a block."""
-SOLVE_LOGISTIC, STREAM_LOGISTIC, PASSES_LOGISTIC = 3.5e-8, 2.8e-9, 31
+SOLVE_LOGISTIC, STREAM_LOGISTIC, PASSES_LOGISTIC = 5e-8, 2.8e-9, 31
 """Seconds for each value of X in memory and each label to solve logistic regression; of more documents, seconds for
 each value and each label in a pass over all of them, and how many passes there are."""
 TABLES_LOGISTIC = 13
