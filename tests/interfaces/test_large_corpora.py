@@ -184,7 +184,7 @@ def test_a_winner_that_needs_all_documents_is_trained_on_the_sample(
     found = json.loads(capsys.readouterr().out)
     assert (found["documents"], found["test"]["documents"]) == (120, 40)
     assert 50 <= found["in_memory"] == found["compared"] == found["trained"] < 120
-    assert "because it cannot be trained on all of them: Training with selection of terms" in found["why_not_all"]
+    assert "because it cannot be trained on all of them: NearestNeighbours cannot be" in found["why_not_all"]
     assert TextClassifier.load("knn.manylabel").n_documents_ == found["trained"]
 
 

@@ -42,16 +42,19 @@ def test_headers_and_line_breaks_in_cells_are_no_documents(tmp_path: Path, name:
     assert Extent.of_corpus(ShardedCorpus.of(tmp_path / name)).documents == 3
 
 
-@pytest.mark.parametrize("method", ["nb", "svm", "auto"])
-def test_estimates_grow_with_documents_and_labels(method: str) -> None:
-    small = Extent.of_size(200_000, 1000)
+@pytest.mark.parametrize(
+    ("method", "documents"),
+    [("nb", 200_000), ("svm", 200_000), ("auto", 200_000), ("logistic", 100_000), ("logistic", 400_000)],
+)
+def test_estimates_grow_with_documents_and_labels(method: str, documents: int) -> None:
+    small = Extent.of_size(documents, 1000)
     large = estimate(replace(small, labels=2000), Recipe.of(method))
     first = estimate(small, Recipe.of(method))
     assert first.seconds <= large.seconds
     assert first.memory <= large.memory
     assert estimate(small, Recipe.of(method), workers=4).seconds == pytest.approx(first.seconds / 4)
-    longer = estimate(Extent.of_size(400_000, 1000), Recipe.of(method))
-    assert 1.2 < longer.seconds / first.seconds < 2.1
+    longer = estimate(Extent.of_size(2 * documents, 1000), Recipe.of(method))
+    assert 1.2 < longer.seconds / first.seconds < (2.4 if method == "logistic" else 2.1)  # blocks have fewer labels
     assert longer.read > first.read
     assert longer.memory > first.memory
 
@@ -69,6 +72,18 @@ def test_word_pairs_take_more_memory_than_words(tmp_path: Path) -> None:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     return list(pairwise(text.replace(".", "").split()))
+
+
+def test_a_selection_counts_a_table_in_each_fit() -> None:
+    extent = Extent.of_size(200_000, 1000)
+    plain, selected, nb = (
+        estimate(extent, Recipe.of(method, overrides))
+        for method, overrides in (("svm", {}), ("svm", {"selection": {"function": "chi2", "k": 99}}), ("nb", {}))
+    )
+    assert selected.seconds > plain.seconds
+    counts = 8 * extent.cells
+    assert selected.disk - plain.disk == pytest.approx(nb.disk - counts)  # the same tables
+    assert selected.memory > plain.memory
 
 
 def test_a_comparison_takes_more_memory_than_a_training() -> None:

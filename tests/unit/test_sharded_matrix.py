@@ -6,14 +6,37 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from manylabel import modelfile
 from manylabel.data import load
 from manylabel.data.labels import label_matrix
+from manylabel.estimator import Csr
 from manylabel.features.vectorize import Vectorizer
+from manylabel.features.weighting import Weighting
 from manylabel.scale import shards
 from manylabel.scale.engine import SerialEngine, Task
 from manylabel.scale.matrix import Matrix, Part
+from manylabel.scale.selected import PARTS_A_TASK, Selected
 from manylabel.scale.shards import ShardedCorpus
-from manylabel.scale.tables import Tables
+from manylabel.scale.tables import Tables, save_arrays
+
+
+def check_stored(matrix: Matrix, folder: Path, X: Csr) -> None:
+    """Documents that are weighted once and stored are those of a weighting in memory, all and some of them."""
+    meant = np.arange(90) % 4 != 1
+    weighting = Weighting().fit(X[meant])
+    modelfile.save(weighting, folder / "weighting")
+    save_arrays(folder / "rows", {"rows": meant})
+    selected = Selected(matrix, folder / "unread", folder / "rows", folder / "weighting")
+    for start in range(0, len(matrix.parts), PARTS_A_TASK):
+        arguments = {"documents": selected.as_dict(), "start": start, "dtype": "float64"}
+        SerialEngine().run([Task("selected:store_parts", folder / "stored" / f"{start:05d}", arguments)], "Weighting")
+    stored = Selected.from_dict({**selected.as_dict(), "stored": str(folder / "stored")})
+    for only in (None, meant & (np.arange(90) > 40)):
+        expected = np.flatnonzero(meant if only is None else only)
+        found = list(stored.blocks(only))
+        assert np.concatenate([numbers for numbers, _ in found]).tolist() == expected.tolist()
+        weighted = weighting.transform(X[expected]).toarray()
+        np.testing.assert_array_equal(np.vstack([block.toarray() for _, block in found]), weighted)
 
 
 def test_parts_are_the_matrix_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,4 +69,11 @@ def test_parts_are_the_matrix_of_the_whole(tmp_path: Path, monkeypatch: pytest.M
     np.testing.assert_array_equal(matrix.Y().toarray(), label_matrix(label_sets, whole.labels).toarray())
     some = np.array([0, 3, 50, 89])
     np.testing.assert_array_equal(matrix.rows(some).toarray(), X[some].toarray())
+    np.save(tmp_path / "columns.npy", np.where(np.arange(len(kept)) % 3 == 0, np.arange(len(kept)) // 3, -1))
+    third = Matrix(matrix.parts, -(-len(kept) // 3), len(whole.labels), tmp_path / "columns.npy")
+    third = Matrix.from_dict(third.as_dict())
+    np.testing.assert_array_equal(np.vstack([X.toarray() for _, X in third.blocks()]), X.toarray()[:, ::3])
+    np.testing.assert_array_equal(third.rows(some).toarray(), X[some].toarray()[:, ::3])
+    assert third.kept.tolist() == list(range(0, len(kept), 3))
+    check_stored(matrix, tmp_path, X)
     assert whole.label_documents.tolist() == matrix.Y().sum(axis=0).tolist()

@@ -12,7 +12,7 @@ from manylabel.data import load
 from manylabel.exceptions import UnsupportedError
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.recipe import Recipe
-from manylabel.scale import shards, svm_blocks
+from manylabel.scale import logistic_blocks, shards, svm_blocks
 from manylabel.scale.engine import Engine, SerialEngine, Task, run_task
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.training import ShardedTraining
@@ -65,22 +65,80 @@ def test_weights_give_the_same_labels(corpus: ShardedCorpus, tmp_path: Path, met
     assert sharded.predict(NEW) == in_memory.predict(NEW)
 
 
+CHI2 = {"function": "chi2", "k": 60}
+
+
+@pytest.mark.parametrize(
+    ("method", "overrides"),
+    [
+        ("nb-binary", {"selection": CHI2, "features": {"min_df": 2}, "decision": {"rule": "per-label"}}),
+        ("nb-bernoulli", {"selection": {"function": "ig", "k": 4, "scope": "label"}}),
+        ("nb-binary", {"features": {"min_df": 2}}),  # a discount estimated from terms that are not read
+    ],
+)
+def test_removed_terms_are_those_of_a_training_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, method: str, overrides: dict
+) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method, overrides)
+    assert sharded.features_.vectorizer_.terms_ == in_memory.features_.vectorizer_.terms_
+    np.testing.assert_array_equal(sharded.decision_function(NEW), in_memory.decision_function(NEW))
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+    assert sharded.expected_ == in_memory.expected_  # terms are selected anew in each fold
+    sharded.save(tmp_path / "found.manylabel")
+    assert TextClassifier.load(tmp_path / "found.manylabel").predict(NEW) == in_memory.predict(NEW)
+
+
+@pytest.mark.parametrize(("method", "decision"), [("rocchio", {}), ("nb", {"rule": "guarantee", "level": 0.7})])
+def test_selected_terms_are_weighted_as_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, method: str, decision: dict
+) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method, {"selection": CHI2, "decision": decision})
+    assert sharded.features_.vectorizer_.terms_ == in_memory.features_.vectorizer_.terms_
+    np.testing.assert_allclose(sharded.decision_function(NEW), in_memory.decision_function(NEW), rtol=1e-9, atol=1e-9)
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+
+
 @pytest.mark.usefixtures("few_in_memory")
 def test_svms_reach_the_objective_of_a_training_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
     in_memory, sharded = both(corpus, tmp_path, "svm")
     X = in_memory.features_.transform(TEXTS)
     np.testing.assert_array_equal(sharded.features_.transform(TEXTS).toarray(), X.toarray())
-    Y = LETTERS.subset(range(90)).label_matrix(in_memory.labels_).toarray()
-    objectives = []
-    for found in (in_memory, sharded):
-        model = found.decided_.model_
-        assert isinstance(model, LinearSVM)
-        weights = model.coef_ if isinstance(model.coef_, np.ndarray) else model.coef_.toarray()
-        margins = np.where(Y > 0, 1, -1) * model.decision_function(X)
-        losses = (np.maximum(0, 1 - margins) ** 2).sum(axis=0)
-        objectives.append(((weights.astype(float) ** 2).sum(axis=1) + model.intercept_**2) / 2 + losses)
-    np.testing.assert_allclose(objectives[1], objectives[0], rtol=1e-4)
+    np.testing.assert_allclose(objectives(sharded), objectives(in_memory), rtol=1e-4)
     assert sharded.predict(NEW) == in_memory.predict(NEW)
+    assert len(list(tmp_path.glob("svm/fits/fit-*/labels-*"))) >= 6
+    assert not list(tmp_path.glob("svm/fits/fit-*/documents"))  # weighted documents are removed after each fit
+
+
+def objectives(found: TextClassifier) -> np.ndarray:
+    """The objective of each label on the training documents, by its definition."""
+    model = found.decided_.model_
+    assert isinstance(model, LinearSVM)
+    X, Y = found.features_.transform(TEXTS), LETTERS.subset(range(90)).label_matrix(found.labels_).toarray()
+    weights = model.coef_ if isinstance(model.coef_, np.ndarray) else model.coef_.toarray()
+    margins = np.where(Y > 0, 1, -1) * model.decision_function(X)
+    losses = np.logaddexp(0, -margins) if model.loss == "logistic" else np.maximum(0, 1 - margins) ** 2
+    costs = np.where(Y > 0, model.C * np.asarray(model.J), model.C)
+    norms = (weights.astype(float) ** 2).sum(axis=1) + (model.intercept_**2 if model.bias == "regularised" else 0)
+    return norms / 2 + (costs * losses).sum(axis=0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"bias": "free", "J": 3.0}, {"bias": "none", "C": 100.0}])
+def test_logistic_regression_reaches_the_objective_of_a_training_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict
+) -> None:
+    monkeypatch.setattr(logistic_blocks, "MOST_DOCUMENTS", 30)  # a sample is solved in memory, then all are read
+    monkeypatch.setattr(logistic_blocks, "MOST_WEIGHTS", 8_000)
+    overrides = {"model": settings, "features": {"min_df": 2}, "decision": {"rule": "natural"}}
+    in_memory, sharded = both(corpus, tmp_path, "logistic", overrides)
+    np.testing.assert_allclose(objectives(sharded), objectives(in_memory), rtol=1e-4)
+    assert len(list(tmp_path.glob("logistic/fits/fit-*/labels-*"))) > 1
+    same = [one == other for one, other in zip(sharded.predict(NEW), in_memory.predict(NEW), strict=True)]
+    assert sum(same) >= len(NEW) - 1  # scores agree within the solver's tolerance
+
+
+def test_logistic_regression_of_few_documents_is_solved_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
+    in_memory, sharded = both(corpus, tmp_path, "logistic", {"decision": {"rule": "natural"}})
+    np.testing.assert_allclose(sharded.decision_function(NEW), in_memory.decision_function(NEW), atol=1e-3)
 
 
 @pytest.mark.usefixtures("few_in_memory")
@@ -123,7 +181,7 @@ class Interrupted(Engine):
 
 @pytest.mark.usefixtures("few_in_memory")
 def test_an_interrupted_training_goes_on(corpus: ShardedCorpus, tmp_path: Path) -> None:
-    recipe = Recipe.of("svm")
+    recipe = Recipe.of("svm", {"selection": CHI2})
     counting = Interrupted(10**6)
     whole = ShardedTraining(corpus, recipe, tmp_path / "whole", counting).run()
     ran = 0
@@ -156,9 +214,7 @@ def test_another_training_does_not_go_on(corpus: ShardedCorpus, tmp_path: Path) 
     [
         ("mnb-vw", {}, "cannot be trained on a corpus that does not fit in memory.*Use naive Bayes"),
         ("label-tree", {}, "LabelTree cannot be trained on a corpus that does not fit in memory"),
-        ("nb-binary", {"selection": {"function": "chi2", "k": 9}}, "selection of terms needs all documents in memory"),
-        ("svm", {"model": {"loss": "logistic"}}, "logistic loss every document decides"),
-        ("nb-binary", {"features": {"min_df": 2}}, "estimated from rare terms"),
+        ("nb-binary", {"features": {"n_hashes": 99}}, "hashed terms needs all documents in memory"),
     ],
 )
 def test_what_needs_memory_is_refused(

@@ -312,7 +312,9 @@ class AutoModel(DecidedModel):
 
     def _score_others(self, best: Scored, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The other models and their out-of-fold scores; none where they would take much longer than `model`."""
-        others = self._others_for(documents) if self.others else []
+        if not self.others:  # from disk there are none, and X is not in memory
+            return []
+        others = self._others_for(documents)
         is_small = self._term_cells(documents.X) * Y.shape[1] <= self.most_work
         if not is_small or len(best.rows) < documents.X.shape[0]:
             return []

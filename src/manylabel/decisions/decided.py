@@ -163,9 +163,9 @@ class DecidedModel(ModelWithRule):
             found = self.score_out_of_fold(rule, Y, documents)
             rule = self.learn_rule(found, rule, Y, report)
             self.model_ = found.fit(documents, Y)
-            self.n_features_in_ = self.model_.n_features_in_  # further views are chosen in the search
         else:
             self.model_ = documents.fit_whole(self.unfitted_model(), Y)
+        self.n_features_in_ = self.model_.n_features_in_  # views are chosen in the search; from disk, terms in the fit
         if rule is not None and held_out is not None and rule.held_out_share:
             self._learn_held_out(rule, self.model_.features(held_out[0]), held_out[1])
         self.rule_ = None if rule is None else rule.settled()

@@ -97,7 +97,11 @@ class TermSelector(Transformer):
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn which terms to keep from training documents X (counts) and their labels Y."""
         self.check_parameters()
-        return self.fit_table(contingency_tables(X, Y, n_jobs=self.n_jobs))
+        return self.fit_table(self.count(X, Y))
+
+    def count(self, X: Csr, Y: Csr) -> Contingency:
+        """The additive tables that `fit_table` learns from."""
+        return contingency_tables(X, Y, n_jobs=self.n_jobs)
 
     def fit_table(self, table: Contingency) -> Self:
         """Learn from contingency tables, for example the sum of the tables of several batches."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,10 @@ from manylabel.models.base import Columns, DocumentScorer, MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.exported import ExportedScores, LinearBlock
 from manylabel.models.inputs import check_weights
-from manylabel.models.score_kinds import ScoreKind, sigmoid
+from manylabel.models.score_kinds import Bools, ScoreKind, sigmoid
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.stored import Either, Matrix, Sometimes, Stored, reals, singles, wholes
 from manylabel.wording import counted, there_are
-
-if TYPE_CHECKING:
-    from manylabel.kernels.linear_solvers import LinearFit
 
 _POSITIVE = Number(low=0, open_low=True)
 _COSTS = AnyOf(
@@ -258,18 +255,20 @@ class LinearSVM(MultiLabelModel):
             seed=self.seed, n_jobs=self.n_jobs, sample_weight=weights, excluded=excluded, initial=initial,
             keep_dual=self.keep_dual or self.warm_start, prune=prune, deadline=deadline,
         )  # fmt: skip
-        self._warn(found)
-        self.weights_, self.intercept_, self.n_iter_ = found.weights, found.intercept, found.epochs
-        if self.loss == "logistic":
-            # A label that never varied is certain; the ±1 of a margin would be a probability of 0.73.
-            self.intercept_ = np.where(found.epochs == 0, np.copysign(np.inf, found.intercept), found.intercept)
+        self.weights_ = found.weights
+        self.keep_intercept(found.intercept, found.epochs, found.converged)
         if self.keep_dual or self.warm_start:
             self.dual_coef_ = found.dual
 
-    def _warn(self, found: LinearFit) -> None:
-        if late := int(np.count_nonzero(~found.converged)):
+    def keep_intercept(self, intercept: Floats, epochs: Ints, converged: Bools) -> None:
+        """Keep the intercepts and epochs of all labels; warn of labels that did not converge."""
+        self.intercept_, self.n_iter_ = intercept, epochs
+        if self.loss == "logistic":
+            # A label that never varied is certain; the ±1 of a margin would be a probability of 0.73.
+            self.intercept_ = np.where(epochs == 0, np.copysign(np.inf, intercept), intercept)
+        if late := int(np.count_nonzero(~converged)):
             warnings.warn(
-                f"LinearSVM: {late} of {counted(len(found.converged), 'label was', 'labels were')} not within "
+                f"LinearSVM: {late} of {counted(len(converged), 'label was', 'labels were')} not within "
                 f"tol={self.tol:g} after max_iter={self.max_iter} epochs. Raise max_iter, or lower C, or "
                 "scale the documents to unit length.",
                 ManylabelWarning,

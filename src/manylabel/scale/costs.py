@@ -7,7 +7,7 @@ measures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 
 import numpy as np
@@ -19,10 +19,11 @@ from manylabel.estimator import Csr
 from manylabel.features.vectorize import Vectorizer
 from manylabel.kernels.linear_solvers import fit_linear
 from manylabel.memory import table_bytes
-from manylabel.models.linear_svm import MANY_WEIGHTS
+from manylabel.models.linear_svm import MANY_WEIGHTS, LinearSVM
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.recipe import Recipe
 from manylabel.scale.extents import Extent
+from manylabel.scale.logistic_blocks import MOST_DOCUMENTS, MOST_WEIGHTS
 from manylabel.scale.svm_blocks import LEAST_WORK, MOST_POSITIVES, OTHERS, WORK_A_DOCUMENT
 from manylabel.scale.synthesize import Size, blocks
 from manylabel.strategies.weighted_member import WeightedMember
@@ -38,12 +39,17 @@ TERM, MEMORY_A_TERM = 5e-6, 235
 with word pairs (6.8 million terms of 100,000 documents)."""
 TABLE = 1.4e-7
 """Seconds to read a value of X from disk, weigh it and add it to the table of its labels, in each fit."""
-SOLVE = 4e-9
+SOLVE = 4.5e-9
 """Seconds for each value of the documents of a block and each label in which an SVM is solved, in each fit."""
 STREAM = 2.5e-9
 """Seconds for each value of X and each label to find the documents that a block lacks, all passes of a fit."""
-WEIGH, PASSES = 3e-8, 4
-"""Seconds to read and weigh a value of X, and how often all documents are read for a block."""
+WEIGH, READ, PASSES = 3.7e-8, 5e-9, 4
+"""Seconds to weigh and store a value of X, in each fit; to read it again, and how often that is done for a block."""
+SOLVE_LOGISTIC, STREAM_LOGISTIC, PASSES_LOGISTIC = 5e-8, 2.8e-9, 31
+"""Seconds for each value of X in memory and each label to solve logistic regression; of more documents, seconds for
+each value and each label in a pass over all of them, and how many passes there are."""
+TABLES_LOGISTIC = 13
+"""Tables of terms × labels of a block, of 8 bytes a value, in such passes."""
 BLOCK_DOCUMENTS = 2 * MOST_POSITIVES
 """Documents of a block of labels at most: those with the labels, and about as many others."""
 LABELS_A_DOCUMENT = 30
@@ -55,7 +61,7 @@ SOLVED_A_CELL, WEIGHTS_A_CELL = 28, 10
 FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 220e6, 120, 62
 """Bytes: of the program, of each document (its labels, fold, row), and of each value in a table of labels × terms."""
 DISK_A_CELL, TABLE_ON_DISK = 8, 12
-"""Bytes of files for each value of X, and of a table of labels × terms."""
+"""Bytes of files for each value of X, counted and weighted each, and of a table of labels × terms."""
 IN_MEMORY, TABLES_A_BYTE, MOST_TABLES = 10, 20, 2.5e8
 """Bytes of a training in memory: for each byte of text those of the documents, and those of tables of labels × terms,
 which are solved in blocks where there are many."""
@@ -113,7 +119,14 @@ def estimate(
     model = decided.model.model if isinstance(decided.model, WeightedMember) else decided.model
     labels = min(extent.labels, extent.documents)
     fits = n_fits(decided, extent.documents, labels, most)
-    fit = fit_of_counts(extent, labels) if model.is_additive else fit_of_svms(extent, labels)
+    if model.is_additive:
+        fit = fit_of_counts(extent, labels)
+    elif isinstance(model, LinearSVM) and model.loss == "logistic":
+        fit = fit_of_logistic(extent, labels)
+    else:
+        fit = fit_of_svms(extent, labels)
+    if recipe.selection:
+        fit = with_selection(fit, fit_of_counts(extent, labels))
     scores = min(most, extent.documents * labels) * decided.learns_out_of_fold
     seconds = START + COUNT * extent.text_bytes + TERM * extent.terms + fits * fit.seconds + RULE * scores
     rule = 0.0 if model.is_additive else 16.0 * scores
@@ -124,7 +137,8 @@ def estimate(
         fitting += max(rule, fit.worker)
     # Vocabularies are merged before anything is fitted.
     taken = FIXED_MEMORY + MEMORY_A_DOCUMENT * extent.documents + max(fitting, MEMORY_A_TERM * extent.terms)
-    disk = DISK_A_CELL * extent.cells + fits * fit.disk
+    weighted = 0 if model.is_additive else DISK_A_CELL * extent.cells  # of one fit at a time
+    disk = DISK_A_CELL * extent.cells + fits * fit.disk + weighted
     return Estimate(slow * seconds / workers, taken, disk, fit.model, extent.text_bytes + fits * fit.read)
 
 
@@ -150,12 +164,43 @@ def fit_of_svms(extent: Extent, labels: int) -> Fit:
     weights = WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
     kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
     return Fit(
-        seconds=labels * (SOLVE * block + STREAM * extent.cells) + WEIGH * passes * extent.cells,
+        seconds=labels * (SOLVE * block + STREAM * extent.cells) + (WEIGH + READ * passes) * extent.cells,
         tables=0.0,
         worker=SOLVED_A_CELL * block + weights + LABELS_A_DOCUMENT * extent.documents,
         disk=0.0,
-        read=DISK_A_CELL * passes * extent.cells,
+        read=DISK_A_CELL * (1 + passes) * extent.cells,
         model=8 * kept * filled_cells(extent, labels),
+    )
+
+
+def fit_of_logistic(extent: Extent, labels: int) -> Fit:
+    """What fitting logistic regression to all labels takes once."""
+    in_memory = min(extent.documents, MOST_DOCUMENTS) * extent.cells / extent.documents
+    labels_a_block = min(WORK_A_DOCUMENT, max(1, MOST_WEIGHTS // extent.terms), labels)
+    passes = PASSES_LOGISTIC if extent.documents > MOST_DOCUMENTS else 0
+    again = (1 + passes) * extent.cells * labels / labels_a_block
+    seconds = labels * (SOLVE_LOGISTIC * in_memory + STREAM_LOGISTIC * passes * extent.cells)
+    tables = 8.0 * TABLES_LOGISTIC * extent.terms * labels_a_block if passes else 0.0
+    return replace(
+        fit_of_svms(extent, labels),
+        seconds=seconds + WEIGH * extent.cells + READ * again,
+        worker=max(SOLVED_A_CELL * in_memory, tables) + LABELS_A_DOCUMENT * extent.documents,
+        read=DISK_A_CELL * (extent.cells + again),
+    )
+
+
+def with_selection(fit: Fit, counted: Fit) -> Fit:
+    """What a fit takes with a selection of terms, which counts a table of labels × all terms first.
+
+    That fewer terms are left afterwards is not considered.
+    """
+    return replace(
+        fit,
+        seconds=fit.seconds + counted.seconds,
+        tables=max(fit.tables, counted.tables),
+        worker=max(fit.worker, counted.worker),
+        disk=fit.disk + counted.disk,
+        read=fit.read + counted.read,
     )
 
 

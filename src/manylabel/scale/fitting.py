@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -14,6 +14,8 @@ import numpy as np
 from manylabel import modelfile
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import UnsupportedError
+from manylabel.features.contingency import Contingency
+from manylabel.features.select import TermSelector
 from manylabel.features.weighting import Weighting
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.count_model import LabelTermCounts
@@ -23,27 +25,23 @@ from manylabel.models.out_of_fold import OutOfFold, scored_folds, scored_rows
 from manylabel.models.score_kinds import Bools
 from manylabel.models.value_counts import ValueTable
 from manylabel.scale.engine import Engine, Task
+from manylabel.scale.logistic_blocks import logistic_label_blocks
 from manylabel.scale.matrix import Matrix
-from manylabel.scale.selected import Selected, csr_arrays, csr_of
-from manylabel.scale.svm_blocks import check_loss, fit_blocks
+from manylabel.scale.selected import PARTS_A_TASK, Selected, csr_arrays, csr_of
+from manylabel.scale.svm_blocks import fit_blocks, label_blocks
 from manylabel.scale.tables import save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
 
-PARTS_A_TASK = 8
-"""How many parts of the matrix one task counts."""
-TABLES = {"LabelTermCounts": LabelTermCounts, "ValueTable": ValueTable}
+TABLES = {"LabelTermCounts": LabelTermCounts, "ValueTable": ValueTable, "Contingency": Contingency}
 
 
 # ---- tasks -----------------------------------------------------------------------------------------------------------
 
 
-def count_labels(output: Path, documents: Mapping[str, Any], model: str, start: int, stop: int) -> None:
-    """Count the table that an additive model learns from, in the parts from `start` to `stop`; a task."""
+def count_labels(output: Path, documents: Mapping[str, Any], model: str, start: int) -> None:
+    """Count the table that a model or a selection of terms learns from, in some parts from `start` on; a task."""
     selected, learner = Selected.from_dict(documents), cast(AdditiveModel, modelfile.load(model))
-    first, Y = int(selected.matrix.starts[start]), selected.Y()
-    part = Matrix(selected.matrix.parts[start:stop], selected.matrix.n_terms, selected.matrix.n_labels)
-    wanted = selected.wanted()
-    within = None if wanted is None else wanted[first : first + part.shape[0]]
+    (part, first, within), Y = selected.in_parts(start), selected.Y()
     table = learner.count(Csr(np.zeros((0, part.n_terms))), Csr(np.zeros((0, Y.shape[1]), dtype=np.int8)))
     for numbers, X in Selected(part, selected.labels, None, selected.weighting).blocks(within):
         table = table + learner.count(X, Csr(Y[first + numbers]))
@@ -91,7 +89,8 @@ def load_table(path: Path) -> Any:
 class ShardedOutOfFold(OutOfFold):
     """Documents on disk with the folds of `OutOfFold`: models are fitted by the tasks of an engine.
 
-    X is a `Matrix`. Folds, sampled documents and the weighting of each fold are those of a training in memory.
+    X is a `Matrix`. Folds, sampled documents, and the selection and weighting of each fold are those of a training in
+    memory.
     """
 
     engine: Engine = None  # type: ignore[assignment]
@@ -102,6 +101,10 @@ class ShardedOutOfFold(OutOfFold):
     """The weighting of the method, not fitted."""
     frequency: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """The number of documents with each term."""
+    selector: TermSelector | None = None
+    """The selection of terms of the method, not fitted; None to read all terms."""
+    labels: Csr = field(default_factory=lambda: Csr(np.zeros((0, 0), dtype=np.int8)))
+    """Y of all labels, which the selection learns from also where a model learns some of them."""
 
     @property
     def matrix(self) -> Matrix:
@@ -110,7 +113,8 @@ class ShardedOutOfFold(OutOfFold):
 
     def fit_whole(self, model: MultiLabelModel, Y: Csr) -> MultiLabelModel:
         """See `OutOfFold.fit_whole`."""
-        return self.fit_rows(model, Y, None, self.learn_weighting(self.weighting, None))
+        documents = self.with_selection(None)
+        return documents.fit_rows(model, Y, None, documents.learn_weighting(self.weighting, None))
 
     def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, None]:
         """See `OutOfFold.fit_keeping`; solutions on disk are not kept for the folds."""
@@ -124,10 +128,11 @@ class ShardedOutOfFold(OutOfFold):
         for train, test in scored_folds(Y, rows, self.folds, self.seed):
             wanted = np.zeros(n_documents, dtype=np.bool_)
             wanted[train] = True
-            weighting = self.learn_weighting(self.weighting, wanted)
-            fitted = self.fit_rows(model, Y, wanted, weighting)
+            documents = self.with_selection(wanted)
+            weighting = documents.learn_weighting(self.weighting, wanted)
+            fitted = documents.fit_rows(model, Y, wanted, weighting)
             tested = np.intersect1d(test, rows, assume_unique=True)
-            counts = self.matrix.rows(tested)
+            counts = documents.matrix.rows(tested)
             X = counts.astype(np.float64) if weighting is None else weighting.transform(counts)
             places = np.searchsorted(rows, tested)
             scores[places], empty[places] = fitted.scores(X), np.diff(X.indptr) == 0
@@ -155,29 +160,56 @@ class ShardedOutOfFold(OutOfFold):
         )
         unfitted = unfitted_copy(model)
         if isinstance(model, LinearSVM):
-            svm, place = cast(LinearSVM, unfitted), self._place(unfitted, selected)
-            return fit_blocks(svm, selected, Y, wanted, self.engine, place)
+            return self._in_blocks(cast(LinearSVM, unfitted), selected, Csr(Y if wanted is None else Y[wanted]))
         if not model.is_additive:
             raise _refusal(model)
-        facts = {} if wanted is not None else {k: v for k, v in model.wanted(self.facts).items() if k != "deadline"}
-        return self._from_tables(unfitted, selected, facts)
+        table = self._counted(unfitted, selected)
+        return cast(MultiLabelModel, cast(AdditiveModel, unfitted).fit_table(table, **model.wanted(self.facts)))
 
-    def _from_tables(self, model: MultiLabelModel, selected: Selected, facts: Mapping[str, Any]) -> MultiLabelModel:
-        place, path = self._place(model, selected), str(self._kept_estimator(model))
-        ends = range(0, len(self.matrix.parts), PARTS_A_TASK)
+    def _in_blocks(self, model: LinearSVM, selected: Selected, Y: Csr) -> MultiLabelModel:
+        """Linear classifiers of labels in blocks; Y holds the labels of the selected documents."""
+        counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+        if model.loss == "logistic":
+            blocks = logistic_label_blocks(counts, Y.shape[0], selected.matrix.n_terms)
+            solve = "logistic_blocks:solve_block"
+        else:
+            blocks, solve = label_blocks(counts, Y.shape[0]), "svm_blocks:solve_block"
+        return fit_blocks(model, selected, blocks, solve, self.engine, self._place(model, selected))
+
+    def _counted(self, learner: MultiLabelModel | TermSelector, selected: Selected) -> Any:
+        """The table of the selected documents that a model or a selection learns from."""
+        place, path = self._place(learner, selected), str(self._kept_estimator(learner))
         tasks = [
             Task(
                 "fitting:count_labels",
                 place / f"counts-{start:05d}",
-                {"documents": selected.as_dict(), "model": path, "start": start, "stop": start + PARTS_A_TASK},
+                {"documents": selected.as_dict(), "model": path, "start": start},
             )
-            for start in ends
+            for start in range(0, len(self.matrix.parts), PARTS_A_TASK)
         ]
         self.engine.run(tasks, "Counting terms by label")
         counted = [task.output for task in tasks]
         merged = self.engine.reduce("fitting:add_tables", counted, place / "sums", "Adding tables")
         self.engine.rest()
-        return cast(MultiLabelModel, cast(AdditiveModel, model).fit_table(load_table(merged), **facts))
+        return load_table(merged)
+
+    def with_selection(self, wanted: Bools | None) -> ShardedOutOfFold:
+        """The documents with the terms that the wanted ones select; themselves where all terms are read."""
+        if self.selector is None:
+            return self
+        rows = None if wanted is None else self._kept_rows(wanted)
+        selected = Selected(self.matrix, self._kept_labels(self.labels), rows)
+        path = self._place(self.selector, selected) / "columns.npy"
+        if not path.exists():
+            columns = np.full(self.matrix.n_terms, -1, dtype=np.int32)
+            kept = unfitted_copy(self.selector).fit_table(self._counted(self.selector, selected)).kept_
+            columns[kept] = np.arange(len(kept), dtype=np.int32)
+            part = path.with_name(".columns.npy")
+            np.save(part, columns)
+            part.replace(path)
+        matrix = replace(self.matrix, selection=path)
+        matrix = replace(matrix, n_terms=len(matrix.kept))
+        return replace(self, X=matrix, frequency=self.frequency[matrix.kept], selector=None)  # type: ignore[arg-type]
 
     def learn_weighting(self, weighting: Weighting | None, wanted: Bools | None) -> Weighting | None:
         """The weighting, fitted to the wanted documents."""
@@ -193,7 +225,7 @@ class ShardedOutOfFold(OutOfFold):
 
     # ---- files that tasks read -------------------------------------------------------------------------------------
 
-    def _place(self, model: MultiLabelModel, selected: Selected) -> Path:
+    def _place(self, model: MultiLabelModel | TermSelector, selected: Selected) -> Path:
         """The folder for the results of one fit."""
         named = [self._kept_estimator(model), selected.labels, selected.rows, selected.weighting]
         return self.folder / f"fit-{_digest(json.dumps([path and path.name for path in named]).encode())}"
@@ -236,9 +268,7 @@ def _kept(path: Path, arrays: Mapping[str, Any]) -> Path:
 def check_model(model: MultiLabelModel) -> None:
     """Raise an error for a model that cannot learn from documents on disk."""
     inner = model.model if isinstance(model, WeightedMember) else model
-    if isinstance(inner, LinearSVM):
-        check_loss(inner)
-    elif not inner.is_additive:
+    if not (inner.is_additive or isinstance(inner, LinearSVM)):
         raise _refusal(inner)
 
 
@@ -246,5 +276,5 @@ def _refusal(model: MultiLabelModel) -> UnsupportedError:
     """Why a model cannot learn from documents on disk."""
     return UnsupportedError(
         f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
-        "Rocchio or a linear SVM (nb, rocchio, svm or the default), or raise --memory."
+        "Rocchio, a linear SVM or logistic regression (nb, rocchio, svm, logistic or the default), or raise --memory."
     )

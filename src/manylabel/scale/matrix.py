@@ -87,9 +87,15 @@ class Part:
         np.save(self.folder / "columns.npy", places(terms, own.terms).astype(np.int32))
         np.save(self.folder / "labels.npy", places(labels, own.labels).astype(np.int32))
 
-    def X(self, n_terms: int, rows: Ints | None = None) -> Csr:
-        """The counts of the terms of the whole corpus, documents × terms; those of some documents for `rows`."""
+    def X(self, n_terms: int, rows: Ints | None = None, selected: Ints | None = None) -> Csr:
+        """The counts of the terms of the whole corpus, documents × terms; those of some documents for `rows`.
+
+        `selected` is the column of each of these terms after a selection, −1 for one that is left out; one −1 more
+        follows.
+        """
         data, (indices, indptr), columns = self._read("X-data"), self._table("X"), self._read("columns")
+        if selected is not None:
+            columns = selected[columns]  # a term that has no column, −1, finds the last one
         if (kept := self._kept) is not None:
             rows = kept if rows is None else kept[rows]
         if rows is not None:
@@ -130,6 +136,17 @@ class Matrix:
     parts: tuple[Part, ...]
     n_terms: int
     n_labels: int
+    selection: Path | None = None
+    """A file with the column of each numbered term after a selection, −1 for one that is left out; None for all."""
+
+    @property
+    def kept(self) -> Ints:
+        """The numbered terms that the selection keeps."""
+        return np.arange(self.n_terms) if self._selected is None else np.flatnonzero(self._selected >= 0)
+
+    @cached_property
+    def _selected(self) -> Ints | None:
+        return None if self.selection is None else np.append(np.load(self.selection, allow_pickle=False), -1)
 
     @cached_property
     def starts(self) -> Ints:
@@ -166,9 +183,9 @@ class Matrix:
         """The numbers of the documents of each part, and their counts of terms; only documents that are `wanted`."""
         for part, start, stop in zip(self.parts, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True):
             if wanted is None:
-                yield np.arange(start, stop), part.X(self.n_terms)
+                yield np.arange(start, stop), part.X(self.n_terms, None, self._selected)
             elif (rows := np.flatnonzero(wanted[start:stop])).size:
-                yield start + rows, part.X(self.n_terms, rows)
+                yield start + rows, part.X(self.n_terms, rows, self._selected)
 
     def rows(self, numbers: Ints) -> Csr:
         """The counts of terms of some documents, whose numbers ascend."""
@@ -179,9 +196,14 @@ class Matrix:
 
     def as_dict(self) -> dict[str, Any]:
         """The matrix as plain data, for a task of an engine."""
-        return {"parts": [str(part.folder) for part in self.parts], "n_terms": self.n_terms, "n_labels": self.n_labels}
+        plain: dict[str, Any] = {"n_terms": self.n_terms, "n_labels": self.n_labels}
+        if self.selection is not None:
+            plain["selection"] = str(self.selection)
+        return {"parts": [str(part.folder) for part in self.parts], **plain}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
         """The matrix that `as_dict` described."""
-        return cls(tuple(Part(Path(name)) for name in plain["parts"]), plain["n_terms"], plain["n_labels"])
+        parts = tuple(Part(Path(name)) for name in plain["parts"])
+        selection = Path(plain["selection"]) if "selection" in plain else None
+        return cls(parts, plain["n_terms"], plain["n_labels"], selection)

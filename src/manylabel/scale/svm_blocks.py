@@ -8,23 +8,23 @@ solver's tolerance. Source: the working sets of the solver in memory (docs/decis
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 
 from manylabel import modelfile
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import UnsupportedError
-from manylabel.kernels.linear_solvers import LinearFit, fit_linear
+from manylabel.kernels.linear_solvers import SINGLE_TOLERANCE, LinearFit, fit_linear
 from manylabel.kernels.pruning import largest
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.linear_svm import MANY_WEIGHTS, PRUNED_SHARE, LinearSVM
 from manylabel.models.score_kinds import Bools
 from manylabel.scale.engine import Engine, Task
-from manylabel.scale.selected import Selected, csr_arrays, csr_of
+from manylabel.scale.selected import PARTS_A_TASK, Selected, csr_arrays, csr_of
 from manylabel.scale.tables import save_arrays
 
 MOST_POSITIVES = 1 << 17
@@ -38,6 +38,11 @@ LEAST_ADDED = 1 << 10
 """How many documents a label may add after a pass over all documents; or as many as it has support vectors."""
 
 
+def most_work(n_documents: int) -> int:
+    """Labels × documents in memory of a block."""
+    return max(LEAST_WORK, WORK_A_DOCUMENT * n_documents)
+
+
 def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
     """Labels in blocks of about the same work, the most frequent first, by the number of documents of each.
 
@@ -46,12 +51,11 @@ def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
     >>> label_blocks(np.array([1, 100_000, 50_000, 0, 3]), 200_000)
     [[1], [2, 4, 0, 3]]
     """
-    most_work = max(LEAST_WORK, WORK_A_DOCUMENT * n_documents)
     blocks: list[list[int]] = []
-    size = 0
+    size, most = 0, most_work(n_documents)
     for label in np.argsort(-counts, kind="stable").tolist():
         more = size + int(counts[label])
-        if not blocks or more > MOST_POSITIVES or (more + OTHERS) * (len(blocks[-1]) + 1) > most_work:
+        if not blocks or more > MOST_POSITIVES or (more + OTHERS) * (len(blocks[-1]) + 1) > most:
             blocks.append([])
             more = int(counts[label])
         blocks[-1].append(label)
@@ -59,42 +63,41 @@ def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
     return blocks
 
 
-def check_loss(model: LinearSVM) -> None:
-    """Raise an error for a loss that cannot be solved on some of the documents."""
-    if model.loss == "logistic":
-        raise UnsupportedError(
-            "With the logistic loss every document decides about every label, so they must fit in memory. Use "
-            "--set model.loss=squared_hinge, or raise --memory."
-        )
-
-
 def fit_blocks(
-    model: LinearSVM, selected: Selected, Y: Csr, wanted: Bools | None, engine: Engine, place: Path
+    model: LinearSVM, selected: Selected, blocks: Sequence[list[int]], solve: str, engine: Engine, place: Path
 ) -> LinearSVM:
-    """The model fitted to documents on disk: one task per block of labels."""
-    check_loss(model)
-    trained = Y if wanted is None else Y[wanted]
-    counts = np.bincount(trained.indices, minlength=Y.shape[1]).astype(np.int64)
-    blocks = label_blocks(counts, trained.shape[0])
+    """The model fitted to documents on disk: one task, the function `solve`, per block of labels.
+
+    All blocks read the same documents again and again: they are weighted once, and kept until the blocks are solved,
+    in the precision that the solver computes in.
+    """
     place.mkdir(parents=True, exist_ok=True)
     path = place / "model"
     if not path.exists():
         modelfile.save(model, path)
-    arguments = {"documents": selected.as_dict(), "model": str(path)}
+    stored = place / "documents"
+    plain = selected.as_dict()
+    arguments = {"documents": {**plain, "stored": str(stored)}, "model": str(path)}
     tasks = [
-        Task("svm_blocks:solve_block", place / f"labels-{number:05d}", {**arguments, "labels": block})
+        Task(solve, place / f"labels-{number:05d}", {**arguments, "labels": block})
         for number, block in enumerate(blocks)
     ]
-    engine.run(tasks, "Training")
-    return _joined(model, blocks, [task.output for task in tasks], (selected.matrix.n_terms, Y.shape[1]))
+    if not all(task.is_done for task in tasks):
+        starts = range(0, len(selected.matrix.parts), PARTS_A_TASK)
+        common = {"documents": plain, "dtype": "float32" if model.tol >= SINGLE_TOLERANCE else "float64"}
+        weigh = [Task("selected:store_parts", stored / f"{start:05d}", {**common, "start": start}) for start in starts]
+        engine.run(weigh, "Weighting terms")
+        engine.run(tasks, "Training")
+    shutil.rmtree(stored, ignore_errors=True)
+    return _joined(model, blocks, [task.output for task in tasks], selected.matrix.n_terms)
 
 
-def _joined(
-    model: LinearSVM, blocks: Sequence[list[int]], results: Sequence[Path], shape: tuple[int, int]
-) -> LinearSVM:
+def _joined(model: LinearSVM, blocks: Sequence[list[int]], results: Sequence[Path], n_terms: int) -> LinearSVM:
     """One model of the solutions of all blocks."""
     order = np.argsort([label for block in blocks for label in block], kind="stable")
-    parts, intercepts, epochs = zip(*(_load(path) for path in results), strict=True)
+    shape = n_terms, len(order)
+    parts, numbers = zip(*(_load(path) for path in results), strict=True)
+    intercept, epochs, converged = (np.concatenate(column)[order] for column in zip(*numbers, strict=True))
     by_block = sparse.vstack(parts, format="csr")
     del parts  # at most two copies of all weights are in memory at a time
     by_label = Csr(by_block[order])
@@ -104,26 +107,28 @@ def _joined(
     cells = weights.data.nbytes + weights.indices.nbytes + 4 * (shape[0] + 1)
     model.note_shape(*shape)
     model.weights_ = weights.toarray() if shape[0] * shape[1] * weights.dtype.itemsize < cells else weights
-    model.intercept_ = np.concatenate(intercepts)[order]
-    model.n_iter_ = np.concatenate(epochs)[order]
+    model.keep_intercept(intercept, epochs, converged)
     return model
 
 
-def _load(path: Path) -> tuple[Csr, Floats, Ints]:
+def _load(path: Path) -> tuple[Csr, tuple[Floats, Ints, Bools]]:
     with np.load(path, allow_pickle=False) as stored:
-        return csr_of("weights", stored), stored["intercept"], stored["epochs"]
+        return csr_of("weights", stored), (stored["intercept"], stored["epochs"], stored["converged"])
 
 
 def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> None:
-    """Solve a block of labels and write labels × terms, intercepts and epochs; a task."""
-    selected, svm = Selected.from_dict(documents), cast(LinearSVM, modelfile.load(model))
-    whole = selected.Y()
-    found = _Block(svm, selected, Csr(whole[:, list(labels)]), list(labels)).solve()
-    n_terms = selected.matrix.n_terms
-    many = n_terms * whole.shape[1] >= MANY_WEIGHTS
-    share = (PRUNED_SHARE if many else 0.0) if svm.prune == "auto" else float(svm.prune)
-    weights = _pruned(found, n_terms, share)
-    save_arrays(output, {**csr_arrays("weights", weights), "intercept": found.intercept, "epochs": found.epochs})
+    """Solve a block of labels and write what `save_block` does; a task."""
+    block = Block.of(documents, model, labels)
+    save_block(output, block, block.solve())
+
+
+def save_block(output: Path, block: Block, found: LinearFit) -> None:
+    """Write the solution of a block: labels × terms, intercepts, epochs and which labels converged."""
+    n_terms, prune = block.selected.matrix.n_terms, block.model.prune
+    many = n_terms * block.n_labels >= MANY_WEIGHTS
+    weights = _pruned(found, n_terms, (PRUNED_SHARE if many else 0.0) if prune == "auto" else float(prune))
+    numbers = {"intercept": found.intercept, "epochs": found.epochs, "converged": found.converged}
+    save_arrays(output, {**csr_arrays("weights", weights), **numbers})
 
 
 def _pruned(found: LinearFit, n_terms: int, share: float) -> Csr:
@@ -138,16 +143,24 @@ def _pruned(found: LinearFit, n_terms: int, share: float) -> Csr:
     return Csr((by_label.data[places], by_label.indices[places], starts), shape=(len(rows), n_terms))
 
 
-class _Block:
+class Block:
     """The problem of some labels on all documents, and the documents that are in memory."""
 
-    def __init__(self, model: LinearSVM, selected: Selected, Y: Csr, labels: list[int]) -> None:
-        self.model, self.selected, self.Y, self.labels = model, selected, Y, labels
+    def __init__(self, model: LinearSVM, selected: Selected, whole: Csr, labels: list[int]) -> None:
+        self.model, self.selected, self.labels = model, selected, labels
+        self.Y, self.n_labels = Csr(whole[:, labels]), whole.shape[1]
+        Y = self.Y
         wanted = selected.wanted()
         self.outside = np.ones(Y.shape[0], dtype=np.bool_) if wanted is None else wanted
         """Documents to learn from that are not in memory."""
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.X = Csr(np.zeros((0, selected.matrix.n_terms)))
+
+    @classmethod
+    def of(cls, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> Self:
+        """The block that the arguments of a task describe."""
+        selected = Selected.from_dict(documents)
+        return cls(cast(LinearSVM, modelfile.load(model)), selected, selected.Y(), list(labels))
 
     def solve(self) -> LinearFit:
         """The solution on all documents."""
@@ -155,14 +168,14 @@ class _Block:
         others = np.flatnonzero(self.outside)
         if len(others) > OTHERS:
             others = np.random.default_rng(self.model.seed).choice(others, size=OTHERS, replace=False)
-        self._take(np.union1d(carried, others))
-        found = self._solve(None)
+        self.take(np.union1d(carried, others))
+        found = self.solve_members()
         while len(more := self._violated(found)):
-            self._take(more)
-            found = self._solve(found.dual)
+            self.take(more)
+            found = self.solve_members(found.dual)
         return found
 
-    def _take(self, numbers: Ints) -> None:
+    def take(self, numbers: Ints) -> None:
         """Read documents into memory, after those that are there."""
         only = np.zeros(len(self.outside), dtype=np.bool_)
         only[numbers] = True
@@ -171,15 +184,26 @@ class _Block:
         self.members = np.concatenate([self.members, numbers])
         self.outside[numbers] = False
 
-    def _solve(self, initial: Csr | None) -> LinearFit:
+    def forget(self) -> None:
+        """Give back the memory of the documents."""
+        self.X, self.members = self.X[:0], self.members[:0]
+
+    def solve_members(
+        self, initial: Csr | None = None, weights: Floats | None = None, tol: float | None = None
+    ) -> LinearFit:
+        """The solution on the documents in memory, from an earlier one; `weights` multiply their costs.
+
+        `tol` is another tolerance than that of the model.
+        """
         model = self.model
         return fit_linear(
-            self.X, Csr(self.Y[self.members]), loss=model.loss, C=self._of_labels(model.C), J=self._of_labels(model.J),
-            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=model.tol, max_iter=model.max_iter,
-            seed=model.seed, n_jobs=1, initial=initial,
+            self.X, Csr(self.Y[self.members]), loss=model.loss, C=self.of_labels(model.C), J=self.of_labels(model.J),
+            bias=model.bias, intercept_scaling=model.intercept_scaling, tol=tol or model.tol, max_iter=model.max_iter,
+            seed=model.seed, n_jobs=1, initial=initial, sample_weight=weights,
         )  # fmt: skip
 
-    def _of_labels(self, value: Any) -> Floats:
+    def of_labels(self, value: Any) -> Floats:
+        """Of a setting that may differ from label to label, the numbers of the block's labels."""
         values = np.asarray(value, dtype=np.float64)
         return values[self.labels] if values.ndim else values
 

@@ -22,6 +22,7 @@ from manylabel.evaluation.expected import expected_quality
 from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.features.pipeline import PRUNING, FeaturePipeline
 from manylabel.features.reading import GUESS, Reading
+from manylabel.features.select import TermSelector
 from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable
 from manylabel.features.weighting import Weighting
@@ -86,23 +87,32 @@ class ShardedTraining:
         reading, whole, parts = self._read()
         recipe = self._for_one_label(whole)
         learned, held_out = self._hold_out(recipe, whole, parts)
-        opened = self._opened(recipe, reading, learned, parts)
-        vectorizer, weighting, documents = opened.vectorizer, opened.documents.weighting, opened.documents
-        unseen: list[tuple[Csr, Csr]] = []
-        decided = self._model(recipe, weighting, learned, vectorizer)
-        fitted_weighting = documents.learn_weighting(weighting, None)
-        settings = self.recipe.vectorizer_settings
-        features = FeaturePipeline(settings, recipe.selection, recipe.weighting, self.n_jobs)
-        state = {"vectorizer_": vectorizer, "weighting_": fitted_weighting, "selector_": None, "keywords_": None}
+        vectorizer = self._vocabulary(reading, learned)
+        decided = recipe.build(folds=FOLDS, seed=self.seed, n_jobs=self.n_jobs)
+        if isinstance(decided, AutoModel):
+            decided.others = ()  # they are averaged on small data only
+        all_terms = Matrix(tuple(parts), len(learned.terms), len(whole.labels))
+        of_counts = self._counts_of_counts(decided, recipe, all_terms, learned, vectorizer)
+        documents = self._documents(recipe, all_terms, vectorizer, whole.labels)
+        weighting = self._select(documents, vectorizer)
+        if of_counts is not None and len(vectorizer.terms_) < len(learned.terms):
+            documents = replace(documents, facts={"counts_of_counts": of_counts})
+        features = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, self.n_jobs)
+        state = {"vectorizer_": vectorizer, "weighting_": weighting, "selector_": None, "keywords_": None}
         features.restore({**state, "n_columns_": None, "kept_": None})
-        others = None if held_out is None else held_out.read(vectorizer, fitted_weighting)
-        decided.fit_documents(documents, opened.Y, lambda *both: unseen.append(both), others)
+        others = None if held_out is None else held_out.read(vectorizer, weighting)
+        unseen: list[tuple[Csr, Csr]] = []
+        decided.fit_documents(documents, documents.labels, lambda *both: unseen.append(both), others)
         return self._classifier(recipe, features, decided, whole, unseen)
 
     def open(self) -> Opened:
         """All documents as the method of the recipe reads them, without a model."""
         reading, whole, parts = self._read()
-        return self._opened(self.recipe, reading, whole, parts)
+        vectorizer = self._vocabulary(reading, whole)
+        all_terms = Matrix(tuple(parts), len(whole.terms), len(whole.labels))
+        documents = self._documents(self.recipe, all_terms, vectorizer, whole.labels)
+        self._select(documents, vectorizer)
+        return Opened(vectorizer, documents.with_selection(None), documents.labels, whole.labels)
 
     def _read(self) -> tuple[Mapping[str, Any], Tables, list[Part]]:
         """What was chosen by the texts, the merged tables, and the parts of the matrix."""
@@ -113,12 +123,13 @@ class ShardedTraining:
         reading = self._chosen(settings)
         return reading, *self._count({**settings, **reading})
 
-    def _opened(self, recipe: Recipe, reading: Mapping[str, Any], whole: Tables, parts: list[Part]) -> Opened:
-        """The documents with the terms and labels of the tables."""
-        vectorizer = self._vocabulary(self.recipe.vectorizer_settings, reading, whole)
-        matrix = Matrix(tuple(parts), len(vectorizer.terms_), len(whole.labels))
+    def _documents(
+        self, recipe: Recipe, all_terms: Matrix, vectorizer: Vectorizer, labels: list[str]
+    ) -> ShardedOutOfFold:
+        """The documents with the terms of a vocabulary, as the model and its rule learn from them."""
+        matrix = replace(all_terms, n_terms=len(vectorizer.terms_))
         with stage("Numbering terms"):
-            matrix.number(vectorizer.terms_, whole.labels)
+            matrix.number(vectorizer.terms_, labels)
             Y = matrix.Y()
         documents = ShardedOutOfFold(
             matrix,  # type: ignore[arg-type]
@@ -131,9 +142,38 @@ class ShardedTraining:
             folder=self.folder / "fits",
             weighting=Weighting(**recipe.weighting) if recipe.weighting else None,
             frequency=vectorizer.document_frequency_,
+            selector=TermSelector(**{**recipe.selection, "n_jobs": 1}) if recipe.selection else None,
+            labels=Y,
         )
         documents.folder.mkdir(exist_ok=True)
-        return Opened(vectorizer, documents, Y, whole.labels)
+        return documents
+
+    def _select(self, documents: ShardedOutOfFold, vectorizer: Vectorizer) -> Weighting | None:
+        """Reduce the vocabulary to the terms that all documents select; return the weighting of these."""
+        selected = documents.with_selection(None)
+        if documents.selector is not None:
+            vectorizer.keep(selected.matrix.kept)
+        return selected.learn_weighting(documents.weighting, None)
+
+    def _counts_of_counts(
+        self, decided: DecidedModel, recipe: Recipe, all_terms: Matrix, learned: Tables, vectorizer: Vectorizer
+    ) -> dict[int, int] | None:
+        """How many terms occur r times, where a discount is estimated from rare terms and these may be removed.
+
+        A model multiplies the counts of a document by a function of how many labels it has, so documents with equally
+        many are added up and counted as one.
+        """
+        is_pruned = bool(recipe.selection) or len(vectorizer.terms_) < len(learned.terms)
+        if recipe.weighting or not is_pruned or "counts_of_counts" not in decided.wants:
+            return None
+        all_terms.number(learned.terms, learned.labels)
+        sizes = np.diff(all_terms.Y().indptr)
+        ones = Csr(np.tri(int(sizes.max(initial=0)) + 1, k=-1, dtype=np.int8))  # row k has k labels
+        total = Csr((ones.shape[0], len(learned.terms)), dtype=np.int64)
+        for numbers, X in all_terms.blocks():
+            cells = np.ones(len(numbers), dtype=np.int64), (sizes[numbers], np.arange(len(numbers)))
+            total = Csr(total + Csr(cells, shape=(ones.shape[0], len(numbers))) @ X)
+        return decided.counts_of_counts(total, ones)
 
     def _hold_out(self, recipe: Recipe, whole: Tables, parts: list[Part]) -> tuple[Tables, HeldOut | None]:
         """The tables to learn from, and the documents that the rule of a guarantee holds out.
@@ -171,22 +211,6 @@ class ShardedTraining:
     @property
     def _counts(self) -> Path:
         return self.folder / "counts"
-
-    # ---- the model --------------------------------------------------------------------------------------------------
-
-    def _model(
-        self, recipe: Recipe, weighting: Weighting | None, whole: Tables, vectorizer: Vectorizer
-    ) -> DecidedModel:
-        decided = recipe.build(folds=FOLDS, seed=self.seed, n_jobs=self.n_jobs)
-        if isinstance(decided, AutoModel):
-            decided.others = ()  # they are averaged on small data only
-        is_pruned = len(vectorizer.terms_) < len(whole.terms)
-        if is_pruned and weighting is None and "counts_of_counts" in decided.wants:
-            raise UnsupportedError(
-                f"The discount of {recipe.method} is estimated from rare terms, which min_df, max_df and max_features "
-                "remove. Leave them out, or raise --memory."
-            )
-        return decided
 
     def _for_one_label(self, whole: Tables) -> Recipe:
         """The recipe, changed to predict exactly one label where that is wanted, or every document has one."""
@@ -253,9 +277,9 @@ class ShardedTraining:
         )
         return whole, parts
 
-    def _vocabulary(self, settings: Mapping[str, Any], reading: Mapping[str, Any], whole: Tables) -> Vectorizer:
+    def _vocabulary(self, reading: Mapping[str, Any], whole: Tables) -> Vectorizer:
         """The vectoriser with the terms that are kept."""
-        vectorizer = Vectorizer(**{"n_jobs": self.n_jobs, **settings})
+        vectorizer = Vectorizer(**{"n_jobs": self.n_jobs, **self.recipe.vectorizer_settings})
         table = TermTable(whole.terms, whole.document_frequency, whole.frequency, whole.documents, is_sorted=True)
         kept = table.kept(vectorizer.min_df, vectorizer.max_df, vectorizer.max_features)
         if not kept.any():
@@ -310,7 +334,6 @@ def check_recipe(recipe: Recipe) -> None:
     needs = {
         "keyword rules": recipe.features.get("rules") is not None,
         "an encoder": recipe.features.get("encoder") is not None,
-        "selection of terms": bool(recipe.selection),
         "hashed terms": recipe.features.get("n_hashes") is not None,
     }
     for what, is_set in needs.items():
