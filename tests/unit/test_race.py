@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from manylabel.catalog import METHODS
-from manylabel.choosing.candidates import Traits, entrants, variants
+from manylabel.choosing.candidates import Entrant, Traits, ensembles, entrants, variants
 from manylabel.choosing.expectation import expectation
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.race import RaceRunner, Runner, Taken, documents_in_time, share_for_race
@@ -61,11 +62,11 @@ def test_costs_are_declared_and_grow() -> None:
 
 def test_titles_are_a_variant_if_the_corpus_has_them() -> None:
     option = entrants(["svm"], SMALL, MICRO)[0][0].options[0]
-    assert [one.features for one in variants(option, SMALL, MICRO, 1.0)] == ["words", "word pairs"]
+    assert [one.features for one in variants(option, SMALL, MICRO)] == ["words", "word pairs", "characters"]
     titled = replace(SMALL, has_title=True)
-    assert "title again" in [one.features for one in variants(option, titled, MICRO, 1.0)]
+    assert "title again" in [one.features for one in variants(option, titled, MICRO)]
     counted = replace(SMALL, has_texts=False)
-    assert [one.features for one in variants(option, counted, MICRO, 1.0)] == ["words"]
+    assert [one.features for one in variants(option, counted, MICRO)] == ["words"]
 
 
 def test_all_methods_count_the_same_terms() -> None:
@@ -76,11 +77,89 @@ def test_all_methods_count_the_same_terms() -> None:
     assert features == {"auto": "stems", "svm": "stems", "nb-app": "words"}
     svm = next(one for one in field if one.method == "svm")
     assert all(option.recipe.features == {"stemmer": "auto"} for option in svm.options)
-    assert [one.features for one in variants(svm.options[0], english, MICRO, 1.0)] == ["stems", "words", "word pairs"]
+    varied = [one.features for one in variants(svm.options[0], english, MICRO)]
+    assert varied == ["stems", "words", "word pairs", "characters"]
     assert {one.features for one in entrants(["auto", "svm"], SMALL, MICRO)[0]} == {"words"}
 
 
-def test_hopeless_entrants_are_stopped_and_the_best_goes_on(work: FoldWork) -> None:
+def test_a_leader_is_combined_with_methods_that_err_elsewhere() -> None:
+    """An average first below 1,000 documents, a stack first from there on; planned with the costs of its members."""
+    auto, svm, vw = (entrants([name], SMALL, MICRO)[0][0] for name in ("auto", "svm", "mnb-vw"))
+    found = ensembles(auto.options[0], SMALL, MICRO)
+    assert [one.name for one in found] == [
+        "ensemble of svm + mnb-vw + knn",
+        "ensemble-stacked of svm + mnb-vw + knn",
+    ]
+    recipe = found[0].recipe
+    assert (recipe.method, recipe.model["members"]) == ("ensemble", ("svm", "mnb-vw", "knn"))
+    size = SMALL.documents, SMALL.nonzeros, SMALL.labels
+    costs = [METHODS[name].cost.seconds(*size) for name in ("svm", "mnb-vw", "knn")]
+    assert found[0].seconds == pytest.approx(sum(costs) + auto.seconds - METHODS["auto"].cost.seconds(*size))
+    assert {"global", "per-label"} <= {option.rule for option in found[0].options}
+    large = ensembles(svm.options[0], replace(SMALL, documents=1000), MICRO)
+    assert [one.recipe.method for one in large] == ["ensemble-stacked", "ensemble"]
+    assert ensembles(vw.options[0], SMALL, MICRO)[0].recipe.model["members"] == ("mnb-vw", "knn")
+    for other in (replace(SMALL, encoder="a folder"), replace(SMALL, has_negative=True)):
+        assert ensembles(svm.options[0], other, MICRO) == []
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_variants_of_the_leader_run_before_all_other_methods(monkeypatch: pytest.MonkeyPatch, named: bool) -> None:
+    """Trials are made up: the ensemble is best, then svm. Of named methods, variants run last and ensembles never."""
+    field, _ = entrants(["auto", "svm", "nb", "nb-binary", "rocchio"], SMALL, MICRO)
+    right = {"ensemble of svm + mnb-vw + knn": 90, "svm": 80}
+    order: list[tuple[str, int]] = []
+
+    def trial(self: RaceRunner, entrant: Entrant, number: int) -> bool:
+        order.append((entrant.name, number))
+        self.race.nominal_seconds += entrant.seconds
+        if number == 0:
+            self.race.runners += [Runner(option, entrant) for option in entrant.options]
+        predicted = (np.arange(100) < right.get(entrant.name, 70)).astype(int)[:, np.newaxis]
+        for runner in self.race.runners_of(entrant):
+            runner.folds[number] = document_statistics(np.ones((100, 1), dtype=int), predicted)
+        return True
+
+    monkeypatch.setattr(RaceRunner, "_trial", trial)
+    work = SimpleNamespace(splits=[0, 1], seed=0)
+    race = RaceRunner(work, SMALL, MICRO, None, Deadline(None)).run(field, named=named)  # type: ignore[arg-type]
+    first = [name for name, number in order if number == 0]
+    around = ["svm · best", "svm · word pairs", "svm · characters"]
+    if named:
+        assert sorted(first[:5]) == ["auto", "nb", "nb-binary", "rocchio", "svm"]
+        assert first[5:8] == around
+        assert not any("ensemble" in name for name in first)
+    else:
+        both = ["ensemble of svm + mnb-vw + knn", "ensemble-stacked of svm + mnb-vw + knn"]
+        assert first[:7] == ["auto", "svm", *both, *around]
+        assert sorted(first[7:10]) == ["nb", "nb-binary", "rocchio"]
+        assert race.finishers[0].entrant.name == both[0]
+
+
+def test_what_is_made_of_the_leader_leaves_room_for_other_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a plan of 10 trials of svm, what is made of svm stops at 4 of them, so that nb-binary runs too."""
+    field, _ = entrants(["svm", "nb-binary"], SMALL, MICRO)
+    spent: dict[str, float] = {}
+
+    def trial(self: RaceRunner, entrant: Entrant, number: int) -> bool:
+        spent[entrant.name] = self.race.nominal_seconds
+        self.race.nominal_seconds += entrant.seconds
+        self.race.runners += [Runner(option, entrant) for option in entrant.options]
+        for runner in self.race.runners_of(entrant):
+            runner.folds[number] = document_statistics(np.ones((9, 1), dtype=int), np.ones((9, 1), dtype=int))
+        return True
+
+    monkeypatch.setattr(RaceRunner, "_trial", trial)
+    svm = next(one for one in field if one.method == "svm")
+    work = SimpleNamespace(splits=[0], seed=0)
+    race = RaceRunner(work, SMALL, MICRO, 10 * svm.seconds / 0.6, Deadline(None)).run(field)  # type: ignore[arg-type]
+    assert spent["svm"] == 0 < spent["svm · best"] < spent["nb-binary"] <= 4 * svm.seconds
+    assert "for the budget" in race.left_out["svm · characters"]
+
+
+def test_hopeless_entrants_are_stopped_and_the_best_goes_on(work: FoldWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    for made in ("ensembles", "variants"):
+        monkeypatch.setattr(f"manylabel.choosing.race.{made}", lambda *_: [])
     traits = Traits.of(work)
     field, _ = entrants(["svm", "nb-unilabel", "rocchio"], traits, find_target_metric("exact-match"))
     race = RaceRunner(work, traits, find_target_metric("exact-match"), None, Deadline(None)).run(field)

@@ -15,6 +15,7 @@ from manylabel.decisions.best_rule import in_words
 from manylabel.decisions.table import find_rule
 from manylabel.features.languages import guess_language
 from manylabel.features.reading import CHOSEN_BY_TEXTS
+from manylabel.features.views import VIEWS
 from manylabel.metrics.targets import TargetMetric
 from manylabel.recipe import Recipe, methods_for_any_numbers
 
@@ -25,9 +26,15 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], float]] = {
     WORDS: ({"stemmer": None}, 1.0),
     STEMS: ({"stemmer": "auto"}, 1.0),
     FIELDS: ({"fields": ("title", "*")}, 1.3),
-    "word pairs": ({"ngram_range": (1, 2), "min_df": 2}, 2.5),
+    "word pairs": ({"ngram_range": (1, 2), "min_df": 2}, 1.5),
+    "characters": (VIEWS["characters"], 3.0),
 }
-"""Other ways to count terms, and the factor by which each raises a method's cost; the first two are the defaults."""
+"""Other ways to count terms, and how many times as many a document has; the first two are the defaults."""
+AVERAGED, STACKED = "ensemble", "ensemble-stacked"
+BESIDE = ("mnb-vw", "knn")
+"""The methods that make an ensemble with a leader: they err on other documents than linear models do."""
+FEWEST_STACKED = 1_000
+"""The documents from which on a stack is tried before an average: its regressions need documents to learn from."""
 TITLE = "title"
 BEST = "best"
 FIRST = (DEFAULT_METHOD, "svm")
@@ -149,18 +156,47 @@ def _turn(entrant: Entrant) -> int:
     return min(turns, default=len(FIRST))
 
 
-def variants(option: Option, traits: Traits, metric: TargetMetric, seconds: float) -> list[Entrant]:
+def variants(option: Option, traits: Traits, metric: TargetMetric) -> list[Entrant]:
     """Entrants that vary a leading pipeline: other features, each also with rule "best"; cheapest first."""
     chosen = {"rule": BEST, "metric": metric.name}
     own = option.recipe.decision
     rules = [own] if own["rule"] == BEST else [own, chosen]
-    again = [_varied(option, BEST, option.features, {}, [chosen], seconds)] if len(rules) > 1 else []
+    again = [_varied(option, BEST, option.features, {}, [chosen], traits)] if len(rules) > 1 else []
     missing = {STEMS: not traits.has_stems, FIELDS: not traits.has_title}
     if traits.has_texts:
-        for name, (changes, factor) in VARIANTS.items():
+        for name, (changes, more_terms) in VARIANTS.items():
             if name != option.features and not missing.get(name):
-                again.append(_varied(option, name, name, changes, rules, factor * seconds))
+                again.append(_varied(option, name, name, changes, rules, traits, more_terms))
     return again
+
+
+def ensembles(option: Option, traits: Traits, metric: TargetMetric) -> list[Entrant]:
+    """Entrants that combine a leading pipeline with methods that err elsewhere; the one for this size first.
+
+    All members read the leader's terms. None where these are not counts alone, which `BESIDE` needs.
+    """
+    if traits.encoder is not None or traits.has_negative:
+        return []
+    row = find_method(option.recipe.method)
+    members = tuple(dict.fromkeys((row.members[0] if row.members else row.name, *BESIDE)))
+    order = (STACKED, AVERAGED) if traits.documents >= FEWEST_STACKED else (AVERAGED, STACKED)
+    found = []
+    for name in order:
+        recipe = Recipe.of(name, {"model": {"members": members}, "features": option.recipe.features})
+        rules = [recipe.decision, {"rule": BEST, "metric": metric.name}, *_other_rules(name, traits, metric)]
+        title = f"{name} of {' + '.join(members)}"
+        made = {_rule_name(one.decision): one for one in (_with_rule(recipe, rule) for rule in rules)}
+        options = tuple(Option(title, option.features, rule, one) for rule, one in made.items())
+        found.append(Entrant(title, title, option.features, options, _seconds(recipe, traits)))
+    return found
+
+
+def _seconds(recipe: Recipe, traits: Traits, more_terms: float = 1.0) -> float:
+    """The nominal seconds of a trial, of documents with so many times the terms; of other members, their sum."""
+    row, members = find_method(recipe.method), tuple(recipe.model.get("members", ()))
+    rows = [row] if members == row.members else [find_method(name) for name in members]
+    size = traits.documents, round(more_terms * traits.nonzeros), traits.labels
+    return OVERHEAD + sum(one.cost.seconds(*size) for one in rows)
 
 
 def _entrant(names: Sequence[str], traits: Traits, metric: TargetMetric) -> Entrant:
@@ -172,9 +208,7 @@ def _entrant(names: Sequence[str], traits: Traits, metric: TargetMetric) -> Entr
     features = STEMS if traits.has_stems and recipes[0].features.get("stemmer") else WORDS
     features = features if traits.has_texts else GIVEN
     made = tuple(Option(recipe.method, features, rule, recipe) for rule, recipe in options.items())
-    size = traits.documents, traits.nonzeros, traits.labels
-    costs = [OVERHEAD + find_method(name).cost.seconds(*size) for name in names]
-    return Entrant(names[0], names[0], features, made, max(costs))
+    return Entrant(names[0], names[0], features, made, max(_seconds(recipe, traits) for recipe in recipes))
 
 
 def _base(name: str, traits: Traits) -> Recipe:
@@ -213,12 +247,14 @@ def _varied(
     features: str,
     changes: Mapping[str, Any],
     rules: Sequence[Mapping[str, Any]],
-    seconds: float,
+    traits: Traits,
+    more_terms: float = 1.0,
 ) -> Entrant:
     plain = option.recipe.as_dict()
     recipe = Recipe.from_dict({**plain, "features": {**plain["features"], **changes}})
     made = (_with_rule(recipe, rule) for rule in rules)
     options = tuple(Option(option.method, features, _rule_name(one.decision), one) for one in made)
+    seconds = _seconds(recipe, traits, more_terms)
     return Entrant(f"{option.method} · {name}", option.method, features, options, seconds)
 
 

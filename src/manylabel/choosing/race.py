@@ -4,11 +4,14 @@ The plan is made of declared costs (`manylabel.catalog.method.Cost`) and of what
 clock: with the same documents, seed and budget the same trials are run, whatever the number of threads and the speed
 of the machine.
 
-1. Entrants run in the first fold until two fifths of the plan are spent: the default method, `svm`, then by cost.
-2. Those that are not hopelessly behind the leader run in the other folds, the most promising first; after each fold the
-   hopeless are stopped. Hopeless: the leader's lead on the same documents exceeds `MARGIN` at the low end of its 95 %
-   bootstrap interval. Methods that the user named are not stopped, as long as all their folds fit into the plan.
-3. The leaders run with other features and with the rule that is best for the metric.
+1. Entrants run in the first fold: the default method and `svm`, ensembles of the better of the two with other methods
+   and its variants (other features, the rule that is best for the metric) until two fifths of the plan are spent; then
+   all other methods, by cost, until half of it is. Of methods that the user named, variants do not run yet.
+2. Those that are not hopelessly behind the leader run in the other folds: the better of the first two, then the most
+   promising; after each fold the hopeless are stopped. Hopeless: the leader's lead on the same documents exceeds
+   `MARGIN` at the low end of its 95 % bootstrap interval. Methods that the user named are not stopped, as long as all
+   their folds fit into the plan.
+3. Leaders that did not do so yet run with other features, and in ensembles unless methods were named.
 
 The plan takes three fifths of the budget, since machines differ in speed, and reading and tests take time too. If even
 that is too much, the race ends at the deadline: finished trials count, and the report names the rest. Where training
@@ -25,7 +28,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from manylabel.catalog import DEFAULT_METHOD, find_method
-from manylabel.choosing.candidates import Entrant, Option, Traits, variants
+from manylabel.choosing.candidates import FIRST, Entrant, Option, Traits, ensembles, variants
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.trial import run_trial
 from manylabel.deadline import Deadline, OutOfTime
@@ -39,8 +42,9 @@ from manylabel.wording import counted
 MARGIN = 0.01
 PLANNED = 0.6
 """The share of the budget that the plan may take, in nominal seconds."""
-FIRST_FOLD, ALL_FOLDS = 0.4, 0.9
-"""The shares of the plan that may be spent when the first fold is over, and when all folds are; the rest is for 3."""
+LEADER, FIRST_FOLD, ALL_FOLDS = 0.4, 0.5, 0.9
+"""The shares of the plan that may be spent when the first fold of the leader and of what is made of it is over, of all
+others, and when all folds are; the rest is for 3."""
 LEADERS = 2
 """How many leading methods are tried with other features."""
 LONGEST = 0.15
@@ -178,15 +182,22 @@ class RaceRunner:
         self.race = Race(metric, len(work.splits), repeats)
         self.protected: set[str] = set()
         """The names of entrants that are neither left out nor stopped."""
+        self.varied: set[str] = set()
+        """The methods whose variants ran."""
 
     def run(self, field_: Sequence[Entrant], *, named: bool = False) -> Race:
         """Run the whole race; entrants that were `named` by the user run in all folds, if the plan has room."""
         if named:
             self._protect(field_)
         try:
-            running = self._first_fold(field_)
-            self._other_folds(running)
-            self._variants()
+            first = [entrant for entrant in field_ if named or entrant.method in FIRST]
+            least = min(entrant.seconds for entrant in field_)
+            running = self._first_fold(first, FIRST_FOLD if named else LEADER, least)
+            to_beat = [] if named else self._in_order(running)[:1]
+            running += self._first_fold(self._around(to_beat), LEADER, least)
+            running += self._first_fold([entrant for entrant in field_ if entrant not in first], FIRST_FOLD, least)
+            self._other_folds(running, to_beat)
+            self._variants(with_ensembles=not named)
         except OutOfTime:
             self.race.clock_ended_it = True
             ran = {runner.entrant.name for runner in self.race.runners}
@@ -204,22 +215,35 @@ class RaceRunner:
                 self.protected.add(entrant.name)
                 total += seconds
 
-    def _first_fold(self, field_: Sequence[Entrant]) -> list[Entrant]:
-        """Run the first fold of all entrants that fit into the plan, and of the cheapest in any case."""
+    def _first_fold(self, field_: Sequence[Entrant], share: float, least: float) -> list[Entrant]:
+        """Run the first fold of the entrants that fit into a share of the plan; one that takes `least` in any case."""
         ran = []
-        least = min(entrant.seconds for entrant in field_)
         for entrant in field_:
             too_long = entrant.seconds > LONGEST * self.plan
-            too_late = self._spent_with(entrant.seconds) > FIRST_FOLD * self.plan
+            too_late = self._spent_with(entrant.seconds) > share * self.plan
             if (too_long or too_late) and entrant.seconds > least and entrant.name not in self.protected:
-                self.race.left_out[entrant.name] = f"about {entrant.seconds:.2g} s per fold, too long for the budget"
+                reason = "too long for the budget" if too_long else "no room in the budget"
+                self.race.left_out[entrant.name] = f"about {entrant.seconds:.2g} s per fold, {reason}"
             elif self._trial(entrant, 0):
                 ran.append(entrant)
         return ran
 
-    def _other_folds(self, running: Sequence[Entrant]) -> None:
-        """Run the other folds of the entrants that can still win and fit into the plan."""
-        order = sorted(running, key=lambda one: -self.race.best_of(one, [0]).gain(self.metric, [0]))
+    def _in_order(self, running: Sequence[Entrant]) -> list[Entrant]:
+        """The entrants by their figure in the first fold, best first."""
+        return sorted(running, key=lambda one: -self.race.best_of(one, [0]).gain(self.metric, [0]))
+
+    def _around(self, leaders: Sequence[Entrant]) -> list[Entrant]:
+        """The ensembles and variants of leaders in the first fold; those of a method are made once."""
+        found = []
+        for leader in leaders:
+            option = self.race.best_of(leader, [0]).option
+            self.varied.add(leader.method)
+            found += [*ensembles(option, self.traits, self.metric), *variants(option, self.traits, self.metric)]
+        return found
+
+    def _other_folds(self, running: Sequence[Entrant], to_beat: Sequence[Entrant]) -> None:
+        """Run the other folds of the entrants that can still win and fit into the plan, those `to_beat` first."""
+        order = [*to_beat, *(one for one in self._in_order(running) if one not in to_beat)]
         chosen: list[Entrant] = []
         for entrant in self._hopeful(order):
             rest = (self.race.n_folds - 1) * sum(one.seconds for one in (*chosen, entrant))
@@ -233,21 +257,26 @@ class RaceRunner:
         for number in range(1, self.race.n_folds):
             chosen = [entrant for entrant in self._hopeful(chosen) if self._trial(entrant, number)]
 
-    def _variants(self) -> None:
-        """Run the best methods with other features."""
+    def _variants(self, *, with_ensembles: bool) -> None:
+        """Run the best methods with other features, and in ensembles, unless that was done in the first fold."""
         best: dict[str, Runner] = {}
         for runner in self.race.finishers:
             best.setdefault(runner.entrant.method, runner)
-        offered = [
-            entrant
-            for runner in list(best.values())[:LEADERS]
-            for entrant in variants(runner.option, self.traits, self.metric, runner.entrant.seconds)
-        ]
-        for entrant in offered:
+        offered: dict[str, Entrant] = {}
+        for runner in [one for method, one in best.items() if method not in self.varied][:LEADERS]:
+            found = variants(runner.option, self.traits, self.metric)
+            found += ensembles(runner.option, self.traits, self.metric) if with_ensembles else []
+            offered |= {one.name: one for one in found if not self._ran(one)}
+        for entrant in offered.values():
             if self._spent_with(self.race.n_folds * entrant.seconds) > self.plan:
                 self.race.left_out[entrant.name] = "no room in the budget"
             elif self._trial(entrant, 0):
                 self._go_on(self._hopeful([entrant]))
+
+    def _ran(self, entrant: Entrant) -> bool:
+        """Whether all pipelines of an entrant ran already, perhaps under another name."""
+        recipes = [runner.option.recipe for runner in self.race.runners]
+        return all(option.recipe in recipes for option in entrant.options)
 
     def _hopeful(self, entrants: Sequence[Entrant]) -> list[Entrant]:
         """The entrants that are not hopelessly behind the leader."""

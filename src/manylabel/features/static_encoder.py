@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from manylabel.exceptions import DataError, MissingExtraError
 from manylabel.features.encoders import Encoder, Vectors, checksum, read_settings
+from manylabel.features.word_tokens import WordTokens
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -40,14 +41,15 @@ class StaticEncoder(Encoder):
         self.folder, self.name = str(folder), folder.name
         self.sha256 = checksum(folder, [weights, tokenizer, *([config] if config.is_file() else [])])
         self.table, self.weights, self.mapping = _tables(weights)
-        self.tokenizer = _tokenizer(tokenizer)
+        self.tokenizer, tokenizing = _tokenizer(tokenizer), read_settings(tokenizer)
         self.max_length: int | None = settings.get("max_length", MAX_LENGTH)
         self.tokenizer.no_padding()
         if self.max_length is None:
             self.tokenizer.no_truncation()
         else:
             self.tokenizer.enable_truncation(self.max_length)
-        self.unknown = _unknown_token(tokenizer, self.tokenizer)
+        self.tokens = WordTokens(self.tokenizer, tokenizing, self.max_length)
+        self.unknown = _unknown_token(tokenizing, self.tokenizer)
         rows = len(self.table) if self.mapping is None else len(self.mapping)
         if self.tokenizer.get_vocab_size(with_added_tokens=True) > rows:
             raise DataError(
@@ -59,8 +61,8 @@ class StaticEncoder(Encoder):
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """The mean of the rows of each text's tokens."""
         found = np.zeros((len(texts), self.table.shape[1]), dtype=np.float32)
-        for row, read in enumerate(self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)):
-            found[row] = self._mean(np.array(read.ids, dtype=np.int64))
+        for row, numbers in enumerate(self.tokens.of(texts)):
+            found[row] = self._mean(np.array(numbers, dtype=np.int64))
         return found
 
     def _mean(self, tokens: npt.NDArray[np.int64]) -> Vectors:
@@ -68,7 +70,7 @@ class StaticEncoder(Encoder):
         total = np.zeros(self.table.shape[1], dtype=np.float32)
         for start in range(0, len(known), ROWS_AT_ONCE):
             some = known[start : start + ROWS_AT_ONCE]
-            rows = self.table[some if self.mapping is None else self.mapping[some]]
+            rows = self.table.take(some if self.mapping is None else self.mapping[some], axis=0)
             total += rows.sum(axis=0) if self.weights is None else self.weights[some] @ rows
         return total / np.float32(max(len(known), 1))
 
@@ -134,9 +136,9 @@ def _tokenizer(path: Path) -> Tokenizer:
         raise DataError(f"This file holds no tokenizer: {error}.", path=path) from None
 
 
-def _unknown_token(path: Path, tokenizer: Tokenizer) -> int | None:
+def _unknown_token(settings: Mapping[str, Any], tokenizer: Tokenizer) -> int | None:
     """The number of the token for everything unknown, which is left out of the mean; None if there is none."""
-    model = read_settings(path).get("model", {})
+    model = settings["model"]
     name = model.get("unk_token")
     if name is None and isinstance(model.get("unk_id"), int):
         return int(model["unk_id"])

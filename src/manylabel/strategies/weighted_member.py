@@ -204,15 +204,13 @@ class WeightedMember(MultiLabelModel):
         columns, n_terms = self._columns(self.n_features_in_), self.n_features_in_ - self.vectors
 
         def scored(terms: npt.NDArray[np.int32], values: Floats) -> Floats:
-            if weighting is not None:
-                behind = len(terms) if not self.vectors else int(np.searchsorted(terms, n_terms))
-                weighted = weighting.weigh_one(terms[:behind], values[:behind])
-                values = weighted if behind == len(terms) else np.concatenate([weighted, values[behind:]])
-            if self.vectors:
-                first, last = np.searchsorted(terms, (columns.start, columns.stop)).tolist()
-                terms, values = terms[first:last] - np.int32(columns.start), values[first:last]
-                values = values / LENGTH if columns.start else values
-            return score(terms, values)
+            behind = int(terms.searchsorted(n_terms)) if self.vectors else len(terms)
+            if columns.start:
+                return score(terms[behind:] - np.int32(columns.start), values[behind:] / LENGTH)
+            weighted = values[:behind] if weighting is None else weighting.weigh_one(terms[:behind], values[:behind])
+            if columns.stop == n_terms:
+                return score(terms[:behind], weighted)
+            return score(terms, np.concatenate([weighted, values[behind:]]))
 
         return scored if weighting is not None or self.vectors else score
 
