@@ -26,6 +26,7 @@ from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
 from manylabel.evaluation.bootstrap import paired_difference
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
+from manylabel.features.encoders import load_encoder
 from manylabel.features.views import VIEWS
 from manylabel.recipe import Recipe, with_metric
 from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
@@ -89,7 +90,7 @@ def measured(train: Corpus, test: Corpus, metric: str, kinds: Sequence[str]) -> 
     for kind in kinds:
         began = time.process_time()
         recipe = Recipe.of(DEFAULT_METHOD, with_metric(KINDS.get(kind, {}), metric))
-        model = fit_corpus(train, recipe, seed=SEED, n_jobs=1, encoder=None if kind in KINDS else kind)
+        model = fit_corpus(train, recipe, seed=SEED, n_jobs=1, encoder=None if kind in KINDS else load_encoder(kind))
         seconds = time.process_time() - began
         found = document_statistics(Y_true, label_matrix(model.predict(documents_of(test)), names))
         base = found if kind == WORDS else base
