@@ -329,10 +329,8 @@ def chosen_text(chosen: Choice) -> str:
 def _setting_text(name: str, value: float | bool | Mapping[str, float]) -> str:
     """A chosen setting in words.
 
-    >>> _setting_text("C", 0.25), _setting_text("averaged", True), _setting_text("views", {"characters": 0.0112})
-    ('C = 0.25', 'averaged', 'beside words characters (+1.1 points)')
-    >>> _setting_text("stacked", 4)
-    'a stack of 4 models'
+    >>> [_setting_text(*one) for one in {"C": 0.25, "averaged": True, "views": {"pairs": 0.0112}, "stacked": 4}.items()]
+    ['C = 0.25', 'averaged', 'beside words pairs (+1.1 points)', 'a stack of 4 models']
     """
     if name == "stacked":
         return f"a stack of {value} models"
