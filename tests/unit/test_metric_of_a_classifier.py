@@ -92,6 +92,7 @@ def test_the_recipe_names_metric_and_costs() -> None:
         "members": ("svm", "mnb-vw"),
         "costs": (1.0, 0.25, 0.0625),
         "views": ("characters", "pairs"),
+        "stacked": True,
     }
     assert Recipe.from_toml(recipe.to_toml()) == recipe
 
