@@ -75,7 +75,16 @@ DEFAULTS: list[tuple[Estimator, dict[str, Any]]] = [
     (DecidedModel(LinearSVM()), DECIDED),
     (
         AutoModel(LinearSVM()),
-        {"others": (), "costs": (), "C": None, "views": (), "stacked": False, "most_work": 3e7, "n_jobs": None, **DECIDED},
+        {
+            "others": (),
+            "costs": (),
+            "C": None,
+            "views": (),
+            "stacked": False,
+            "most_work": 3e7,
+            "n_jobs": None,
+            **DECIDED,
+        },
     ),
 ]
 
