@@ -9,20 +9,23 @@ from pathlib import Path
 from manylabel.exceptions import ParameterError
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+LEAST_WITHOUT_UNIT = 10**6
+"""A text that is a smaller number without a unit is refused: ``--memory 250`` does not mean 250 bytes."""
 COPIES = 16
 """How many tables as large as one of scores a limit leaves room for: rules and calibrations hold some of them at a
 time, beside the documents and the model."""
 
 
 def bytes_of(size: str | int) -> int:
-    """A size in bytes; written 2GB, 500MB, 1.5g or as a number of bytes.
+    """A size in bytes: a number, or a text such as 2GB, 500MB or 1.5g; a text without a unit is from a million on.
 
     >>> bytes_of("2GB"), bytes_of("1.5g"), bytes_of("500 MB"), bytes_of(4096)
     (2147483648, 1610612736, 524288000, 4096)
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", str(size).strip().lower())
     number = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])
-    if number <= 0:
+    bare = isinstance(size, str) and size.strip().replace(".", "").isdecimal()
+    if number <= 0 or (bare and number < LEAST_WITHOUT_UNIT):
         raise ParameterError(f"A size of memory is written 500MB, 2GB or 1.5GB, and is above 0; not {size!r}.")
     return number
 

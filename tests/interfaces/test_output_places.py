@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from manylabel.cli.predicting import output_format
 from manylabel.cli.run import run
 
 TABLE = "text,labels\n" + "".join(f"the bus is late,buses\na hole in the road {i},roads\n" for i in range(6))
@@ -146,3 +147,28 @@ def test_two_winners_do_not_share_a_file(table: Path, capsys: pytest.CaptureFixt
     assert "the same file" in capsys.readouterr().err
     assert run(["compare", "letters.csv", "--methods", " , "]) == 2
     assert "names no method" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a.xls", "a.docx", "a.xlsx.gz"])
+def test_an_ending_that_names_no_format_is_refused_first(
+    table: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["predict", "no.manylabel", "letters.csv", "--output", name]) == 2
+    told = capsys.readouterr().err
+    assert f"Predictions cannot be written as {Path(name).suffix}" in told, "before the model is looked for"
+    assert ".jsonl, .tsv, .csv, .xlsx, .parquet" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.CSV", "csv"),
+        ("a.tsv.gz", "tsv"),
+        ("a.xlsx", "xlsx"),
+        ("a.json", "jsonl"),
+        ("a.txt", "jsonl"),
+        ("a", "jsonl"),
+    ],
+)
+def test_the_name_of_a_file_tells_its_format(name: str, format: str) -> None:
+    assert output_format(Path(name)).value == format

@@ -139,7 +139,7 @@ def test_the_best_rule_takes_few_times_the_size_of_its_scores() -> None:
     assert peak(lambda: BestRule(folds=2).fit(scores, Y, MARGIN)) < 5 * scores.nbytes
 
 
-@pytest.mark.parametrize("size", ["", "GB", "-1GB", "0", "2 apples", 0])
+@pytest.mark.parametrize("size", ["", "GB", "-1GB", "0", "2 apples", 0, "250", "1.5", " 999999 "])
 def test_an_invalid_size_is_refused(size: str | int) -> None:
     with pytest.raises(ParameterError, match="500MB"):
         bytes_of(size)

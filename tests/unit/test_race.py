@@ -14,17 +14,20 @@ from manylabel.choosing.expectation import expectation
 from manylabel.choosing.fold_work import FoldWork
 from manylabel.choosing.race import RaceRunner, Runner, Taken, documents_in_time, share_for_race
 from manylabel.data import Corpus, load
+from manylabel.data.known import read_townhall
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline, OutOfTime
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.progress import figures_to
+from manylabel.recipe import Recipe
 from manylabel.reports.compare_page import compare_page
 from manylabel.tasks import winner as winner_module
 from manylabel.tasks.compare import compare
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.models import fit_corpus
+from manylabel.tasks.winner import DocumentsInMemory, TimeLeft
 
 SMALL = Traits(documents=300, nonzeros=20_000, labels=29, label_sets=100)
 MICRO = find_target_metric("micro-f1")
@@ -246,6 +249,25 @@ def test_a_comparison_without_time_to_train_the_winner_has_no_model(
     assert (found.trained, found.model, found.test) == (0, None, None)
     assert not (tmp_path / "m.manylabel").exists()
     assert "ended before the winner was trained" in str(compare_page(found))
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.2])
+def test_a_winner_is_not_trained_on_a_handful_of_documents(seconds: float) -> None:
+    """The race used the budget up, and one document may even have no label; 277 of them take a second here."""
+    letters = read_townhall().split("train")
+    left = TimeLeft(seconds, Taken(277, 21, 1.0), replace(SMALL, documents=len(letters)))
+    found = DocumentsInMemory(letters).fit(Recipe.of("nb-binary"), None, "compare", left)
+    assert (found.classifier, found.documents, found.why_not_all) == (None, 0, "because of the budget")
+
+
+def test_a_winner_is_not_trained_on_a_sample_without_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = read_townhall().split("train")
+    no_labels = replace(letters, labels=[[] for _ in letters.ids])
+    monkeypatch.setattr(winner_module, "stratified_sample", lambda *_: no_labels)
+    left = TimeLeft(1e9, Taken(277, 21, 1.0), replace(SMALL, documents=len(letters)))
+    assert DocumentsInMemory(letters).fit(Recipe.of("nb-binary"), None, "compare", left).classifier is None
+    with pytest.raises(DataError, match=r"^townhall: No document has a label"):
+        fit_corpus(no_labels, Recipe.of("nb-binary"))
 
 
 def test_a_budget_too_short_for_anything_is_an_error(tmp_path: Path) -> None:

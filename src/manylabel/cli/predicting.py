@@ -39,6 +39,11 @@ class Output(StrEnum):
     PARQUET = "parquet"
 
 
+BINARY = (Output.XLSX, Output.PARQUET)
+AS_LINES = ("", "json", "ndjson", "txt")
+"""Endings of files that JSON lines are written to, beside their own."""
+
+
 @o.takes_data_options(
     "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels"
 )
@@ -118,7 +123,7 @@ def predict(
     if output is not None:
         check_target(output, [model, data])
     wanted = Output.JSONL if json else to or output_format(output)
-    if output is None and wanted in (Output.XLSX, Output.PARQUET):
+    if output is None and wanted in BINARY:
         raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
     check_table_format(wanted.value)
     if model.exists():
@@ -205,9 +210,24 @@ def _predict_by_engine(
 
 
 def output_format(path: Path | None) -> Output:
-    """The format of an output file by its name; JSON lines where the name does not tell."""
-    suffix = "" if path is None else path.suffix.lower().removeprefix(".")
-    return Output(suffix) if suffix in list(Output) else Output.JSONL
+    """The format of an output file by its name; JSON lines where it has no ending or one that leaves it open.
+
+    A text that ends in ``.gz`` too is compressed. An ending that names another format is refused.
+    """
+    from manylabel.exceptions import ParameterError
+
+    if path is None:
+        return Output.JSONL
+    named = path.with_suffix("") if path.suffix == ".gz" else path
+    ending = named.suffix.lower().removeprefix(".")
+    if ending in AS_LINES:
+        return Output.JSONL
+    if ending not in list(Output) or (named != path and ending in BINARY):
+        raise ParameterError(
+            f"Predictions cannot be written as {path.suffix}: {path}. Name the file "
+            f"{', '.join(f'.{one.value}' for one in Output)}, or name its format with --to."
+        )
+    return Output(ending)
 
 
 def write_file(path: Path, to: Output, pieces: Iterable[Piece]) -> int:

@@ -298,6 +298,6 @@ def read_townhall() -> Corpus:
         metadata={"date": [letter["date"] for letter in letters]},
         hierarchy=Hierarchy.from_paths({name for names in labels for name in names}, SEPARATOR),
         name="townhall",
-        source="manylabel",
+        source="townhall",
         licence="CC0 1.0",
     )

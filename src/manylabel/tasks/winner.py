@@ -29,6 +29,8 @@ from manylabel.tasks.model_facts import training_facts
 from manylabel.tasks.models import fit_corpus
 
 OUT_OF_BUDGET = "because of the budget"
+LEAST_LEARNED = 50
+"""A winner that there is no time to train on so many documents, or on all of fewer, is not trained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,11 @@ class DocumentsInMemory:
             size = len(train)
             if left is not None and taken is not None:
                 size = documents_in_time(recipe.method, taken, left.whole, left.seconds - (begun - began))
-            if size < 2 * asked:
+            if size < max(2 * asked, min(LEAST_LEARNED, len(train))):
                 break
             asked, sample = size, stratified_sample(train, size, self.seed)
+            if not any(sample.label_sets):
+                break
             try:
                 with stage("Training the winner"):
                     found, learned = self._fit(sample, recipe, deadline), sample
