@@ -71,8 +71,9 @@ def drawn_to_known(thresholds: Floats, known: Floats, scores: Floats, Y: Csr) ->
     Of a few documents, all may score as low as the others. The best F1 is then that of a threshold that lets in nearly
     every document, or −∞, which lets in all; −∞ becomes the median, +∞ (never predicted) stays.
 
-    >>> drawn_to_known(np.array([-0.9, -np.inf]), np.array([0.5, 0.6]), np.zeros((0, 2)), Csr([[1, 1], [1, 1]])).tolist()
-    [0.1357142857142857, 0.55]
+    >>> learned, known, scores = np.array([-0.9, -np.inf]), np.array([0.5, 0.6]), np.full((2, 2), -0.8)
+    >>> drawn_to_known(learned, known, scores, Csr([[1, 1], [1, 1]])).round(6).tolist()
+    [0.135714, 0.55]
     """
     finite = known[np.isfinite(known)]
     if not len(finite):
