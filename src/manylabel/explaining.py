@@ -70,7 +70,20 @@ def explain_document(
         )
         looks = asked.what_if and reader.can_be_shortened
         explained.append(replace(one, what_if=_what_if(one, column, reader, decide) if looks else None))
-    return Explanation(method, tuple(reader.fields), tuple(explained), _neighbours(decided, X, names, reader))
+    return Explanation(
+        method,
+        tuple(reader.fields),
+        tuple(explained),
+        _neighbours(decided, X, names, reader),
+        tuple(names[column] for column in best_first(shown, predicted).tolist()),
+        asked.labels is not None,
+    )
+
+
+def best_first(shown: Floats, predicted: Bools) -> Ints:
+    """The columns of the predicted labels, the best first."""
+    chosen = np.flatnonzero(predicted)
+    return np.asarray(chosen[np.argsort(-shown[chosen], kind="stable")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +99,9 @@ class Asked:
         if self.labels is not None:
             return np.array(self.labels, dtype=np.int64)
         lead = shown if thresholds is None else shown - thresholds
-        chosen = np.flatnonzero(predicted)
         others = np.flatnonzero(~predicted & np.isfinite(shown))
         best = others[np.argsort(-lead[others], kind="stable")[: self.runners_up]]
-        return np.concatenate([chosen[np.argsort(-shown[chosen], kind="stable")], best])
+        return np.concatenate([best_first(shown, predicted), best])
 
 
 class DocumentReader:

@@ -137,6 +137,10 @@ class Explanation:
     labels: tuple[LabelExplanation, ...]
     """Predicted labels first, then those that are nearest to it; the best first."""
     neighbours: tuple[Neighbour, ...] = ()
+    predicted: tuple[str, ...] = ()
+    """All predicted labels, the best first; `labels` may lack some of them where others were asked for."""
+    asked: bool = False
+    """Whether labels were asked for by name."""
 
     def __getitem__(self, label: str) -> LabelExplanation:
         """The explanation of one label."""

@@ -35,6 +35,15 @@ def test_a_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out.endswith("Contributions are exact: with the intercept they add up to the score.\n")
 
 
+def test_a_label_that_is_not_predicted_where_others_are(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "explain", "mail.manylabel", "Is the Bus here?", "--label", "roads")
+    assert out.startswith("Not predicted: roads. Predicted: buses.\n")
+    assert "roads: not predicted (probability 0." in out
+    nothing = printed(capsys, "explain", "mail.manylabel", "nothing", "--label", "roads")
+    assert nothing.startswith("No label is predicted.\n")
+    assert printed(capsys, "explain", "mail.manylabel", "nothing").startswith("No label is predicted. These are the ne")
+
+
 def test_json_holds_positions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(printed(capsys, "explain", "mail.manylabel", "Is the Bus here?", "--json"))
     assert found["fields"] == [{"field": None, "text": "Is the Bus here?"}]

@@ -1,10 +1,13 @@
 """The dialects other than our own: requests and answers have the published shapes."""
 
 import json
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+from manylabel import TextClassifier
+from manylabel.data.label_vocabulary import LabelVocabulary
 from served import InProcess, in_process, small_model
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -66,6 +69,23 @@ def test_annif_batches_keep_their_ids_and_their_limit(server: InProcess) -> None
     assert too_many.status == 400
     assert server.ask("POST", "/v1/projects/letters/suggest-batch?limit=x", {"documents": []}).status == 400
     assert server.ask("POST", "/v1/projects/letters/suggest-batch?limits=1", {"documents": []}).status == 400
+
+
+def test_annif_accepts_the_language_that_it_reports(tmp_path: Path) -> None:
+    texts = ["der Bus kam wieder nicht", "der Weg ist schlecht und hat tiefe Gruben"]
+    names = {"": {"http://x/b": "Busse", "http://x/r": "Wege"}}
+    for name, vocabulary in (("plain", None), ("named", LabelVocabulary(names, ""))):
+        classifier = TextClassifier("nb-binary", features={"stemmer": "german"})
+        classifier.fit(texts, [["Busse"], ["Wege"]], vocabulary=vocabulary).save(tmp_path / name)
+    server = in_process({name: tmp_path / name for name in ("plain", "named")})
+    for project in server.ask("GET", "/v1/projects").json()["projects"]:
+        assert (project["vocab_language"], project["vocab"]["languages"]) == ("de", ["de"])
+        path = f"/v1/projects/{project['project_id']}/suggest"
+        found = server.ask("POST", path, form(text="Bus", language="de"), FORM)
+        assert found.json()["results"][0]["label"] == "Busse"
+        batch = server.ask("POST", f"{path}-batch?language=de", {"documents": [{"text": "Bus"}]})
+        assert batch.json()[0]["results"][0]["label"] == "Busse"
+        assert server.ask("POST", path, form(text="Bus", language="fr"), FORM).status == 422
 
 
 def test_annif_detects_languages(server: InProcess) -> None:

@@ -95,6 +95,19 @@ def test_new_labels_are_learned_alone(svm):
     assert type(beside.decided_.model_).__name__ == "LinearSVM"  # one table of weights, no model beside the other
 
 
+def test_a_new_label_of_two_documents_is_not_predicted_everywhere():
+    """Out of fold, two documents of different content score no higher than the others: the curve is flat."""
+    model = TextClassifier("svm", folds=2, n_jobs=1, decision={"rule": "calibrated"}).fit(OLD.texts, OLD.label_sets)
+    known = model.decided_.rule_.thresholds_
+    sets = [[*names, "new"] if number in (0, 1) else names for number, names in enumerate(NEW.label_sets)]
+    model.update(NEW.texts, sets, former=(OLD.texts, OLD.label_sets), only_new_labels=True)
+    learned = model.decided_.rule_.thresholds_
+    assert np.array_equal(learned[:-1], known)
+    assert np.isclose(learned[-1], np.median(known), atol=0.01)
+    assert not any("new" in names for names in model.predict(TESTED))
+    assert ["new" in names for names in model.predict(NEW.texts)] == ["new" in names for names in sets]
+
+
 def test_all_labels_start_from_the_former_solution(svm):
     model = copied(svm).update(NEW.texts, NEW.label_sets, former=(OLD.texts, OLD.label_sets))
     assert model.updates_[-1]["way"] == "all labels learned again"

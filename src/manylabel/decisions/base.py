@@ -224,6 +224,9 @@ class DecisionRule(Estimator):
         """
         return label_axis.beside(self, other)
 
+    def draw_towards(self, known: Floats, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
+        """Draw a threshold per label, learned on these scores of new labels, towards those of known labels."""
+
     # --- done for all rules --------------------------------------------------------------------------------
 
     def fit(self, scores: Floats, Y: Csr, kind: ScoreKind) -> Self:
@@ -328,6 +331,12 @@ class LabelThresholdRule(DecisionRule):
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """Score ≥ the label's threshold."""
         return np.asarray(scores >= self.thresholds_)
+
+    def draw_towards(self, known: Floats, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
+        """Draw each threshold towards the median of the known ones, see `drawn_to_known`."""
+        from manylabel.models.label_thresholds import drawn_to_known  # predicting starts faster without it
+
+        self.thresholds_ = drawn_to_known(self.thresholds_, known, scores, Y)
 
     def shown_thresholds(self, n_labels: int, kind: ScoreKind) -> Floats:
         """Each label's threshold in the units people read."""

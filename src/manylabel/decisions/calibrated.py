@@ -13,7 +13,7 @@ from manylabel.decisions.calibration import open_scores
 from manylabel.decisions.threshold_search import SearchedMetric, ThresholdSearch, pooled_threshold
 from manylabel.estimator import Csr, Floats
 from manylabel.models.exported import Form, threshold_form
-from manylabel.models.label_thresholds import CLEAR, clear_of_scores
+from manylabel.models.label_thresholds import CLEAR, clear_of_scores, drawn_to_known
 from manylabel.models.score_kinds import Bools, ScoreKind, display, on_an_open_scale, sigmoid
 from manylabel.parameters import Constraint, Number, OneOf
 from manylabel.stored import Stored, reals
@@ -81,6 +81,11 @@ class CalibratedThreshold(DecisionRule):
         always = np.where(intercepts >= least, -math.inf, math.inf)
         self.thresholds_ = clear_of_scores(scores, np.where(slopes > 0, own, always), CLEAR)
         return self
+
+    def draw_towards(self, known: Floats, scores: Floats, Y: Csr, kind: ScoreKind) -> None:
+        """Draw each threshold towards the median of the known ones, see `drawn_to_known`."""
+        known, scores = on_an_open_scale(known, kind), open_scores(scores, kind)
+        self.thresholds_ = drawn_to_known(self.thresholds_, known, scores, Y)
 
     def choose(self, scores: Floats, kind: ScoreKind) -> Bools:
         """Score ≥ the label's threshold."""

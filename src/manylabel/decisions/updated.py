@@ -13,6 +13,7 @@ from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.corrected import CorrectedThresholds
 from manylabel.decisions.decided import DecidedModel, Report
 from manylabel.decisions.scored import Scored
+from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import DataError
 from manylabel.models.base import MultiLabelModel
@@ -82,7 +83,7 @@ def with_new_labels(decided: DecidedModel, given: Documents, kept: Ints) -> Upda
 
     made = _shell(decided, fit(given.X, Y_new))
     found = given.out_of_fold(decided, fit, Y_new) if decided.learns_out_of_fold else None
-    _decide_new(decided, made, found, Y_new)
+    _decide_new(decided, made, found, Y_new, own)
     if found is None:
         return Updated(_beside(own, made))
     # The kept labels did not learn from these documents, unless they are former ones.
@@ -112,7 +113,7 @@ def with_counts_added(decided: DecidedModel, given: Documents | None, groups: Cs
             raise DataError("The thresholds of new labels are learned on at least 2 documents.", remedy="Give more.")
         if decided.learns_out_of_fold and found is not None:
             alone = Scored(whole, found.scores[:, new], found.rows, found.empty)
-        _decide_new(decided, made, alone, None if given is None else Csr(given.Y[:, new]))
+        _decide_new(decided, made, alone, None if given is None else Csr(given.Y[:, new]), own)
         both = _beside(own, made)
     both.model_ = whole
     return Updated(both, None if found is None else found.scores, None if found is None else found.rows)
@@ -128,12 +129,25 @@ def _shell(decided: DecidedModel, model: MultiLabelModel) -> DecidedModel:
     return made
 
 
-def _decide_new(decided: DecidedModel, made: DecidedModel, found: Scored | None, Y: Csr | None) -> None:
-    """Learn rule and calibration of new labels on their out-of-fold scores, if there is anything to learn."""
+def _decide_new(
+    decided: DecidedModel, made: DecidedModel, found: Scored | None, Y: Csr | None, own: DecidedModel
+) -> None:
+    """Learn rule and calibration of new labels on their out-of-fold scores, if there is anything to learn.
+
+    Thresholds of labels with few documents are drawn towards those of `own`, the known labels.
+    """
     if found is None or Y is None:
         made.rule_ = _unlearned(decided)
         return
-    made.rule_ = _settled(made.learn_rule(found, _unlearned(decided), Y, None))
+    rule = made.rule_ = _settled(made.learn_rule(found, _unlearned(decided), Y, None))
+    known = None if own.rule_ is None else own.rule_.score_thresholds(own.n_labels_, own.score_kind)
+    if rule is None or known is None:
+        return
+    kind, scores, Y_true = made.score_kind, found.decidable(rule), Csr(Y[found.rows])
+    rule.draw_towards(known, scores, Y_true, kind)
+    if made.figures_ is not None:  # these include the figures at the threshold
+        thresholds = rule.score_thresholds(made.n_labels_, kind)
+        made.figures_ = ThresholdFigures().fit(scores, Y_true, kind, thresholds)
 
 
 def _unlearned(decided: DecidedModel) -> DecisionRule | None:

@@ -22,6 +22,8 @@ BEYOND = 1e-6
 """How far below the lowest score, or above the highest, a threshold lies at least, relative to that score."""
 CELLS_A_BATCH = 1 << 20
 """Scores that are looked at together, so that what is computed from them takes little memory."""
+KNOWN_WEIGHT = 5.0
+"""How many documents of a new label the thresholds of the known labels weigh as much as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,27 @@ def shrunk_thresholds(
         drawn = (own.positives * np.where(finite, own.thresholds, 0.0) + shrinkage * common) / weight
     thresholds = np.where(finite, drawn, np.where(np.isnan(own.thresholds), common, own.thresholds))
     return np.where(own.attained < floor, instead, thresholds)
+
+
+def drawn_to_known(thresholds: Floats, known: Floats, scores: Floats, Y: Csr) -> Floats:
+    """The thresholds of new labels, learned on these scores, drawn towards the median of those of known labels.
+
+    Of a few documents, all may score as low as the others. The best F1 is then that of a threshold that lets in nearly
+    every document, or −∞, which lets in all; −∞ becomes the median, +∞ (never predicted) stays.
+
+    >>> learned, known, scores = np.array([-0.9, -np.inf]), np.array([0.5, 0.6]), np.full((2, 2), -0.8)
+    >>> drawn_to_known(learned, known, scores, Csr([[1, 1], [1, 1]])).round(6).tolist()
+    [0.135714, 0.55]
+    """
+    finite = known[np.isfinite(known)]
+    if not len(finite):
+        return thresholds
+    own = np.where(np.isneginf(thresholds), math.nan, thresholds)
+    positives = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
+    drawn = shrunk_thresholds(
+        OwnThresholds(own, np.ones_like(own), positives), float(np.median(finite)), KNOWN_WEIGHT, 0.0, math.inf
+    )
+    return clear_of_scores(scores, drawn, CLEAR)
 
 
 def clear_of_scores(scores: Floats, thresholds: Floats, share: float) -> Floats:

@@ -26,7 +26,7 @@ def explanation_blocks(
     if not found.labels:
         return [*blocks, Note("No label is predicted, and there is none to explain.")]
     if not any(one.predicted for one in found.labels):
-        blocks.append(Note("No label is predicted. These are the nearest."))
+        blocks.append(Note(_none_predicted(found)))
     for one in found.labels:
         blocks += [Heading(f"{one.label}: {one.score_text}")]
         blocks += [Note(f"The keyword rule matches: {rule}") for rule in one.rules]
@@ -37,6 +37,14 @@ def explanation_blocks(
         if one.what_if_text is not None:
             blocks.append(Note(one.what_if_text))
     return [*blocks, *_neighbours(found.neighbours), Note(found.how_text, "quiet")]
+
+
+def _none_predicted(found: Explanation) -> str:
+    """A sentence on what is predicted, where no explained label is."""
+    if not found.predicted:
+        return "No label is predicted." if found.asked else "No label is predicted. These are the nearest."
+    names = ", ".join(one.label for one in found.labels)
+    return f"Not predicted: {names}. Predicted: {', '.join(found.predicted)}."
 
 
 def _texts(found: Explanation, one: LabelExplanation, shorten: bool) -> list[Block]:

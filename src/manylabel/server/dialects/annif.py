@@ -131,21 +131,31 @@ SUGGEST_FORM: dict[str, Any] = {
 
 def project_of(model: ServedModel) -> Project:
     """A model as Annif describes a project."""
-    language = model.language or "und"
     return Project(
         model.name,
         model.name,
-        language,
+        model.language or "und",
         Backend(model.method),
         vocabulary_of(model),
-        (model.languages or [language])[0],
+        languages_of(model)[0],
         model.version,
     )
 
 
+def languages_of(model: ServedModel) -> list[str]:
+    """The languages of the names of labels; where the names carry none, that of the texts, or "und"."""
+    return model.languages or [model.language or "und"]
+
+
+def names_in(model: ServedModel, language: str | None) -> list[str]:
+    """The names of the labels in one of the languages that are reported; names without a language are the model's."""
+    own = not model.languages and language is not None and language.lower() in languages_of(model)
+    return model.names(None if own else language)
+
+
 def vocabulary_of(model: ServedModel) -> Vocabulary:
     """The labels of a model as Annif describes a vocabulary."""
-    return Vocabulary(model.name, model.languages or [model.language or "und"], len(model.labels))
+    return Vocabulary(model.name, languages_of(model), len(model.labels))
 
 
 async def projects(call: Call) -> Reply:
@@ -194,7 +204,7 @@ def uri_of(model: ServedModel, column: int) -> str:
 
 async def _suggest(call: Call, texts: list[Text], fields: dict[str, str]) -> tuple[ServedModel, list[list[Suggestion]]]:
     model = call.model
-    names, wanted = model.names(fields.get("language")), wanted_of(fields)
+    names, wanted = names_in(model, fields.get("language")), wanted_of(fields)
     if wanted.top == 0:
         return model, [[] for _ in texts]
     answers = await call.predict(model, texts, wanted)
