@@ -229,8 +229,8 @@ def formats() -> str:
         "# Formats\n\nmanylabel detects the format of a file from its content and its suffix, "
         "and unpacks `.gz` and `.zst` (the latter with `pip install 'manylabel[scale]'`).\n\n"
         + table(["format", "suffixes", "what it is", "documents are", ""], rows)
-        + columns()
-        + "\n## Options of the readers\n\n"
+        + "\n*read, write* is about `manylabel convert`. `manylabel predict --output FILE` writes CSV, TSV, JSON "
+        "lines, Parquet and also Excel (`.xlsx`).\n" + columns() + "\n## Options of the readers\n\n"
         'In Python: `load("mail.csv", id_column="number")`. On the command line: `manylabel describe mail.csv '
         "-o id_column=number`; values are written as in TOML.\n\n"
         + table(["option", "on the command line", "what it is", "formats"], options)

@@ -87,7 +87,7 @@ class RulesView extends View {
       Object.assign(this, { study: null, sample: null, theirs: null, words: null, kept: null });
       this.saved = (await this.attempt(() => get(corpusPath(this.corpus, "rules")))) ?? null;
       if (!this.saved) return;
-      this.text = this.parameters.get("rules") ?? drafts.get(this.corpus) ?? this.saved.rules;
+      if (!this.later) this.text = this.parameters.get("rules") ?? drafts.get(this.corpus) ?? this.saved.rules;
     } else if (this.parameters.has("rules")) this.text = this.parameters.get("rules");
     await this.measure();
   }
@@ -108,7 +108,7 @@ class RulesView extends View {
   keepDraft() {
     clearTimeout(this.later);
     this.later = null;
-    if (this.isChanged) drafts.set(this.corpus, this.text);
+    if (this.isChanged || this.saved === null) drafts.set(this.corpus, this.text); // typed before the saved rules came
     else drafts.delete(this.corpus);
   }
 
