@@ -186,6 +186,16 @@ def test_the_stack_is_an_ensemble_of_all_that_was_scored(monkeypatch: pytest.Mon
     np.testing.assert_array_equal(auto.scores(wide), ensemble.fit(wide, Y).scores(wide))
 
 
+@pytest.mark.parametrize(("less", "members"), [(0.0, 3), (1.0, 2)])
+def test_a_stack_has_other_models_up_to_three_times_the_work(
+    less: float, members: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", 60)
+    work = X.nnz * Y.shape[1] / 3 - less
+    auto = AutoModel(SVM, (BAYES,), LongerIsBetter(), views=("characters",), stacked=True, most_work=work)
+    assert auto.fit(X, Y, views=OfferedViews(TEXTS, {})).choice_["settings"]["stacked"] == members
+
+
 @pytest.mark.parametrize(("least", "views", "stacked"), [(61, True, True), (60, False, True), (60, True, False)])
 def test_nothing_is_stacked(least: int, views: bool, stacked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With few documents, without a further view, or where it is turned off."""

@@ -81,7 +81,7 @@ DEFAULTS: list[tuple[Estimator, dict[str, Any]]] = [
             "C": None,
             "views": (),
             "stacked": False,
-            "most_work": 3e7,
+            "most_work": 1e7,
             "n_jobs": None,
             **DECIDED,
         },

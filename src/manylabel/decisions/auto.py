@@ -31,6 +31,8 @@ NEAR = 0.005
 NEAR_STACK = 0.0025
 """How much worse than an average a stack may seem, in units of the metric, and still be chosen: it learned the weights,
 and its scores of new documents are the better ones at equal values."""
+MORE_WORK = 3.0
+"""How many times as much work the other models may take where a further view was kept: a stack gains from them."""
 SEARCHED_LABELS = 256
 """How many labels the search for the cost looks at where documents × labels are many."""
 LEAST_DOCUMENTS = 1_000
@@ -62,6 +64,7 @@ class AutoModel(DecidedModel):
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
        average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
+       Where a further view was kept, they may take three times that work, for step 4.
     4. From 1,000 documents on, with `stacked`, where a further view was kept or X has vectors, all models that were
        scored so far are combined by a logistic regression for each label (`Ensemble`, stacked): the model with every
        cost that was tried, with each further view that was kept, and the `others`. The stack is chosen if it gains half
@@ -111,7 +114,7 @@ class AutoModel(DecidedModel):
         C: float | None = None,
         views: Sequence[str] = (),
         stacked: bool = False,
-        most_work: float = 3e7,
+        most_work: float = 1e7,
         folds: int = 5,
         seed: int = 0,
         probabilities: Probabilities = None,
@@ -315,7 +318,8 @@ class AutoModel(DecidedModel):
         if not self.others:  # from disk there are none, and X is not in memory
             return []
         others = self._others_for(documents)
-        is_small = self._term_cells(documents.X) * Y.shape[1] <= self.most_work
+        most = self.most_work * (MORE_WORK if best.X is not None and self.stacked else 1.0)
+        is_small = self._term_cells(documents.X) * Y.shape[1] <= most
         if not is_small or len(best.rows) < documents.X.shape[0]:
             return []
         models = [unfitted_copy(other).set_everywhere("n_jobs", self.n_jobs) for other in others]
