@@ -88,8 +88,8 @@ def test_a_network_that_has_not_settled_says_so() -> None:
         NeuralNetwork(max_epochs=2).fit(X, Y)
 
 
-# OpenBLAS reads unused lanes of vectors, and now and then leaves a floating-point flag that NumPy reports inside
-# scikit-learn's training. A value that is not a number would fail the assertions.
+# In rare runs NumPy reports an invalid value inside scikit-learn's training, probably by a floating-point flag that
+# OpenBLAS left. A value that is not a number would fail the assertions.
 @pytest.mark.filterwarnings("ignore:invalid value encountered in matmul:RuntimeWarning")
 def test_single_label_probabilities_sum_to_one() -> None:
     for y in (["a", "a", "b", "b", "c", "c"], ["a", "a", "b", "b", "b", "a"]):
