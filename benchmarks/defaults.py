@@ -83,6 +83,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Measure what is missing, then print the tables."""
     asked = arguments()
+    asked.output.mkdir(parents=True, exist_ok=True)
     kept = asked.output / ("defaults_held_out.jsonl" if asked.held_out else "defaults.jsonl")
     known = {(row["set"], row["method"], row["metric"]): row for row in read(kept)}
     methods = list(dict.fromkeys([DEFAULT_METHOD, *asked.methods]))

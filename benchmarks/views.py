@@ -58,6 +58,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=OUTPUT)
     asked = parser.parse_args()
     kinds = [*asked.kinds, *([] if asked.encoder is None else [asked.encoder])]
+    asked.output.mkdir(parents=True, exist_ok=True)
     kept = asked.output / ("views_held_out.jsonl" if asked.held_out else "views.jsonl")
     known = {(row["set"], row["size"], row["metric"]): row for row in read(kept)}
     for name in asked.sets:
