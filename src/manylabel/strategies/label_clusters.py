@@ -88,11 +88,13 @@ def bisected(vectors: Csr, n_first: int, rng: np.random.Generator) -> np.ndarray
     centres = vectors[seeds].toarray()
     first, reached = np.zeros(n, dtype=np.bool_), -np.inf
     by_term = vectors.T
+    whole = by_term @ np.ones(n, dtype=np.float32)
     for _ in range(ROUNDS):
         closer = vectors @ (centres[0] - centres[1])
         first = np.zeros(n, dtype=np.bool_)
         first[np.argsort(-closer, kind="stable")[:n_first]] = True
-        sums = [by_term @ part.astype(np.float32) for part in (first, ~first)]
+        own = by_term @ first.astype(np.float32)
+        sums = own, whole - own
         lengths = [float(np.linalg.norm(total)) for total in sums]
         # the similarities of all labels to their centres add up to the lengths of the sums
         if sum(lengths) / n <= reached + LEAST_GAIN:
