@@ -60,13 +60,13 @@ def logistic_label_blocks(counts: Ints, n_documents: int, n_terms: int) -> list[
 def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> None:
     """Solve a block of labels and write what `svm_blocks.solve_block` writes; a task."""
     block = Block.of(documents, model, labels)
-    everything = np.flatnonzero(block.outside)
+    everything, every = np.flatnonzero(block.outside), np.arange(len(block.labels))
     if len(everything) <= MOST_DOCUMENTS:
         block.take(everything)
-        found = block.solve_members()
+        found = block.solve_members(every)
     else:
         learned = block.outside.copy()
-        start = block.solve_members(weights=_sample(block, everything), tol=max(SAMPLE_TOL, block.model.tol))
+        start = block.solve_members(every, weights=_sample(block, everything), tol=max(SAMPLE_TOL, block.model.tol))
         block.forget()
         found = _Newton(block, learned, start).solve()
     save_block(output, block, found)
@@ -115,9 +115,10 @@ class _Newton:
         carried = np.bincount(block.Y[learned].indices, minlength=len(block.labels))
         self.labels = np.flatnonzero((carried > 0) & (carried < np.count_nonzero(learned)))
         """The labels that some documents have and some do not."""
+        every = np.arange(len(block.labels))
         self.scale = {"regularised": float(model.intercept_scaling), "free": 1.0, "none": 0.0}[model.bias]
         self.bias_penalty = float(model.bias != "free")
-        C, J = (np.broadcast_to(block.of_labels(one), len(block.labels)) for one in (model.C, model.J))
+        C, J = (np.broadcast_to(block.of_labels(one, every), len(every)) for one in (model.C, model.J))
         self.costs = np.stack([C, C * J])[:, self.labels]
         self.Y = Csr(block.Y[:, self.labels])
 

@@ -2,16 +2,18 @@
 
 A document whose margin is met has no influence on the solution (its dual variable is 0). So a block of labels is solved
 in memory on its positives and some others; then all documents are streamed, those whose margin is violated are
-added, and it is solved again from there, until none is left. The result is the solution on all documents, to the
-solver's tolerance. Source: the working sets of the solver in memory (docs/decisions/0010), across files.
+added, and the labels that they violate are solved again from there, until none is left. The result is the solution on
+all documents, to the solver's tolerance. Source: the working sets of the solver in memory (docs/decisions/0010), across
+files.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -34,6 +36,9 @@ LEAST_WORK, WORK_A_DOCUMENT = 1 << 20, 64
 of the corpus where that is more. Blocks are the tasks that workers share, and all documents are read for each."""
 OTHERS = 1 << 13
 """Random documents that a block begins with beside those of its labels."""
+MOST_DENSE, DENSE_SHARE = 1 << 25, 0.5
+"""Weights of up to so many cells are dense if a term of a document has weights for more than this share of the labels:
+a sparse table takes twice as long for each weight."""
 LEAST_ADDED = 1 << 10
 """How many documents a label may add after a pass over all documents; or as many as it has support vectors."""
 
@@ -143,6 +148,31 @@ def _pruned(found: LinearFit, n_terms: int, share: float) -> Csr:
     return Csr((by_label.data[places], by_label.indices[places], starts), shape=(len(rows), n_terms))
 
 
+class _Settled(NamedTuple):
+    """The solution of some labels, which does not change any more; weights are terms × labels."""
+
+    labels: Ints
+    weights: Any
+    intercept: Floats
+    epochs: Ints
+    converged: Bools
+
+    @classmethod
+    def of(cls, labels: Ints, found: LinearFit, which: Bools) -> Self:
+        """What was found for some of the labels."""
+        weights = sparse.csc_array(found.weights)[:, which]
+        return cls(labels[which], weights, found.intercept[which], found.epochs[which], found.converged[which])
+
+
+def _together(settled: Sequence[_Settled], n_documents: int) -> LinearFit:
+    """The solution of all labels, in their order."""
+    order = np.argsort(np.concatenate([one.labels for one in settled]), kind="stable")
+    weights = Csr(sparse.hstack([one.weights for one in settled], format="csc")[:, order].tocsr())
+    numbers = ((one.intercept, one.epochs, one.converged) for one in settled)
+    intercept, epochs, converged = (np.concatenate(column)[order] for column in zip(*numbers, strict=True))
+    return LinearFit(weights, intercept, epochs, converged, n_documents, [])
+
+
 class Block:
     """The problem of some labels on all documents, and the documents that are in memory."""
 
@@ -169,11 +199,18 @@ class Block:
         if len(others) > OTHERS:
             others = np.random.default_rng(self.model.seed).choice(others, size=OTHERS, replace=False)
         self.take(np.union1d(carried, others))
-        found = self.solve_members()
-        while len(more := self._violated(found)):
-            self.take(more)
-            found = self.solve_members(found.dual)
-        return found
+        labels = np.arange(len(self.labels))
+        found = self.solve_members(labels)
+        settled: list[_Settled] = []
+        while len(labels):
+            worst = self._violated(found)
+            going = worst.has_any
+            settled.append(_Settled.of(labels, found, ~going))
+            labels, dual = labels[going], found.dual[:, going]
+            if len(labels):
+                self.take(worst.documents())
+                found = self.solve_members(labels, dual)
+        return _together(settled, len(self.members))
 
     def take(self, numbers: Ints) -> None:
         """Read documents into memory, after those that are there."""
@@ -189,37 +226,90 @@ class Block:
         self.X, self.members = self.X[:0], self.members[:0]
 
     def solve_members(
-        self, initial: Csr | None = None, weights: Floats | None = None, tol: float | None = None
+        self, labels: Ints, initial: Csr | None = None, weights: Floats | None = None, tol: float | None = None
     ) -> LinearFit:
-        """The solution on the documents in memory, from an earlier one; `weights` multiply their costs.
+        """The solution of some labels of the block on the documents in memory, from an earlier one.
 
-        `tol` is another tolerance than that of the model.
+        `weights` multiply the costs of documents; `tol` is another tolerance than that of the model.
         """
         model = self.model
         return fit_linear(
-            self.X, Csr(self.Y[self.members]), loss=model.loss, C=self.of_labels(model.C), J=self.of_labels(model.J),
+            self.X, Csr(self.Y[self.members][:, labels]), loss=model.loss,
+            C=self.of_labels(model.C, labels), J=self.of_labels(model.J, labels),
             bias=model.bias, intercept_scaling=model.intercept_scaling, tol=tol or model.tol, max_iter=model.max_iter,
             seed=model.seed, n_jobs=1, initial=initial, sample_weight=weights,
         )  # fmt: skip
 
-    def of_labels(self, value: Any) -> Floats:
-        """Of a setting that may differ from label to label, the numbers of the block's labels."""
+    def of_labels(self, value: Any, labels: Ints) -> Floats:
+        """Of a setting that may differ from label to label, the numbers of some labels of the block."""
         values = np.asarray(value, dtype=np.float64)
-        return values[self.labels] if values.ndim else values
+        return values[np.asarray(self.labels)[labels]] if values.ndim else values
 
-    def _violated(self, found: LinearFit) -> Ints:
+    def _violated(self, found: LinearFit) -> Worst:
         """Documents outside, negatives of all labels, whose margin is violated: for each label the worst ones."""
-        limit = (0.1 if self.model.loss == "hinge" else 1.0) * self.model.tol - 1
-        numbers, labels, scores = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-        for block, X in self.selected.blocks(self.outside):
-            margins = batch_scores(X, found.weights, 1) + found.intercept
-            rows, columns = np.nonzero(margins > limit)
-            numbers.append(block[rows])
-            labels.append(columns)
-            scores.append(margins[rows, columns])
-        where, label = np.concatenate(numbers), np.concatenate(labels)
-        order = np.lexsort((-np.concatenate(scores), label))
-        where, label = where[order], label[order]
-        rank = np.arange(len(label)) - np.searchsorted(label, label)
-        support = np.bincount(found.dual.indices, minlength=len(self.labels))
-        return np.unique(where[rank < np.maximum(support, LEAST_ADDED)[label]])
+        least = (0.1 if self.model.loss == "hinge" else 1.0) * self.model.tol - 1
+        support = np.bincount(found.dual.indices, minlength=len(found.intercept))
+        worst, weights = Worst(np.maximum(support, LEAST_ADDED), least), self._faster(found.weights)
+        for numbers, X in self.selected.blocks(self.outside):
+            worst.add(numbers, batch_scores(X, weights, 1) + found.intercept)
+        return worst
+
+    def _faster(self, weights: Csr | Floats) -> Csr | Floats:
+        """The weights as a dense table where that scores documents faster and is not too large."""
+        if isinstance(weights, np.ndarray) or math.prod(weights.shape) > MOST_DENSE or not self.X.nnz:
+            return weights
+        used = np.diff(weights.indptr)[self.X.indices].mean() / weights.shape[1]
+        return weights.toarray() if used > DENSE_SHARE else weights
+
+
+class Worst:
+    """The documents with the highest margins above `least`, for each label at most as many as `most` says.
+
+    Once a label has as many, only documents with a higher margin than all but them are kept, so that few are in memory.
+    Of equal margins the first count.
+
+    >>> worst = Worst(np.array([1, 2]), least=0.0)
+    >>> worst.add(np.array([5, 6, 7]), np.array([[0.5, 0.1], [0.7, -1.0], [0.7, 0.2]]))
+    >>> worst.documents().tolist()
+    [5, 6, 7]
+    """
+
+    def __init__(self, most: Ints, least: float) -> None:
+        self.most, self.limits = most, np.full(len(most), least)
+        self.held = _Held(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+    def add(self, numbers: Ints, margins: Floats) -> None:
+        """Take note of more documents, documents × labels."""
+        rows, labels = np.nonzero(margins > self.limits)
+        more = _Held(numbers[rows], labels, margins[rows, labels])
+        self.held = _Held(*(np.concatenate(pair) for pair in zip(self.held, more, strict=True)))
+        if len(self.held.labels) > 2 * self.most.sum():
+            self._drop()
+
+    @property
+    def has_any(self) -> Bools:
+        """Whether a label has a document."""
+        return np.bincount(self.held.labels, minlength=len(self.most)) > 0
+
+    def documents(self) -> Ints:
+        """The numbers of the documents that are kept for any label, ascending."""
+        self._drop()
+        return np.unique(self.held.numbers)
+
+    def _drop(self) -> None:
+        """Keep the worst of each label, and raise the limit of a label that has as many as it may."""
+        order = np.lexsort((-self.held.margins, self.held.labels))
+        labels = self.held.labels[order]
+        rank = np.arange(len(labels)) - np.searchsorted(labels, labels)
+        full = rank == self.most[labels] - 1
+        self.limits[labels[full]] = self.held.margins[order[full]]
+        kept = order[rank < self.most[labels]]
+        self.held = _Held(self.held.numbers[kept], self.held.labels[kept], self.held.margins[kept])
+
+
+class _Held(NamedTuple):
+    """Margins of documents and labels."""
+
+    numbers: Ints
+    labels: Ints
+    margins: Floats
