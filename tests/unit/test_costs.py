@@ -44,7 +44,14 @@ def test_headers_and_line_breaks_in_cells_are_no_documents(tmp_path: Path, name:
 
 @pytest.mark.parametrize(
     ("method", "documents"),
-    [("nb", 200_000), ("svm", 200_000), ("auto", 200_000), ("logistic", 100_000), ("logistic", 400_000)],
+    [
+        ("nb", 200_000),
+        ("svm", 200_000),
+        ("auto", 200_000),
+        ("logistic", 100_000),
+        ("logistic", 400_000),
+        ("pmm1", 200_000),
+    ],
 )
 def test_estimates_grow_with_documents_and_labels(method: str, documents: int) -> None:
     small = Extent.of_size(documents, 1000)
@@ -84,6 +91,16 @@ def test_a_selection_counts_a_table_in_each_fit() -> None:
     counts = 8 * extent.cells
     assert selected.disk - plain.disk == pytest.approx(nb.disk - counts)  # the same tables
     assert selected.memory > plain.memory
+
+
+def test_mixtures_with_pairs_of_labels_take_more_steps_and_learned_rules_more_fits() -> None:
+    extent = Extent.of_size(200_000, 1000)
+    first, second, with_rule = (estimate(extent, Recipe.of(method)) for method in ("pmm1", "pmm2", "pmm"))
+    assert first.seconds < second.seconds
+    assert first.read < second.read
+    scores = 1 << 24
+    assert with_rule.seconds > first.seconds + scores * 1e-6  # documents are scored for every label
+    assert first.disk > 36 * extent.cells  # counts, and counts by term
 
 
 def test_a_comparison_takes_more_memory_than_a_training() -> None:

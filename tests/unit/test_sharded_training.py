@@ -9,17 +9,20 @@ import pytest
 
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
-from manylabel.exceptions import UnsupportedError
+from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.pmm_base import ParametricMixture
 from manylabel.recipe import Recipe
-from manylabel.scale import logistic_blocks, shards, svm_blocks
-from manylabel.scale.engine import Engine, SerialEngine, Task, run_task
+from manylabel.scale import logistic_blocks, mixture_blocks, shards, svm_blocks
+from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, Task, run_task
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.training import ShardedTraining
+from manylabel.strategies.weighted_member import WeightedMember
 
 LETTERS = load("townhall").corpus.split("train")
 TEXTS, LABELS = LETTERS.joined_texts[:90], LETTERS.label_sets[:90]
 NEW = LETTERS.joined_texts[160:200]
+UNLABELLED = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +144,72 @@ def test_logistic_regression_of_few_documents_is_solved_in_memory(corpus: Sharde
     np.testing.assert_allclose(sharded.decision_function(NEW), in_memory.decision_function(NEW), atol=1e-3)
 
 
+@pytest.fixture
+def few_terms_in_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terms of mixture models are divided into some blocks."""
+    monkeypatch.setattr(mixture_blocks, "BLOCK_VALUES", 1500)
+
+
+@UNLABELLED
+@pytest.mark.usefixtures("few_terms_in_a_block")
+@pytest.mark.parametrize(
+    ("method", "overrides"),
+    [
+        ("pmm1", {}),
+        ("pmm1", {"selection": CHI2, "decision": {"rule": "per-label"}}),
+        ("pmm2", {}),
+        ("pmm2", {"model": {"start": "random", "max_iter": 3}}),  # ends before it converges
+        ("pmm2", {"weighting": {"norm": "l1"}, "model": {"prior": "labels"}}),
+        ("pmm", {}),
+        ("pmm", {"decision": {"rule": "guarantee", "level": 0.7}}),
+    ],
+)
+def test_mixtures_are_those_of_a_training_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, method: str, overrides: dict
+) -> None:
+    in_memory, sharded = both(corpus, tmp_path, method, overrides)
+    found, expected = (mixture(one) for one in (sharded, in_memory))
+    assert (found.n_iter_, found.converged_) == (expected.n_iter_, expected.converged_)
+    for name in ("theta_", "alpha_") if method == "pmm2" else ("theta_",):
+        own, other = found.learned_state()[name], expected.learned_state()[name]
+        assert np.array_equal(own.indices, other.indices)
+        np.testing.assert_allclose(own.data, other.data, rtol=1e-9)
+    np.testing.assert_allclose(found.background_, expected.background_, rtol=1e-9)
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-9)
+    assert found.mean_length_ == pytest.approx(expected.mean_length_, rel=1e-9)
+    assert found.size_documents_.tolist() == expected.size_documents_.tolist()
+    if method == "pmm1":  # sums of whole numbers are exact
+        np.testing.assert_array_equal(sharded.decision_function(NEW), in_memory.decision_function(NEW))
+    np.testing.assert_allclose(sharded.decision_function(NEW), in_memory.decision_function(NEW), rtol=1e-9)
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+    assert [path.name for path in tmp_path.glob(f"{method}/fits/fit-*/mixture")] == []  # removed after each fit
+
+
+def mixture(found: TextClassifier) -> ParametricMixture:
+    model = found.decided_.model_
+    inner = model.model_ if isinstance(model, WeightedMember) else model
+    assert isinstance(inner, ParametricMixture)
+    return inner
+
+
+@UNLABELLED
+@pytest.mark.usefixtures("few_terms_in_a_block")
+def test_worker_processes_learn_the_same_mixture(corpus: ShardedCorpus, tmp_path: Path) -> None:
+    recipe = Recipe.of("pmm2")
+    with LocalEngine(2) as engine:
+        ShardedTraining(corpus, recipe, tmp_path / "two", engine).run().save(tmp_path / "two.manylabel")
+    ShardedTraining(corpus, recipe, tmp_path / "one", SerialEngine()).run().save(tmp_path / "one.manylabel")
+    assert (tmp_path / "two.manylabel").read_bytes() == (tmp_path / "one.manylabel").read_bytes()
+
+
+def test_mixtures_check_settings_as_in_memory(tmp_path: Path) -> None:
+    rows = [{"text": "a word", "labels": [f"label {number}", "other"]} for number in range(20)]
+    (tmp_path / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    recipe = Recipe.of("pmm1", {"model": {"search": "exhaustive"}})
+    with pytest.raises(ParameterError, match="allows up to 15 labels, but there are 21"):
+        ShardedTraining(ShardedCorpus.of(tmp_path / "letters.jsonl"), recipe, tmp_path / "work", SerialEngine()).run()
+
+
 @pytest.mark.usefixtures("few_in_memory")
 def test_the_default_chooses_as_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
     in_memory, sharded = both(corpus, tmp_path, "auto", {"model": {"most_work": 0}})
@@ -179,9 +248,11 @@ class Interrupted(Engine):
             self.ran += 1
 
 
-@pytest.mark.usefixtures("few_in_memory")
-def test_an_interrupted_training_goes_on(corpus: ShardedCorpus, tmp_path: Path) -> None:
-    recipe = Recipe.of("svm", {"selection": CHI2})
+@UNLABELLED
+@pytest.mark.usefixtures("few_in_memory", "few_terms_in_a_block")
+@pytest.mark.parametrize("method", ["svm", "pmm", "pmm2"])
+def test_an_interrupted_training_goes_on(corpus: ShardedCorpus, tmp_path: Path, method: str) -> None:
+    recipe = Recipe.of(method, {"selection": CHI2} if method == "svm" else {})
     counting = Interrupted(10**6)
     whole = ShardedTraining(corpus, recipe, tmp_path / "whole", counting).run()
     ran = 0
@@ -214,6 +285,7 @@ def test_another_training_does_not_go_on(corpus: ShardedCorpus, tmp_path: Path) 
     [
         ("mnb-vw", {}, "cannot be trained on a corpus that does not fit in memory.*Use naive Bayes"),
         ("label-tree", {}, "LabelTree cannot be trained on a corpus that does not fit in memory"),
+        ("knn", {}, "linear SVM, logistic regression or a mixture model"),
         ("nb-binary", {"features": {"n_hashes": 99}}, "hashed terms needs all documents in memory"),
     ],
 )

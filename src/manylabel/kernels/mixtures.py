@@ -12,7 +12,7 @@ need no step at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,6 @@ class GroupedCounts:
     entries: Entries
     """Occurrences in groups of documents with the same two or more labels."""
     sets: Sets
-    label_documents: Ints
-    """Documents that carry the label."""
 
     @property
     def n_terms(self) -> int:
@@ -59,6 +57,60 @@ class GroupedCounts:
     def label_cells(self) -> Ints:
         """How many terms each label was seen with."""
         return np.bincount(self.cells.labels, minlength=self.n_labels).astype(np.int64)
+
+    def expect(
+        self, theta: Floats, weights: Floats, prior: float, *, with_ratios: bool = True, n_jobs: int | None = None
+    ) -> Expected:
+        """What θ and the weights e of the labels of each set explain; `prior` is ξ − 1.
+
+        Sums are taken by blocks of terms, whatever the number of threads. Each block has sums for all sets, so it has
+        at least as much work as there are sums. Without `with_ratios`, the ratios may be left at 0.
+        """
+        costs = np.diff(self.cells.starts) + 4 * np.diff(self.entries.starts)
+        found = Expected(np.empty_like(theta), np.zeros(len(weights)), 0.0)
+
+        def expect(block: tuple[int, int]) -> tuple[float, Floats]:
+            own = np.zeros_like(found.ratios)
+            value: float = _kernel.expected_counts(
+                self.cells, theta, self.fixed, prior, self.entries, self.sets, weights, self.n_labels,
+                *block, found.counts, own,
+            )  # fmt: skip
+            return value, own
+
+        total = 0.0
+        for value, own in in_threads(expect, blocks_of(costs, max(VISITS_PER_BLOCK, 4 * len(weights))), n_jobs):
+            total += value
+            found.ratios[:] += own
+        return replace(found, objective=total)
+
+    def resumed(self, beginning: Ascent) -> Ascent:
+        """Where training begins, or where an interrupted one goes on: nothing is kept of a training in memory."""
+        return beginning
+
+    def keep(self, reached: Ascent) -> None:
+        """Keep what training reached, where an interrupted one can go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What one pass over the counts gives, see `manylabel.kernels.mixture_reference.expected_counts`."""
+
+    counts: Floats
+    """Occurrences that each label is expected to have caused, cell by cell."""
+    ratios: Floats
+    """For each label of each set, Σ_i x_gi θ_li / φ_gi."""
+    objective: float
+    """The share of the terms and cells in J."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ascent:
+    """How far the steps of training have come."""
+
+    mixture: Mixture
+    reached: tuple[float, ...] = ()
+    """J at the start and after each step, up to the mixture before this one, or up to this one once training ended."""
+    converged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +145,7 @@ def group_documents(X: Any, Y: Any, *, n_jobs: int | None = None) -> GroupedCoun
         raise DataError(f"X has {counted(X.shape[0], 'document')} but Y {Y.shape[0]}. Both need one row per document.")
     starts, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32, copy=False)
     sizes = np.diff(starts)
-    group_of, first = _kernel.group_sets(starts, labels)
+    group_of, first = label_groups(Y)
     several = np.flatnonzero(sizes[first] > 1)  # the groups that matter, renumbered
     number = np.full(len(first) + 1, -1, dtype=np.int64)
     number[several] = np.arange(len(several))
@@ -116,8 +168,16 @@ def group_documents(X: Any, Y: Any, *, n_jobs: int | None = None) -> GroupedCoun
             np.concatenate([[0], np.cumsum(set_sizes)]).astype(np.int64),
             labels[slots + np.repeat(starts[kept], set_sizes)],
         ),
-        np.bincount(labels, minlength=Y.shape[1]).astype(np.int64),
     )
+
+
+def label_groups(Y: Csr) -> tuple[Int32s, Int64s]:
+    """The number of each document's label set, in order of first occurrence, and each set's first document.
+
+    A document without labels has number −1. The labels of a document are sorted.
+    """
+    groups: tuple[Int32s, Int64s] = _kernel.group_sets(Y.indptr.astype(np.int64), Y.indices.astype(np.int32))
+    return groups
 
 
 def label_pairs(grouped: GroupedCounts) -> LabelPairs:
@@ -161,17 +221,16 @@ def step(
     2002, section 3.
     """
     weights = _weights(grouped, mixture, pairs)
-    expected, ratios = np.empty_like(mixture.theta), np.zeros(len(weights))
-    objective = _expect(grouped, mixture.theta, xi - 1.0, weights, expected, ratios, n_jobs)
-    objective += _prior(grouped, mixture, xi, zeta)
+    found = grouped.expect(mixture.theta, weights, xi - 1.0, with_ratios=pairs is not None, n_jobs=n_jobs)
+    objective = found.objective + _prior(grouped, mixture, xi, zeta)
     labels = grouped.cells.labels
-    denominator = np.bincount(labels, weights=expected, minlength=grouped.n_labels) + grouped.n_terms * (xi - 1.0)
+    denominator = np.bincount(labels, weights=found.counts, minlength=grouped.n_labels) + grouped.n_terms * (xi - 1.0)
     empty = denominator <= 0
     denominator[empty] = 1.0
-    theta = (expected + (xi - 1.0)) / denominator[labels]
+    theta = (found.counts + (xi - 1.0)) / denominator[labels]
     background = np.where(empty, 1.0 / max(grouped.n_terms, 1), (xi - 1.0) / denominator)
     theta[empty[labels]] = 1.0 / max(grouped.n_terms, 1)
-    return Mixture(theta, background, _next_alpha(grouped, mixture.alpha, ratios, zeta, pairs)), objective
+    return Mixture(theta, background, _next_alpha(grouped, mixture.alpha, found.ratios, zeta, pairs)), objective
 
 
 def objective(
@@ -185,33 +244,6 @@ def objective(
 ) -> float:
     """J = Σ_n Σ_i x_ni log φ_ni + (ξ − 1) Σ log θ_li, and for PMM2 + (ζ − 1) Σ_{l,m} log α_lm; Ueda & Saito 2002."""
     return step(grouped, mixture, xi=xi, zeta=zeta, pairs=pairs, n_jobs=n_jobs)[1]
-
-
-def _expect(
-    grouped: GroupedCounts,
-    theta: Floats,
-    prior: float,
-    weights: Floats,
-    expected: Floats,
-    ratios: Floats,
-    n_jobs: int | None,
-) -> float:
-    """Results of the kernel for blocks of terms; sums are taken block by block, whatever the number of threads."""
-    costs = np.diff(grouped.cells.starts) + 4 * np.diff(grouped.entries.starts)
-
-    def expect(block: tuple[int, int]) -> tuple[float, Floats]:
-        own = np.zeros_like(ratios)
-        value: float = _kernel.expected_counts(
-            grouped.cells, theta, grouped.fixed, prior, grouped.entries, grouped.sets, weights, grouped.n_labels,
-            *block, expected, own,
-        )  # fmt: skip
-        return value, own
-
-    total = 0.0
-    for value, own in in_threads(expect, blocks_of(costs, VISITS_PER_BLOCK), n_jobs):
-        total += value
-        ratios += own
-    return total
 
 
 def _weights(grouped: GroupedCounts, mixture: Mixture, pairs: LabelPairs | None) -> Floats:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.kernels.mixture_sets import WordTable, find_sets, word_table
-from manylabel.kernels.mixtures import GroupedCounts, LabelPairs, Mixture, group_documents, objective, start, step
+from manylabel.kernels.mixtures import Ascent, GroupedCounts, LabelPairs, Mixture, group_documents, start, step
 from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
@@ -120,40 +120,47 @@ class ParametricMixture(MultiLabelModel):
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Leave out documents without a label, add up the others by label set, and maximise J."""
-        sizes = np.diff(Y.indptr)
-        if not sizes.all():
-            X, Y = self._labelled(X, Y, sizes)
-        if Y.shape[1] == 1 and self.label_form_ != "single":
-            warnings.warn(
-                f"{type(self).__name__} predicts at least one label per document, so the only label is predicted for "
-                "all. Use a method that decides each label by itself, for example BinaryNaiveBayes.",
-                SingleLabelWarning,
-                stacklevel=3,
-            )
-        self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
-        self.size_documents_ = np.bincount(np.diff(Y.indptr), minlength=2).astype(np.int64)
-        self._check_search()
+        rows = self.learned_documents(Y)
+        if len(rows) < X.shape[0]:
+            X, Y = Csr(X[rows]), Csr(Y[rows])
         self.mean_length_ = _mean_length(X)
-        grouped = group_documents(self._scaled(X), Y, n_jobs=self.n_jobs)
-        mixture = self.learn_mixture(grouped)
-        cells = Csr((mixture.theta, grouped.cells.labels, grouped.cells.starts), shape=(X.shape[1], Y.shape[1]))
-        self.theta_, self.background_ = cells, mixture.background
-        self._words = None
+        self.learn_grouped(group_documents(self._scaled(X), Y, n_jobs=self.n_jobs))
 
-    def _labelled(self, X: Csr, Y: Csr, sizes: Any) -> tuple[Csr, Csr]:
-        rows = np.flatnonzero(sizes)
+    def learned_documents(self, Y: Csr) -> Ints:
+        """The rows of the documents to learn from, those with a label; notes how many labels they have."""
+        name, sizes = type(self).__name__, np.diff(Y.indptr)
+        rows = np.flatnonzero(sizes).astype(np.int64)
         if not len(rows):
             raise DataError(
-                f"{type(self).__name__}: none of the {counted(len(sizes), 'training document')} has a label, so there "
-                "is nothing to learn from."
+                f"{name}: none of the {counted(len(sizes), 'training document')} has a label, so there is nothing to "
+                "learn from."
             )
-        warnings.warn(
-            f"{type(self).__name__}: {len(sizes) - len(rows)} of {len(sizes)} training documents have no label and are "
-            "left out, since a mixture needs at least one.",
-            UnlabelledDocumentsWarning,
-            stacklevel=4,
-        )
-        return Csr(X[rows]), Csr(Y[rows])
+        if len(rows) < len(sizes):
+            warnings.warn(
+                f"{name}: {len(sizes) - len(rows)} of {len(sizes)} training documents have no label and are left out, "
+                "since a mixture needs at least one.",
+                UnlabelledDocumentsWarning,
+                stacklevel=4,
+            )
+        if Y.shape[1] == 1 and self.label_form_ != "single":
+            warnings.warn(
+                f"{name} predicts at least one label per document, so the only label is predicted for all. Use a "
+                "method that decides each label by itself, for example BinaryNaiveBayes.",
+                SingleLabelWarning,
+                stacklevel=4,
+            )
+        self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+        self.size_documents_ = np.bincount(sizes[rows], minlength=2).astype(np.int64)
+        self._check_search()
+        return rows
+
+    def learn_grouped(self, grouped: GroupedCounts) -> None:
+        """Maximise J on counts that were added up by label set."""
+        mixture = self.learn_mixture(grouped)
+        shape = grouped.n_terms, grouped.n_labels
+        self.theta_ = Csr((mixture.theta, grouped.cells.labels, grouped.cells.starts), shape=shape)
+        self.background_ = mixture.background
+        self._words = None
 
     def _check_search(self) -> None:
         n_labels = int(np.count_nonzero(self.label_documents_))
@@ -173,21 +180,19 @@ class ParametricMixture(MultiLabelModel):
         pairs: LabelPairs | None = None,
     ) -> Mixture:
         """Up to `most` steps, until J rises by no more than its `tol`-th part; stores J before and after each."""
-        reached: list[float] = []
-        self.converged_ = False
         with stage(f"Learning {type(self).__name__}") as advance:
-            for _ in range(most):
-                better, value = step(grouped, mixture, xi=self.xi, zeta=zeta, pairs=pairs, n_jobs=self.n_jobs)
-                reached.append(value)
-                self.converged_ = len(reached) > 1 and abs(value - reached[-2]) <= self.tol * abs(value)
-                if self.converged_:
-                    break
-                mixture = better
+            ascent = grouped.resumed(Ascent(mixture))
+            while not ascent.converged and len(ascent.reached) <= most:
+                better, value = step(grouped, ascent.mixture, xi=self.xi, zeta=zeta, pairs=pairs, n_jobs=self.n_jobs)
+                reached = (*ascent.reached, value)
+                is_last = len(reached) > most
+                converged = 1 < len(reached) <= most and abs(value - reached[-2]) <= self.tol * abs(value)
+                ascent = Ascent(ascent.mixture if converged or is_last else better, reached, converged)
+                grouped.keep(ascent)
                 advance(1)
-            else:
-                reached.append(objective(grouped, mixture, xi=self.xi, zeta=zeta, pairs=pairs, n_jobs=self.n_jobs))
-        self.objective_, self.n_iter_ = np.array(reached), len(reached) - 1
-        return mixture
+        self.objective_, self.n_iter_ = np.array(ascent.reached), len(ascent.reached) - 1
+        self.converged_ = ascent.converged
+        return ascent.mixture
 
     # --- the learned mixture in the form of the searches ----------------------------------------------------------
 

@@ -21,9 +21,12 @@ from manylabel.kernels.linear_solvers import fit_linear
 from manylabel.memory import table_bytes
 from manylabel.models.linear_svm import MANY_WEIGHTS, LinearSVM
 from manylabel.models.out_of_fold import MOST_SCORES
+from manylabel.models.pmm2 import PMM2
+from manylabel.models.pmm_base import ParametricMixture
 from manylabel.recipe import Recipe
 from manylabel.scale.extents import Extent
 from manylabel.scale.logistic_blocks import MOST_DOCUMENTS, MOST_WEIGHTS
+from manylabel.scale.mixture_blocks import BLOCK_VALUES
 from manylabel.scale.svm_blocks import LEAST_WORK, MOST_POSITIVES, OTHERS, WORK_A_DOCUMENT
 from manylabel.scale.synthesize import Size, blocks
 from manylabel.strategies.weighted_member import WeightedMember
@@ -50,6 +53,15 @@ SOLVE_LOGISTIC, STREAM_LOGISTIC, PASSES_LOGISTIC = 5e-8, 2.8e-9, 31
 each value and each label in a pass over all of them, and how many passes there are."""
 TABLES_LOGISTIC = 13
 """Tables of terms × labels of a block, of 8 bytes a value, in such passes."""
+GROUP, STEP = 2.8e-7, 2.2e-8
+"""Mixture models: seconds to add up a value of X by label set and to store it by term, in each fit, and to read it
+again in a step."""
+STEPS_PMM1, STEPS_PMM2 = 6, 20
+"""How many steps mixture models usually take."""
+SCORE_MIXTURE = 1.3e-8
+"""Seconds for each value of X and each label of a document that a mixture model scores out of fold."""
+GROUPED_A_VALUE, ON_DISK_BY_TERM = 25, 28
+"""Bytes for each value of X: of a worker that reads a block of terms of a mixture model, and of files."""
 BLOCK_DOCUMENTS = 2 * MOST_POSITIVES
 """Documents of a block of labels at most: those with the labels, and about as many others."""
 LABELS_A_DOCUMENT = 30
@@ -105,6 +117,8 @@ class Fit:
     disk: float
     read: float
     model: float
+    stored: float = DISK_A_CELL
+    """Bytes of files for each value of X, which are removed when the fit ends."""
 
 
 def estimate(
@@ -119,8 +133,12 @@ def estimate(
     model = decided.model.model if isinstance(decided.model, WeightedMember) else decided.model
     labels = min(extent.labels, extent.documents)
     fits = n_fits(decided, extent.documents, labels, most)
+    scoring = 0.0
     if model.is_additive:
         fit = fit_of_counts(extent, labels)
+    elif isinstance(model, ParametricMixture):
+        fit = fit_of_mixture(extent, labels, STEPS_PMM2 if isinstance(model, PMM2) else STEPS_PMM1)
+        scoring = SCORE_MIXTURE * extent.cells / extent.documents
     elif isinstance(model, LinearSVM) and model.loss == "logistic":
         fit = fit_of_logistic(extent, labels)
     else:
@@ -128,7 +146,8 @@ def estimate(
     if recipe.selection:
         fit = with_selection(fit, fit_of_counts(extent, labels))
     scores = min(most, extent.documents * labels) * decided.learns_out_of_fold
-    seconds = START + COUNT * extent.text_bytes + TERM * extent.terms + fits * fit.seconds + RULE * scores
+    seconds = START + COUNT * extent.text_bytes + TERM * extent.terms + fits * fit.seconds
+    seconds += (RULE + scoring) * scores
     rule = 0.0 if model.is_additive else 16.0 * scores
     fitting = fit.tables
     if workers > 1:
@@ -137,7 +156,7 @@ def estimate(
         fitting += max(rule, fit.worker)
     # Vocabularies are merged before anything is fitted.
     taken = FIXED_MEMORY + MEMORY_A_DOCUMENT * extent.documents + max(fitting, MEMORY_A_TERM * extent.terms)
-    weighted = 0 if model.is_additive else DISK_A_CELL * extent.cells  # of one fit at a time
+    weighted = fit.stored * extent.cells  # of one fit at a time
     disk = DISK_A_CELL * extent.cells + fits * fit.disk + weighted
     return Estimate(slow * seconds / workers, taken, disk, fit.model, extent.text_bytes + fits * fit.read)
 
@@ -152,6 +171,21 @@ def fit_of_counts(extent: Extent, labels: int) -> Fit:
         disk=TABLE_ON_DISK * filled,
         read=DISK_A_CELL * extent.cells + 2 * TABLE_ON_DISK * filled,
         model=16 * filled,
+        stored=0.0,
+    )
+
+
+def fit_of_mixture(extent: Extent, labels: int, steps: int) -> Fit:
+    """What fitting a parametric mixture model takes once."""
+    filled = filled_cells(extent, labels)
+    return Fit(
+        seconds=(GROUP + STEP * steps) * extent.cells,
+        tables=MEMORY_A_CELL * filled,
+        worker=GROUPED_A_VALUE * min(extent.cells, BLOCK_VALUES),
+        disk=TABLE_ON_DISK * filled,
+        read=(DISK_A_CELL + ON_DISK_BY_TERM) * extent.cells + steps * TABLE_ON_DISK * (extent.cells + 4 * filled),
+        model=12 * filled,
+        stored=ON_DISK_BY_TERM,
     )
 
 

@@ -1,8 +1,11 @@
-"""Models fitted to documents on disk: from merged tables of counts, or label by label (`svm_blocks`)."""
+"""Models fitted to documents on disk: from merged tables of counts, or in blocks of labels or of terms.
+
+Blocks of labels are those of linear classifiers (`svm_blocks`, `logistic_blocks`), blocks of terms those of mixture
+models (`mixture_blocks`).
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -22,14 +25,16 @@ from manylabel.models.count_model import LabelTermCounts
 from manylabel.models.inputs import AdditiveModel
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import OutOfFold, scored_folds, scored_rows
+from manylabel.models.pmm_base import ParametricMixture
 from manylabel.models.score_kinds import Bools
 from manylabel.models.value_counts import ValueTable
 from manylabel.scale.engine import Engine, Task
 from manylabel.scale.logistic_blocks import logistic_label_blocks
 from manylabel.scale.matrix import Matrix
+from manylabel.scale.mixture_blocks import fit_mixture
 from manylabel.scale.selected import PARTS_A_TASK, Selected, csr_arrays, csr_of
 from manylabel.scale.svm_blocks import fit_blocks, label_blocks
-from manylabel.scale.tables import save_arrays
+from manylabel.scale.tables import digest, replace_array, replace_arrays, save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
 
 TABLES = {"LabelTermCounts": LabelTermCounts, "ValueTable": ValueTable, "Contingency": Contingency}
@@ -161,6 +166,9 @@ class ShardedOutOfFold(OutOfFold):
         unfitted = unfitted_copy(model)
         if isinstance(model, LinearSVM):
             return self._in_blocks(cast(LinearSVM, unfitted), selected, Csr(Y if wanted is None else Y[wanted]))
+        if isinstance(unfitted, ParametricMixture):
+            place = self._place(unfitted, selected)
+            return fit_mixture(unfitted, selected, Y, self.frequency, self.engine, place)
         if not model.is_additive:
             raise _refusal(model)
         table = self._counted(unfitted, selected)
@@ -204,9 +212,7 @@ class ShardedOutOfFold(OutOfFold):
             columns = np.full(self.matrix.n_terms, -1, dtype=np.int32)
             kept = unfitted_copy(self.selector).fit_table(self._counted(self.selector, selected)).kept_
             columns[kept] = np.arange(len(kept), dtype=np.int32)
-            part = path.with_name(".columns.npy")
-            np.save(part, columns)
-            part.replace(path)
+            replace_array(path, columns)
         matrix = replace(self.matrix, selection=path)
         matrix = replace(matrix, n_terms=len(matrix.kept))
         return replace(self, X=matrix, frequency=self.frequency[matrix.kept], selector=None)  # type: ignore[arg-type]
@@ -228,14 +234,14 @@ class ShardedOutOfFold(OutOfFold):
     def _place(self, model: MultiLabelModel | TermSelector, selected: Selected) -> Path:
         """The folder for the results of one fit."""
         named = [self._kept_estimator(model), selected.labels, selected.rows, selected.weighting]
-        return self.folder / f"fit-{_digest(json.dumps([path and path.name for path in named]).encode())}"
+        return self.folder / f"fit-{digest(json.dumps([path and path.name for path in named]).encode())}"
 
     def _kept_labels(self, Y: Csr) -> Path:
-        path = self.folder / f"labels-{_digest(Y.indptr.tobytes(), Y.indices.tobytes(), str(Y.shape).encode())}"
+        path = self.folder / f"labels-{digest(Y.indptr.tobytes(), Y.indices.tobytes(), str(Y.shape).encode())}"
         return _kept(path, csr_arrays("Y", Y))
 
     def _kept_rows(self, wanted: Bools) -> Path:
-        return _kept(self.folder / f"rows-{_digest(wanted.tobytes())}", {"rows": wanted})
+        return _kept(self.folder / f"rows-{digest(wanted.tobytes())}", {"rows": wanted})
 
     def _kept_estimator(self, estimator: Any) -> Path:
         """A file with an estimator, fitted or not, named after its settings and what it learned."""
@@ -243,32 +249,23 @@ class ShardedOutOfFold(OutOfFold):
         settings = repr(
             [(type(one).__name__, sorted(one.get_params(deep=False).items(), key=str)) for one in [estimator]]
         )
-        path = self.folder / f"model-{_digest(settings.encode(), *(state[name].tobytes() for name in sorted(state)))}"
+        path = self.folder / f"model-{digest(settings.encode(), *(state[name].tobytes() for name in sorted(state)))}"
         if not path.exists():
             modelfile.save(estimator, path)
         return path
 
 
-def _digest(*pieces: bytes) -> str:
-    found = hashlib.sha256()
-    for piece in pieces:
-        found.update(piece)
-    return found.hexdigest()[:16]
-
-
 def _kept(path: Path, arrays: Mapping[str, Any]) -> Path:
     """The path of a file that is written unless it is there."""
     if not path.exists():
-        part = path.with_name(f".{path.name}.part")
-        save_arrays(part, arrays)
-        part.replace(path)
+        replace_arrays(path, arrays)
     return path
 
 
 def check_model(model: MultiLabelModel) -> None:
     """Raise an error for a model that cannot learn from documents on disk."""
     inner = model.model if isinstance(model, WeightedMember) else model
-    if not (inner.is_additive or isinstance(inner, LinearSVM)):
+    if not (inner.is_additive or isinstance(inner, LinearSVM | ParametricMixture)):
         raise _refusal(inner)
 
 
@@ -276,5 +273,6 @@ def _refusal(model: MultiLabelModel) -> UnsupportedError:
     """Why a model cannot learn from documents on disk."""
     return UnsupportedError(
         f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
-        "Rocchio, a linear SVM or logistic regression (nb, rocchio, svm, logistic or the default), or raise --memory."
+        "Rocchio, a linear SVM, logistic regression or a mixture model (nb, rocchio, svm, logistic, pmm or the "
+        "default), or raise --memory."
     )

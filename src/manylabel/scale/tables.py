@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
@@ -106,6 +107,28 @@ def save_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays by name to a file of exactly this name."""
     with path.open("wb") as stream:
         np.savez(stream, **arrays)
+
+
+def replace_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name to a file that is there when it is complete."""
+    part = path.with_name(f".{path.name}.part")
+    save_arrays(part, arrays)
+    part.replace(path)
+
+
+def replace_array(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write one array, which can be mapped, to a file ``*.npy`` that is there when it is complete."""
+    part = path.with_name(f".{path.name}")
+    np.save(part, array)
+    part.replace(path)
+
+
+def digest(*pieces: bytes | memoryview) -> str:
+    """A name for what is computed from some bytes."""
+    found = hashlib.sha256()
+    for piece in pieces:
+        found.update(piece)
+    return found.hexdigest()[:16]
 
 
 def merge(tables: Sequence[Tables]) -> Tables:
