@@ -195,3 +195,29 @@ def test_a_table_stands_in_for_a_thesaurus_that_cannot_be_read(
     message = capsys.readouterr().err
     assert "Labels are named by subjects.tsv; subjects.ttl was not read. Reading SKOS needs" in message
     assert TextClassifier.load(model).labels_ == ["buses", "roads"]
+
+
+def test_labels_of_a_vocabulary_are_given_by_address_or_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, _ = _layout(tmp_path)
+    model, new = str(tmp_path / "model.manylabel"), str(tmp_path / "new.manylabel")
+    train(Source(str(table), format="tsv"), Path(model), method="nb-binary", single_label=False)
+    address, other = "http://example.org/v/1", "http://example.org/v/2"
+    data = tmp_path / "more.tsv"
+    data.write_text(f"buses and more buses\t<{address}>\nroads again\t<{other}>\n")
+    for given in (address, f"<{address}>", "Busse", "buses"):
+        assert run(["explain", model, BUS, "--label", given]) == 0
+        assert "buses: predicted" in capsys.readouterr().out
+        assert run(["thresholds", model, "--set", f"{given}=0.25", "--output", new]) == 0
+        assert dict(TextClassifier.load(new).thresholds or {})["buses"] == 0.25
+        assert run(["thresholds", model, "--precision", "0.5", "--only", given, "--data", str(data)]) == 0
+        assert run(["update", model, "--rename", f"{given}=coaches", "--output", new]) == 0
+        assert TextClassifier.load(new).label_addresses == {"coaches": address, "roads": other}
+    changes = tmp_path / "changes.tsv"
+    changes.write_text(f"merge\t{address}\t{other}\n")
+    assert run(["update", model, "--changes", str(changes), "--output", new]) == 0
+    assert TextClassifier.load(new).labels_ == ["roads"]
+    capsys.readouterr()
+    assert run(["explain", model, BUS, "--label", "http://example.org/v/3"]) == 2
+    assert "Unknown label: 'http://example.org/v/3'." in capsys.readouterr().err

@@ -63,6 +63,8 @@ def thresholds(
     classifier = TextClassifier.load(path)
     before, guaranteed = classifier.decided_.thresholds(), classifier.guarantee is not None
     own_before = _own_thresholds(classifier)
+    if isinstance(values, Mapping):
+        values = {classifier.own_label(label): value for label, value in values.items()}
     quality, where = _quality(classifier, path, source)
     unreached: list[str] = []
     if target is not None:
@@ -72,7 +74,7 @@ def thresholds(
                 f"{path} holds no figures of out-of-fold scores: its rule learns no thresholds. Give labelled "
                 "documents that the model was not trained on (--data FILE)."
             )
-        values, unreached = _for_target(classifier, quality, target, only)
+        values, unreached = _for_target(classifier, quality, target, [classifier.own_label(label) for label in only])
         values = values or None
     if values is not None:
         reason = "set" if target is None else f"for {target.figure} {target.least:g} on {where}"
