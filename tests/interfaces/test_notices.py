@@ -51,3 +51,19 @@ def test_methods_of_other_tools_are_answered_with_ours(name: str, ours: str) -> 
 def test_a_misspelt_method_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'label-tree'"):
         TextClassifier("label-trees").fit(["a", "b"], [["x"], ["y"]])
+
+
+def test_rankings_say_that_documents_without_labels_are_left_out(
+    letters: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = r"documents? without a label (is|are) left out of the rankings \(one-error to coverage"
+    for methods in (["--method", "nb-binary"], ["--method", "nb-binary", "--method", "svm"]):
+        shown = printed(capsys, "evaluate", letters, *methods)
+        assert len(re.findall(note, shown)) == 1
+    shown = printed(capsys, "train", letters, "--method", "svm", "--metric", "recall@1")
+    assert "measured out of fold on 30 documents, recall at 1 on the 25 with a label." in shown
+    assert "with a label" not in printed(capsys, "train", letters, "--method", "svm")
+    shown = printed(capsys, "learning-curve", letters, "--metric", "recall@1", "--method", "nb-binary", "--steps", "3")
+    assert "Recall at 1: over the test documents with a label." in shown
+    letters.write_text("text,labels\n" + 5 * ROWS.replace("nothing here,\n", ""))
+    assert not re.search(note, printed(capsys, "evaluate", letters, "--method", "nb-binary"))

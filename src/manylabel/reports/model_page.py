@@ -286,9 +286,12 @@ def expected_text(expected: ExpectedQuality | None) -> str:
     ]
     intervals = "interval" if len(figures) == 1 else "intervals"
     ordered = " in time-ordered folds" if expected.get("order") == "time" else ""
+    labelled = expected.get("labelled", expected["documents"])
+    ranked = [one["title"].lower() for one in expected["figures"] if one["metric"].startswith("recall@")]
+    left_out = f", {ranked[0]} on the {labelled:,} with a label" if ranked and labelled < expected["documents"] else ""
     return (
         f"Expected on new documents of the same kind: {', '.join(figures)} (95 % {intervals}), "
-        f"measured out of fold on {counted(expected['documents'], 'document')}{ordered}."
+        f"measured out of fold on {counted(expected['documents'], 'document')}{left_out}{ordered}."
     )
 
 
