@@ -67,3 +67,38 @@ def test_rankings_say_that_documents_without_labels_are_left_out(
     assert "Recall at 1: over the test documents with a label." in shown
     letters.write_text("text,labels\n" + 5 * ROWS.replace("nothing here,\n", ""))
     assert not re.search(note, printed(capsys, "evaluate", letters, "--method", "nb-binary"))
+
+
+ARFF = "@relation {}\n@attribute a {{0,1}}\n@attribute b {{0,1}}\n@attribute x numeric\n@attribute {}\n@data\n"
+
+
+@pytest.mark.parametrize(
+    ("relation", "last", "row", "options", "found"),
+    [
+        ("'mail: -C 2'", "y numeric", "1,0,1,2", [], "the first 2 attributes, by -C 2 in @relation"),
+        ("'mail: -C -1'", "y {0,1}", "1,0,1,1", [], "the last attribute, by -C -1 in @relation"),
+        ("mail", "y numeric", "1,0,1,2", ["-o", "label_count=1"], "the first attribute, by -o label_count=1"),
+        ("mail", "class {p,q}", "1,0,1,q", [], "the values of attribute 'class', by its name"),
+        ("mail", "kind {p,q,r}", "1,0,1,q", [], "the values of attribute 'kind', the last one"),
+    ],
+)
+def test_arff_says_how_labels_were_chosen(
+    relation: str,
+    last: str,
+    row: str,
+    options: list[str],
+    found: str,
+    letters: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("mail.arff").write_text(ARFF.format(relation, last) + f"{row}\n" * 3)
+    assert run(["describe", "mail.arff", *options]) == 0
+    shown = capsys.readouterr()
+    assert re.search(rf"^labels +{re.escape(found)}\. +-o label_count=…, -o label_file=…$", shown.out, re.MULTILINE)
+    assert f"labels: {found};" in shown.err
+
+
+def test_arff_names_the_label_file(letters: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mail.arff").write_text(ARFF.format("mail", "y numeric") + "1,0,1,2\n")
+    Path("mail.xml").write_text('<labels><label name="b"></label></labels>')
+    assert "the attributes that mail.xml names." in printed(capsys, "describe", "mail.arff")

@@ -80,7 +80,7 @@ def read(
     if len(corpus) == 0:
         _raise_empty(path, problems)
     if not labels:
-        corpus = replace(corpus, labels=None, label_names=(), vocabulary=None)
+        corpus = replace(corpus, labels=None, label_names=(), vocabulary=None, labels_from="")
     corpus = replace(
         corpus,
         source=str(path),
