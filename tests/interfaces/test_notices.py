@@ -1,5 +1,6 @@
 """What commands print beside their figures, so that a new user is not led astray."""
 
+import json
 import re
 from pathlib import Path
 
@@ -102,3 +103,47 @@ def test_arff_names_the_label_file(letters: Path, capsys: pytest.CaptureFixture[
     Path("mail.arff").write_text(ARFF.format("mail", "y numeric") + "1,0,1,2\n")
     Path("mail.xml").write_text('<labels><label name="b"></label></labels>')
     assert "the attributes that mail.xml names." in printed(capsys, "describe", "mail.arff")
+
+
+def test_plan_counts_the_documents_that_train_uses(letters: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    splits = ["train", "train", "test"] * 10
+    rows = [f"{row},{split}" for row, split in zip((5 * ROWS).splitlines(), splits, strict=True)]
+    letters.write_text("text,labels,split\n" + "\n".join(rows) + "\n")
+    assert "20 documents of the train split, 2 labels" in printed(capsys, "plan", letters, "--method", "nb")
+    assert "20 documents (" in printed(capsys, "train", letters, "--method", "nb")
+    letters.write_text("text,labels\n" + 5 * ROWS)
+    assert "30 documents, 2 labels" in printed(capsys, "plan", letters, "--method", "nb")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize("with_ids", [False, True])
+def test_true_labels_have_one_fingerprint_from_disk_and_from_memory(
+    ending: str, with_ids: bool, tmp_path: Path, letters: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Documents without ids are known by their lines, which the files of two splits share."""
+    model = tmp_path / "letters.manylabel"
+    printed(capsys, "train", letters, "--method", "nb", "--model", model)
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for split in ("train", "test"):
+        rows = [row.rsplit(",", 1) for row in (2 * ROWS).splitlines()]
+        records = [{"text": text, "labels": labels.split(";") if labels else []} for text, labels in rows]
+        if with_ids:
+            records = [{"id": f"{split}-{number}", **record} for number, record in enumerate(records)]
+        if ending == "jsonl":
+            lines = [json.dumps(record) for record in records]
+        else:
+            lines = [",".join(records[0])]
+            lines += [
+                ",".join([*(str(r[key]) for key in r if key != "labels"), ";".join(r["labels"])]) for r in records
+            ]
+        (folder / f"{split}.{ending}").write_text("\n".join(lines) + "\n")
+    hashes = [
+        json.loads(printed(capsys, "evaluate", folder, "--model", model, "--json", "--split", split, *memory))
+        for split in ("train", "test")
+        for memory in ([], ["--memory", "1MB"])
+    ]
+    train, train_from_disk, test, test_from_disk = (one["results"][0]["true_labels_sha256"] for one in hashes)
+    assert train == train_from_disk
+    assert test == test_from_disk
+    assert train != test
