@@ -72,13 +72,13 @@ class ParameterError(ManylabelError, ValueError):
 
 
 class UnknownNameError(ParameterError):
-    """An unknown name; the message suggests the nearest known one."""
+    """An unknown name; the message suggests the nearest known one, or has the `hint` in its place."""
 
-    def __init__(self, what: str, given: object, known: Iterable[str]) -> None:
+    def __init__(self, what: str, given: object, known: Iterable[str], hint: str = "") -> None:
         self.what, self.given, self.known = what, given, sorted(known)
         lowered = {name.lower(): name for name in reversed(self.known)}
         near = [lowered[name] for name in difflib.get_close_matches(str(given)[:200].lower(), lowered, cutoff=0.5)][:1]
-        offer = f" Did you mean {near[0]!r}?" if near else ""
+        offer = f" {hint}" if hint else f" Did you mean {near[0]!r}?" if near else ""
         listed = ", ".join(self.known[:MOST_LISTED]) + (" …" if len(self.known) > MOST_LISTED else "") or "none"
         super().__init__(f"Unknown {what}: {given!r:.200}.{offer} Known: {listed}.")
 

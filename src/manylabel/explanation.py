@@ -97,6 +97,13 @@ class LabelExplanation:
         return f"{'predicted' if self.predicted else 'not predicted'} ({self._kind} {self.score:.3f}{threshold})"
 
     @property
+    def no_evidence_text(self) -> str | None:
+        """A sentence for a label on which no term and no other label bears; None where there is evidence."""
+        if self.terms or self.labels or self.rules:
+            return None
+        return "No term of the document speaks for or against this label: its score is the same without them."
+
+    @property
     def what_if_text(self) -> str | None:
         """A sentence on the words that the prediction hangs on; None where none were found."""
         if self.what_if is None:
@@ -120,7 +127,7 @@ class LabelExplanation:
     def __str__(self) -> str:
         """The score, the strongest terms with their contributions, and what the prediction hangs on, as lines."""
         terms = [f"  {term.contribution:+7.2f}  {term.term}" for term in self.terms[:MOST_TERMS]]
-        notes = filter(None, [self.vector_text, self.what_if_text])
+        notes = filter(None, [self.no_evidence_text, self.vector_text, self.what_if_text])
         return "\n".join([f"{self.label}: {self.score_text}", *terms, *notes])
 
 
@@ -197,7 +204,7 @@ class Explanation:
             parts += [marked_html(marked_text(text, number, one.terms)) for number, (_, text) in enumerate(self.fields)]
             strongest = {term.term: f"{term.contribution:+.2f}" for term in one.terms[:MOST_TERMS]}
             parts.append(html_table("contributions", strongest))
-            parts += [] if one.what_if_text is None else [f"<p>{escape(one.what_if_text)}</p>"]
+            parts += [f"<p>{escape(text)}</p>" for text in (one.no_evidence_text, one.what_if_text) if text is not None]
         return "".join([*parts, f"<p>{escape(self.how_text)}</p>"])
 
 

@@ -270,7 +270,7 @@ class TextPredictor(TextModel):
 
         For each label its score and threshold, what every term adds to the score, and where the term stands in the
         text. `document` is one text, one mapping from field to text, or one row of a matrix. By default the predicted
-        labels are explained and the `runners_up` nearest to being predicted; `labels` names others.
+        labels are explained and the `runners_up` nearest to being predicted; `labels` names others, by name or URI.
         `what_if` looks for the words that each prediction hangs on.
 
         >>> from manylabel import TextClassifier
@@ -284,7 +284,8 @@ class TextPredictor(TextModel):
 
         self.check_fitted()
         reader = DocumentReader(self.features_, one_document(document))
-        asked = Asked(label_columns(labels, self.labels_), runners_up, what_if)
+        wanted = None if labels is None else [self.own_label(label) for label in labels]
+        asked = Asked(label_columns(wanted, self.labels_), runners_up, what_if)
         return explain_document(reader, self.decided_, self._shown_and_predicted, self.labels_, asked, self.method)
 
     def export(self, path: str | os.PathLike[str], to: str) -> list[Path]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import KINDS, LabelForm, class_values
-from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary, addresses_of
+from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary, addresses_of, bare_address
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Ints, Transformer
 from manylabel.exceptions import DataError
@@ -147,6 +147,17 @@ class TextModel(Transformer):
     def label_addresses(self) -> dict[str, str]:
         """The address (URI) of each label that has one."""
         return addresses_of(self.vocabulary, self.labels_)
+
+    def own_label(self, given: str) -> str:
+        """The label that a user names: by its own name, or by its address (URI) or its name in another language.
+
+        Whatever stands for no label of the model is returned as it is.
+        """
+        vocabulary = self.vocabulary
+        if vocabulary is None or given in self.labels_:
+            return given
+        address = vocabulary.address_of(given) or bare_address(given)
+        return {own: label for label, own in self.label_addresses.items()}.get(address, given)
 
     @property
     def hierarchy(self) -> Hierarchy | None:

@@ -74,6 +74,14 @@ def test_a_number_opens_exactly_so_many_documents(visit: Visit, served: Served) 
     assert visit.complaints == []
 
 
+def test_the_figures_of_all_labels_say_how_they_were_measured(visit: Visit, served: Served) -> None:
+    show(visit, served, "")
+    note = visit.page.locator("ml-labels-view .how-measured")
+    note.wait_for()
+    how = served.ask("/v1/corpora/townhall")["scores"]
+    assert note.inner_text().startswith(f"By {how}, each label at its threshold. Training prints another figure")
+
+
 def test_names_of_labels_have_room_beside_their_figures(visit: Visit, served: Served) -> None:
     show(visit, served, "")
     names = visit.page.locator("ml-virtual-table tbody tr[data-place] th")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 
 ROWS = '"the bus was late",buses\n"a hole in the road",roads\n"late bus, bad road",buses;roads\n"nothing",\n'
@@ -91,3 +92,22 @@ def test_wrong_arguments(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "missing.csv" in capsys.readouterr().err
     assert run(["explain", "mail.manylabel", "late bus", "--label", "bus"]) == 2
     assert "buses" in capsys.readouterr().err
+
+
+def test_a_label_without_evidence_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rule predicts three labels, and the classifiers of two of them have no weight for these words."""
+    pairs = [("cats purr", "cats"), ("dogs bark", "dogs"), ("mice squeak", "mice"), ("owls hoot", "owls")] * 5
+    top = {"rule": "top-k", "k": 3}
+    model = TextClassifier("label-tree", decision=top, model={"prune": 0.5}, features={"stemmer": None})
+    model.fit([text for text, _ in pairs], [[label] for _, label in pairs]).save(folder / "tree.manylabel")
+    assert run(["explain", str(folder / "tree.manylabel"), "cats purr", "--runners-up", "0"]) == 0
+    shown = capsys.readouterr().out.split(": predicted")
+    assert [("purr  " in part, "No term of the document speaks" in part) for part in shown[1:]] == [
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
+    found = model.explain("cats purr", runners_up=0)
+    assert [one.no_evidence_text is None for one in found.labels] == [True, False, False]
+    assert "No term of the document speaks" in str(found)
+    assert "No term of the document speaks" in found._repr_html_()

@@ -208,6 +208,27 @@ def test_point_17_a_target_out_of_reach_writes_nothing(path: Path, tmp_path: Pat
     assert not new.exists()
 
 
+def test_a_change_prints_what_it_does_to_recall(path: Path, printed: Printed) -> None:
+    record = json.loads(printed("thresholds", path, "--all", "0.999", "--json"))
+    effect, rows = record["effect"], record["labels"]
+    documents = sum(row["documents"] for row in rows)
+    assert effect["recall"] == pytest.approx(sum(row["recall"] * row["documents"] for row in rows) / documents)
+    assert effect["recall"] < effect["recall_before"] / 2
+    lost = effect["hardly_predicted"]
+    before = {row["label"]: row["recall"] for row in json.loads(printed("thresholds", path, "--json"))["labels"]}
+    assert lost == [row["label"] for row in rows if row["recall"] < min(0.1, before[row["label"]])]
+    text = printed("thresholds", path, "--all", "0.999")
+    assert f"recall {effect['recall']:.3f} (before {effect['recall_before']:.3f}). {len(lost)} labels are then" in text
+    assert f"(recall below 0.1): {', '.join(lost[:5])} and" in text
+    assert "If that is not wanted, choose lower thresholds." in text
+    text = printed("thresholds", path, "--recall", "1")
+    assert "If that is not wanted, ask for less recall, or name the labels that need it with --only LABEL." in text
+    quiet = printed("thresholds", path, "--set", f"{LABEL}=0.5")
+    assert "Over all labels: precision" in quiet
+    assert "If that is not wanted" not in quiet
+    assert json.loads(printed("thresholds", path, "--json"))["effect"] is None
+
+
 def test_point_17_targets_are_not_measured_on_training_documents(tmp_path: Path, printed: Printed) -> None:
     """Points 17 and 18: neither the training file nor a part of it shows the precision on new documents."""
     data, part, model = tmp_path / "all.jsonl", tmp_path / "part.jsonl", tmp_path / "all.manylabel"

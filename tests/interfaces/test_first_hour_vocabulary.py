@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import read
+from manylabel.exceptions import ManylabelWarning
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
 from manylabel.tasks.models import inspect, predict_source, train
@@ -140,3 +142,82 @@ def test_point_16_tables_of_predictions_have_addresses(tmp_path: Path) -> None:
     again = tmp_path / "again.csv"
     assert run(["predict", str(model), str(table), "--format", "tsv", "--output", str(again)]) == 0
     assert again.read_text().splitlines()[0] == "text,labels,predicted_labels,uris,scores"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("subjects.tsv", "<http://x.org/1>\tcats\n<http://x.org/2>\tdogs and wolves\n"),
+        ("bare.tsv", "http://x.org/1\tcats\t1.1\nhttp://x.org/2\tdogs and wolves\t1.2\n"),
+        ("subjects.csv", "uri,label_en,label_fi\nhttp://x.org/1,cats,kissat\n"),
+        ("animals.ttl", TURTLE),
+        ("animals.nt", '<http://x.org/1> <http://www.w3.org/2004/02/skos/core#prefLabel> "cats"@en .\n'),
+    ],
+)
+@pytest.mark.parametrize("command", ["train", "describe"])
+def test_a_vocabulary_is_not_read_as_documents(
+    command: str, name: str, content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(content)
+    assert run([command, str(tmp_path / name)]) == 2
+    message = capsys.readouterr().err
+    assert "looks like a " + ("vocabulary of labels" if name.endswith("sv") else "SKOS thesaurus") in message
+    assert f"Give the documents as data and this file with --vocabulary {tmp_path / name}." in message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<http://x.org/1>\tcats purr\n<http://x.org/2>\tdogs bark\n<http://x.org/1>\tcats sleep\n",
+        f"<http://x.org/1>\t{'a long text about cats ' * 5}\n<http://x.org/2>\tdogs bark\n",
+        "uri,label_en,text\nhttp://x.org/1,cats,They purr.\nhttp://x.org/2,dogs,They bark.\n",
+    ],
+)
+def test_documents_with_addresses_are_no_vocabulary(content: str, tmp_path: Path) -> None:
+    table = tmp_path / f"data.{'csv' if ',' in content else 'tsv'}"
+    table.write_text(content)
+    assert len(read(table, **({"label_column": "label_en"} if "," in content else {})).corpus) >= 2
+    vocabulary = tmp_path / "subjects.tsv"
+    vocabulary.write_text("<http://x.org/1>\tcats\n<http://x.org/2>\tdogs\n")
+    assert read(vocabulary, format="tsv").corpus.label_sets == [["http://x.org/1"], ["http://x.org/2"]]
+
+
+def test_a_table_stands_in_for_a_thesaurus_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    table, _ = _layout(tmp_path)
+    with pytest.warns(ManylabelWarning, match="thesaurus beside the data was not read"):
+        train(Source(str(table), format="tsv"), tmp_path / "without.manylabel", method="nb-binary")
+    (tmp_path / "subjects.tsv").write_text("<http://example.org/v/1>\tbuses\n<http://example.org/v/2>\troads\n")
+    model = tmp_path / "model.manylabel"
+    assert run(["train", str(table), "--format", "tsv", "--method", "nb-binary", "--model", str(model)]) == 0
+    message = capsys.readouterr().err
+    assert "Labels are named by subjects.tsv; subjects.ttl was not read. Reading SKOS needs" in message
+    assert TextClassifier.load(model).labels_ == ["buses", "roads"]
+
+
+def test_labels_of_a_vocabulary_are_given_by_address_or_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, _ = _layout(tmp_path)
+    model, new = str(tmp_path / "model.manylabel"), str(tmp_path / "new.manylabel")
+    train(Source(str(table), format="tsv"), Path(model), method="nb-binary", single_label=False)
+    address, other = "http://example.org/v/1", "http://example.org/v/2"
+    data = tmp_path / "more.tsv"
+    data.write_text(f"buses and more buses\t<{address}>\nroads again\t<{other}>\n")
+    for given in (address, f"<{address}>", "Busse", "buses"):
+        assert run(["explain", model, BUS, "--label", given]) == 0
+        assert "buses: predicted" in capsys.readouterr().out
+        assert run(["thresholds", model, "--set", f"{given}=0.25", "--output", new]) == 0
+        assert dict(TextClassifier.load(new).thresholds or {})["buses"] == 0.25
+        assert run(["thresholds", model, "--precision", "0.5", "--only", given, "--data", str(data)]) == 0
+        assert run(["update", model, "--rename", f"{given}=coaches", "--output", new]) == 0
+        assert TextClassifier.load(new).label_addresses == {"coaches": address, "roads": other}
+    changes = tmp_path / "changes.tsv"
+    changes.write_text(f"merge\t{address}\t{other}\n")
+    assert run(["update", model, "--changes", str(changes), "--output", new]) == 0
+    assert TextClassifier.load(new).labels_ == ["roads"]
+    capsys.readouterr()
+    assert run(["explain", model, BUS, "--label", "http://example.org/v/3"]) == 2
+    assert "Unknown label: 'http://example.org/v/3'." in capsys.readouterr().err

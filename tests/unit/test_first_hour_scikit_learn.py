@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -64,6 +64,17 @@ def test_point_13_check_estimator(classifier: TextClassifier, exact_weights: boo
 def test_point_13_cross_val_score_by_name(scoring: str | None) -> None:
     scores = cross_val_score(TextClassifier("logistic", folds=2), TEXTS, Y, cv=2, scoring=scoring)
     assert (scores > 0.7).all()
+
+
+def test_lists_of_names_need_a_splitter_and_no_scorer_of_scikit_learn() -> None:
+    """docs/scikit-learn.md explains the NaN: scikit-learn's metrics refuse lists, ours measures them."""
+    sets = load_corpus("townhall").corpus.split("train").subset(range(40))
+    model, labels = TextClassifier("nb-binary"), [list(names) for names in sets.label_sets]
+    assert np.isfinite(cross_val_score(model, sets.texts, labels, cv=KFold(2))).all()
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        assert np.isnan(cross_val_score(model, sets.texts, labels, cv=KFold(2), scoring="f1_micro")).all()
+    with pytest.raises(ValueError, match="legacy multi-label data representation"):
+        cross_val_score(model, sets.texts, labels, cv=2)
 
 
 def test_point_13_cross_val_score_of_one_label_per_document() -> None:

@@ -7,6 +7,7 @@ its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -39,10 +40,25 @@ OWN_RULE = "own"
 """The rule of a method that decides by itself: the most probable label set, say, which no score per label tells."""
 
 
+COUNTERPARTS: Mapping[str, str] = {
+    "omikuji": "The method of Annif's omikuji backend is label-tree here.",
+    "tfidf": "The method of Annif's tfidf backend is rocchio here.",
+    "fasttext": "fastText is not included; auto, svm and logistic are linear classifiers of words as it is.",
+    "mllm": "Annif's mllm is not included; train --label-descriptions FILE compares texts with the names of labels.",
+    "svc": "The method of Annif's svc backend is svm here, with --single-label.",
+    "nnensemble": "Annif's neural ensemble is not included; ensemble-stacked learns how to combine methods.",
+    "parabel": "Label trees as in Parabel and Bonsai are the method label-tree here.",
+    "bonsai": "Label trees as in Parabel and Bonsai are the method label-tree here.",
+    "linearsvc": "scikit-learn's LinearSVC, one per label, is the method svm here.",
+}
+"""By the name of a method in another tool, in lower case and without hyphens, a sentence that names ours."""
+
+
 def find_method(name: str) -> Method:
-    """The row of a method; the error about an unknown name suggests the nearest one."""
+    """The row of a method; the error about an unknown name suggests the nearest one, or our counterpart of it."""
     if not isinstance(name, str) or name not in METHODS:
-        raise UnknownNameError("method", name if isinstance(name, str) else shown(name), METHODS)
+        given = name if isinstance(name, str) else shown(name)
+        raise UnknownNameError("method", given, METHODS, COUNTERPARTS.get(re.sub("[-_ ]", "", given.lower()), ""))
     return METHODS[name]
 
 

@@ -226,7 +226,7 @@ def thresholds(
     """Show the thresholds of a model, or write a new model file in which they are corrected."""
     from manylabel.data.atomic import check_target
     from manylabel.exceptions import ParameterError
-    from manylabel.reports.model_page import thresholds_page
+    from manylabel.reports.thresholds_page import thresholds_page
     from manylabel.tasks.thresholds import Target
     from manylabel.tasks.thresholds import thresholds as task
 

@@ -50,6 +50,8 @@ def plan(
 ) -> None:
     """Estimate what training from disk takes: time, memory, disk, the size of the model and what is read from files.
 
+    Where the data have a training split, only its documents are counted, as `train` uses them.
+
     Times hold for this computer, whose speed is measured first. Memory is that of one process with its documents.
     """
     from manylabel.cli.display import show, show_json
@@ -71,7 +73,8 @@ def plan(
         for one in found["methods"]
     ]
     columns = [Column("method"), *(Column(name) for name in ("time", *sizes))]
-    about = f"{counted(extent['documents'], 'document')}, {counted(extent['labels'], 'label')}, about "
+    split = "" if found["split"] is None else f" of the {found['split']} split"
+    about = f"{counted(extent['documents'], 'document')}{split}, {counted(extent['labels'], 'label')}, about "
     about += counted(extent["terms"], "term")
     units = Note("docs/scale.md explains how these figures are computed.", "quiet")
     show([Note(f"{about}; workers: {workers}."), Table(columns, rows), units])

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -48,7 +49,7 @@ def read(
     lines = Lines(path, problems, encoding)
     reader = iter(lines)
     header = read_header(path, lines, reader, problems.limits)
-    columns, hierarchy = _label_columns(path, header, label_file, label_count, problems.limits)
+    columns, hierarchy, how = _label_columns(path, header, label_file, label_count, problems.limits)
     single = class_column(header.attributes) if columns is None else None
     if columns is None and single is None:
         raise DataError(
@@ -58,12 +59,16 @@ def read(
         )
     _check_attributes(path, header, single)
     rows = read_rows(path, header.attributes, single, lines, reader, problems)
-    return _corpus(path, header, rows, columns or [], single, hierarchy)
+    if single is not None:
+        name = header.attributes[single].name
+        how = f"the values of attribute {name!r}, {'by its name' if name.lower() == 'class' else 'the last one'}"
+    return replace(_corpus(path, header, rows, columns or [], single, hierarchy), labels_from=how)
 
 
 def _label_columns(
     path: Path, header: Header, label_file: str | Path | None, label_count: int | None, limits: Limits
-) -> tuple[list[int] | None, Hierarchy | None]:
+) -> tuple[list[int] | None, Hierarchy | None, str]:
+    """The columns of the labels (None where nothing names them), their hierarchy, and how they were found, in words."""
     width = len(header.attributes)
     if label_count is not None and label_file is None:
         if abs(label_count) > width:
@@ -71,16 +76,31 @@ def _label_columns(
                 f"The data have only {counted(width, 'attribute')}, not {counted(abs(label_count), 'label')}.",
                 path=path,
             )
-        return list(range(label_count)) if label_count >= 0 else list(range(width + label_count, width)), None
+        columns = list(range(label_count)) if label_count >= 0 else list(range(width + label_count, width))
+        return columns, None, _placed(label_count, f"by -o label_count={label_count}")
     xml = Path(label_file) if label_file is not None else find_label_file(path)
     if xml is None:
-        return meka_label_columns(header.relation, width), None
+        found = meka_label_columns(header.relation, width)
+        count = 0 if found is None else len(found) * (1 if found[0] == 0 else -1)
+        return found, None, _placed(count, f"by -C {count} in @relation")
     names, hierarchy = read_label_file(xml, limits)
     position = {attribute.name: column for column, attribute in enumerate(header.attributes)}
     for name in names:
         if name not in position:
             raise DataError(f"The label {name!r} of {xml.name} is not an attribute of the file.", path=path)
-    return [position[name] for name in names], hierarchy
+    return [position[name] for name in names], hierarchy, f"the attributes that {xml.name} names"
+
+
+def _placed(count: int, why: str) -> str:
+    """Which attributes are labels, by their number: the first ones, or the last ones if it is negative.
+
+    >>> _placed(3, "by -C 3"), _placed(-1, "by -C -1"), _placed(0, "by -C 0")
+    ('the first 3 attributes, by -C 3', 'the last attribute, by -C -1', '')
+    """
+    if not count:
+        return ""
+    end = "first" if count > 0 else "last"
+    return f"the {end} attribute, {why}" if abs(count) == 1 else f"the {end} {abs(count):,} attributes, {why}"
 
 
 def find_label_file(path: Path) -> Path | None:

@@ -56,6 +56,8 @@ class Corpus:
     """All columns of the table that was read, in their order; None for formats without columns."""
     layout: Layout | None = None
     """Which columns of a table the documents were read from; None for other formats."""
+    labels_from: str = field(default="", compare=False)
+    """How the labels of a format without a column of labels were found, in words; empty where there is one way."""
     reading: ReadingOptions | None = None
     """The options with which a file was read; None for documents that were not read from a file."""
 
@@ -202,6 +204,17 @@ def split_name(given: object) -> str:
     return SPLIT_NAMES.get(name.lower(), name) or "unused"
 
 
+def distinct_ids(ids: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The ids of the documents of each split; with the name of the split before them where an id occurs twice.
+
+    >>> distinct_ids({"train": ["1", "2"], "test": ["1"]}), distinct_ids({"train": ["a"], "test": ["b"]})
+    ({'train': ['train/1', 'train/2'], 'test': ['test/1']}, {'train': ['a'], 'test': ['b']})
+    """
+    every = list(chain.from_iterable(ids.values()))
+    is_distinct = len(set(every)) == len(every)
+    return {split: [one if is_distinct else f"{split}/{one}" for one in own] for split, own in ids.items()}
+
+
 def combine_splits(splits: Mapping[str, Corpus]) -> Corpus:
     """One corpus of the documents of all splits, each with the name of its split.
 
@@ -211,16 +224,14 @@ def combine_splits(splits: Mapping[str, Corpus]) -> Corpus:
     """
     corpora = list(splits.values())
     first = corpora[0]
-    ids = list(chain.from_iterable(corpus.ids for corpus in corpora))
-    if len(set(ids)) < len(ids):
-        ids = [f"{split}/{identity}" for split, corpus in splits.items() for identity in corpus.ids]
+    ids = distinct_ids({split: corpus.ids for split, corpus in splits.items()})
     counts, terms = _combined_counts(splits)
     labelled = any(corpus.labels is not None for corpus in corpora)
     lengths = [len(corpus) for corpus in corpora]
     columns = [corpus.columns for corpus in corpora if corpus.columns is not None]
     return replace(
         first,
-        ids=ids,
+        ids=list(chain.from_iterable(ids.values())),
         fields=_stacked([corpus.fields for corpus in corpora], lengths, ""),
         labels=[names for corpus in corpora for names in (corpus.labels or [[]] * len(corpus))] if labelled else None,
         label_names=_merged_names([corpus.label_names for corpus in corpora]),

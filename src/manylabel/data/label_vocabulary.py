@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +16,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manylabel.data.columns import TEXTS, TITLES
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines, first_lines
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, MissingExtraError, UnknownFormatError
+from manylabel.progress import remark
 from manylabel.stored import Each, Fields, Mapped, Stored, Word
 
 if TYPE_CHECKING:
@@ -31,7 +34,10 @@ ENOUGH = 0.9
 """The share of the labels at which a vocabulary beside the data is used without reading further ones."""
 LEAST = 0.5
 """The least share of the labels that a vocabulary beside the data must have."""
+LONGEST_NAME = 12
+"""A table in which a second cell has more words than this holds texts, not names."""
 _ROW = re.compile(r"<[^<>\s]+>\t[^\t<]*(\t[^\t<]*)?$")
+_BARE_ROW = re.compile(r"<?\w+://[^<>\s]+>?\t[^\t<]*(\t[^\t<]*)?$")
 STORED_VOCABULARY: Stored = Fields(
     {
         "names": Mapped(Each(Each(Word(empty=True), None), 2)),
@@ -259,16 +265,56 @@ def looks_like_vocabulary(file: Path) -> bool:
     return bool(_ROW.match(first)) or ("uri" in header and any(map(_is_name, header)))
 
 
+def check_holds_documents(file: Path) -> None:
+    """Raise an error where a table that is given as data is a vocabulary: every row one address, each another, and a
+    name; or a header with uri and label_en, and no column of texts.
+    """
+    ending = Path(file.name.lower().removesuffix(".gz")).suffix
+    if ending not in TABLE_ENDINGS:
+        return
+    lines = [line.strip("\ufeff\r\n") for line in first_lines(file) if line.strip()]
+    header = {cell.strip().lower() for cell in re.split(r"[,\t]", lines[0])} if lines else set()
+    lists_rows = len(lines) > 1 and all(map(_BARE_ROW.match, lines)) and _are_concepts(lines)
+    has_header = "uri" in header and any(map(_is_name, header)) and not header & {*TEXTS, *TITLES}
+    if lists_rows or has_header:
+        raise UnknownFormatError(
+            "The file looks like a vocabulary of labels (in each row a URI and its name), not like documents.",
+            path=file,
+            remedy=f"Give the documents as data and this file with --vocabulary {shlex.quote(str(file))}. If its rows "
+            f"are documents, use --format {ending[1:]}.",
+        )
+
+
+def _are_concepts(rows: Sequence[str]) -> bool:
+    """Whether no address occurs twice, as labels of documents do, and all names are short."""
+    addresses, names = zip(*(row.split("\t")[:2] for row in rows), strict=True)
+    return len(set(addresses)) == len(addresses) and all(len(name.split()) <= LONGEST_NAME for name in names)
+
+
 def find_vocabulary(data: Path, labels: Sequence[str], limits: Limits = LIMITS) -> LabelVocabulary | None:
     """The vocabulary that lies beside the data and has at least half of their labels; None if there is none.
 
-    It is looked for in the folder of a file; for a folder of texts in it and in the two folders above it.
+    It is looked for in the folder of a file; for a folder of texts in it and in the two folders above it. Where a
+    thesaurus cannot be read because rdflib is not installed, tables are used; `MissingExtraError` where there is none.
     """
     folders = [data, *data.absolute().parents[:2]] if data.is_dir() else [data.absolute().parent]
+    missing: dict[str, MissingExtraError] = {}
     for folder in folders:
-        found = [pair for file in _candidates(folder, data) if (pair := _covering(file, labels, limits)) is not None]
+        found: list[tuple[float, LabelVocabulary]] = []
+        for file in _candidates(folder, data):
+            try:
+                pair = _covering(file, labels, limits)
+            except MissingExtraError as error:
+                missing[file.name] = error
+            else:
+                found += [] if pair is None else [pair]
         if found:
-            return max(found, key=lambda pair: (pair[0], len(pair[1].names)))[1]
+            chosen = max(found, key=lambda pair: (pair[0], len(pair[1].names)))[1]
+            for name, reason in missing.items():
+                remark(f"Labels are named by {Path(chosen.source).name}; {name} was not read. {reason}")
+            return chosen
+    if missing:
+        raise next(iter(missing.values()))
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_name
 from manylabel.data.formats import FORMATS, Format, format_named
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.label_vocabulary import looks_like_vocabulary
+from manylabel.data.label_vocabulary import check_holds_documents, looks_like_vocabulary
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading_options import ReadingOptions
@@ -65,6 +65,8 @@ def read(
         format = like.format_of(suffix_of(path))
         if format is None and path.is_file() and suffix_of(path) == like.suffix:
             format = guess_format(path, like.format, problems.limits)
+    if format is None and like is None and options.get("text_column") is None and path.is_file():
+        check_holds_documents(path)
     files = find_files(path, format, problems.limits)
     row = format_named(files[0].format)
     if not labels and row.takes("labels"):
@@ -78,7 +80,7 @@ def read(
     if len(corpus) == 0:
         _raise_empty(path, problems)
     if not labels:
-        corpus = replace(corpus, labels=None, label_names=(), vocabulary=None)
+        corpus = replace(corpus, labels=None, label_names=(), vocabulary=None, labels_from="")
     corpus = replace(
         corpus,
         source=str(path),

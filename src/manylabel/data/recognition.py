@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from manylabel.data.formats import BY_NAME, FORMATS, Format
+from manylabel.data.label_vocabulary import SKOS_ENDINGS
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import read_by_others
 from manylabel.data.textfile import first_lines, open_bytes, read_bytes
@@ -74,6 +76,12 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
     if by_suffix is not None:
         is_variant = by_shape is not None and by_shape.variant_of == by_suffix.name
         return by_shape.name if by_shape is not None and is_variant else by_suffix.name
+    if suffix_of(path) in SKOS_ENDINGS:
+        raise UnknownFormatError(
+            "The file looks like a SKOS thesaurus: it names labels and holds no documents.",
+            path=path,
+            remedy=f"Give the documents as data and this file with --vocabulary {shlex.quote(str(path))}.",
+        )
     if by_shape is None:
         remedy = f"Give its format (--format), one of: {', '.join(BY_NAME)}."
         raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=remedy)

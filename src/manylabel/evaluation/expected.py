@@ -33,6 +33,8 @@ class ExpectedQuality(TypedDict):
 
     documents: int
     figures: list[ExpectedFigure]
+    labelled: NotRequired[int]
+    """How many of them have a label: recall at k is measured on these alone."""
     order: NotRequired[str]
     """"time" where they were measured in time-ordered folds."""
 
@@ -62,4 +64,5 @@ def expected_quality(Y_true: Csr, Y_pred: Csr, metrics: Sequence[str] = (), seed
         found = interval(DocumentStatistics(Y_true, Y_pred, ranks), metric, seed, resamples)
         low = ((1 - LEVEL) / 2) ** (1 / n) if found.low == found.high == 1 and n else found.low
         figures.append(ExpectedFigure(metric=name, title=metric.title, value=found.value, low=low, high=found.high))
-    return ExpectedQuality(documents=n, figures=figures)
+    labelled = int(np.count_nonzero(np.diff(Y_true.indptr)))
+    return ExpectedQuality(documents=n, figures=figures, labelled=labelled)

@@ -44,6 +44,15 @@ TARGET_METRICS: Mapping[str, TargetMetric] = {
 DEFAULT_METRIC = "micro-f1"
 
 
+def measured_documents(metric: str) -> str:
+    """The documents that a metric to optimise for is measured on, in words.
+
+    >>> measured_documents("micro-f1"), measured_documents("recall@5")
+    ('documents', 'documents with a label')
+    """
+    return "documents with a label" if metric.startswith("recall@") else "documents"
+
+
 def find_target_metric(name: str) -> TargetMetric:
     """The metric with this name; ``recall@5`` (any number) is the recall of the five labels with the best scores.
 

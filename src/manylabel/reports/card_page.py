@@ -8,10 +8,11 @@ from json import dumps
 from pathlib import Path
 
 from manylabel.reports.files import markdown
-from manylabel.reports.model_page import change_text, expected_text, guarantee_text
+from manylabel.reports.model_page import expected_text, guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Items, Note, Table
 from manylabel.reports.provenance import program_text
 from manylabel.reports.records import ModelRecord, Record
+from manylabel.reports.thresholds_page import change_text
 from manylabel.wording import counted
 
 FEW = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manylabel.evaluation.bootstrap import Difference
+from manylabel.metrics.targets import measured_documents
 from manylabel.reports.charts import Axis, Chart, Series
 from manylabel.reports.choosing_records import ComparisonRecord, Expected, LeaderboardRow, RunnerUp, TestFigure
 from manylabel.reports.html_page import Drawing, HtmlBlock
@@ -122,7 +123,8 @@ def against_text(against: RunnerUp, repeats: int = 1) -> str:
 def legend_text(facts: ComparisonRecord) -> str:
     """What the figures of the leaderboard are."""
     return (
-        f"{facts.metric.title} in percent over the documents of all folds together; 95 % percentile intervals "
+        f"{facts.metric.title} in percent over the {measured_documents(facts.metric.name)} of all folds together; 95 % "
+        "percentile intervals "
         "over documents; differences on the same documents; p of a permutation test, corrected by Holm over the rows; "
         f"{LEVEL_SIGN} no difference from the winner shown at 5 %. {_repeated_text(facts)}Each method with its best "
         "rule, for each kind of terms. Macro averages run over all labels of these documents."

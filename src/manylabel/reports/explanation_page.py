@@ -32,10 +32,8 @@ def explanation_blocks(
         blocks += [Note(f"The keyword rule matches: {rule}") for rule in one.rules]
         blocks += _texts(found, one, shorten)
         blocks += _parts(one, terms)
-        if one.vector_text is not None:
-            blocks.append(Note(one.vector_text))
-        if one.what_if_text is not None:
-            blocks.append(Note(one.what_if_text))
+        notes = (one.no_evidence_text, one.vector_text, one.what_if_text)
+        blocks += [Note(text) for text in notes if text is not None]
     return [*blocks, *_neighbours(found.neighbours), Note(found.how_text, "quiet")]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from manylabel.metrics.targets import measured_documents
 from manylabel.reports.charts import Axis, Chart, Series
 from manylabel.reports.html_page import HtmlBlock
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
@@ -126,7 +127,8 @@ def _small_print(facts: LearningCurve) -> str:
         f"The curve is {ahead.a:.3f} {sign} {abs(ahead.b):.3g} · n^−{ahead.c:.2f}, fitted to the means; "
         "intervals resample test documents and repeats, and hold for documents of the same kind. Labels: slope of F1 "
         "over the last three steps, 90 % interval; of the labels without a trend one in twenty is listed as rising. "
-        "Least and most are over repeats, which all end with the same documents."
+        "Least and most are over repeats, which all end with the same documents. "
+        f"{facts.title}: over the test {measured_documents(facts.metric)}."
     )
 
 

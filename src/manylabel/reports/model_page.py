@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, skipped_notes
 from manylabel.reports.provenance import described_text, program_text
+from manylabel.reports.thresholds_page import change_text
 from manylabel.reports.update_page import history_text
 from manylabel.wording import counted
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from manylabel.decisions.base import Choice
     from manylabel.evaluation.expected import ExpectedQuality
     from manylabel.evaluation.training_documents import SeenDocuments
-    from manylabel.reports.records import ExportRecord, ModelRecord, ThresholdsRecord, TrainingRecord
+    from manylabel.reports.records import ExportRecord, ModelRecord, TrainingRecord
 
 
 def training_page(trained: TrainingRecord, data: str, settings: str = "") -> list[Block]:
@@ -194,52 +195,6 @@ def bin_weights_blocks(found: Mapping[str, Mapping[str, list[float]]]) -> list[B
     return [Heading("Mean weight per frequency bin"), Table([*named, *columns], rows), Note(meaning, "quiet")]
 
 
-def thresholds_page(found: ThresholdsRecord, limit: int | None) -> list[Block]:
-    """The page of the thresholds of a model; `limit` is the number of labels to list (None: all of them)."""
-    blocks: list[Block] = [Heading(f"Thresholds of {found.model}")]
-    if not found.labels:
-        text = "The rule of this model has no threshold per label: it predicts a number of labels, or whole label sets."
-        return [*blocks, Note(f"{text} --all 0.5 replaces it by a threshold for every label.")]
-    score = "probability" if found.probabilities else "score"
-    blocks.append(Note(f"A document gets the labels whose {score} is at least the threshold."))
-    if found.figures is not None:
-        blocks.append(Note(f"Precision and recall: on {found.figures}."))
-    rows = [row for row in found.labels if row.changed or not found.changed]
-    columns = [Column("label"), Column("documents", "count"), Column("threshold", "number")]
-    columns += [Column("before", "number")] if found.changed else []
-    columns += [Column("precision", "number"), Column("recall", "number")] if found.figures is not None else []
-    cells: list[list[Cell]] = []
-    for row in rows[:limit]:
-        before: list[Cell] = [_three(row.was)] if found.changed else []
-        figures: list[Cell] = [_three(row.precision), _three(row.recall)] if found.figures is not None else []
-        cells.append([row.label, row.documents, _three(row.threshold), *before, *figures])
-    blocks.append(Table(columns, cells))
-    if len(cells) < len(rows):
-        blocks.append(Note(f"{counted(len(rows) - len(cells), 'more label')}: --labels all.", "quiet"))
-    return [*blocks, *_changed_notes(found)]
-
-
-def _changed_notes(found: ThresholdsRecord) -> list[Block]:
-    """What was changed and written, and what to do next."""
-    notes: list[Block] = []
-    if found.unreached:
-        some = counted(len(found.unreached), "label does", "labels do")
-        names = ", ".join(found.unreached[:5]) + (", …" if len(found.unreached) > 5 else "")
-        notes.append(Note(f"{some} not reach {found.target} at any threshold, unchanged: {names}."))
-    if found.guarantee_lost:
-        notes.append(Note("The guarantee of the model does not hold for other thresholds and is removed.", "warning"))
-    if found.written is not None:
-        notes.append(Note(f"The corrected model is in {found.written}."))
-    elif found.changed:
-        notes.append(Note("Nothing was written. To write the corrected model, give --output FILE.", "warning"))
-    elif found.target is None:
-        change = f"manylabel thresholds {found.model} --set 'LABEL=0.6' --output NEW.manylabel"
-        notes.append(Note(f"Change them: {change}   or --all, --precision, --recall.", "quiet"))
-    else:
-        notes.append(Note("No threshold was changed, so no model file was written.", "warning"))
-    return notes
-
-
 _USES = {
     "json": "docs/exporting.md describes the form.",
     "js": "import {{ predict, predictScores, labels }} from './{name}';",
@@ -256,30 +211,6 @@ def export_page(found: ExportRecord) -> list[Block]:
     about = f"{found.method}, {counted(found.labels, 'label')}, {counted(found.terms, 'term')}."
     use = _USES[found.target].format(name=Path(found.output).name)
     return [Note(about), Table([Column("file"), Column("bytes", "count")], rows), Note(use, "code")]
-
-
-def _three(value: float | None) -> str:
-    """A number with three decimals; nothing for None."""
-    return "" if value is None else f"{value:.3f}"
-
-
-def change_text(change: Mapping[str, Any]) -> str:
-    """A sentence on thresholds that were changed after training.
-
-    >>> one = {"label": "roads", "from": 0.4, "to": 0.6}
-    >>> change_text({"reason": "set", "labels": 1, "thresholds": [one]})
-    'Threshold changed after training (set): roads 0.400 → 0.600.'
-    >>> change_text({"reason": "for precision 0.9 on new.csv", "labels": 30})
-    'Thresholds of 30 labels changed after training (for precision 0.9 on new.csv).'
-    """
-    if "thresholds" not in change:
-        return f"Thresholds of {counted(change['labels'], 'label')} changed after training ({change['reason']})."
-    pairs = [(one["label"], _three(one["from"]), _three(one["to"])) for one in change["thresholds"]]
-    listed = ", ".join(
-        f"{label} {before} → {after}" if before else f"{label} {after}" for label, before, after in pairs
-    )
-    noun = "Threshold" if change["labels"] == 1 else "Thresholds"
-    return f"{noun} changed after training ({change['reason']}): {listed}."
 
 
 def _recipe_rows(recipe: Mapping[str, Any]) -> list[list[Cell]]:
@@ -355,9 +286,12 @@ def expected_text(expected: ExpectedQuality | None) -> str:
     ]
     intervals = "interval" if len(figures) == 1 else "intervals"
     ordered = " in time-ordered folds" if expected.get("order") == "time" else ""
+    labelled = expected.get("labelled", expected["documents"])
+    ranked = [one["title"].lower() for one in expected["figures"] if one["metric"].startswith("recall@")]
+    left_out = f", {ranked[0]} on the {labelled:,} with a label" if ranked and labelled < expected["documents"] else ""
     return (
         f"Expected on new documents of the same kind: {', '.join(figures)} (95 % {intervals}), "
-        f"measured out of fold on {counted(expected['documents'], 'document')}{ordered}."
+        f"measured out of fold on {counted(expected['documents'], 'document')}{left_out}{ordered}."
     )
 
 

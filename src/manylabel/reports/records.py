@@ -121,6 +121,18 @@ class ThresholdRow(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class ThresholdEffect(Record):
+    """Precision and recall over all labels, before and after a change of thresholds; None where nothing is known."""
+
+    precision: float | None
+    precision_before: float | None
+    recall: float | None
+    recall_before: float | None
+    hardly_predicted: list[str]
+    """The labels that the change leaves with a recall below 0.1, those with most documents first."""
+
+
+@dataclass(frozen=True, slots=True)
 class ThresholdsRecord(Record):
     """The thresholds of a model, before and after a change if there was one."""
 
@@ -136,6 +148,8 @@ class ThresholdsRecord(Record):
     unreached: list[str]
     """The labels that do not reach the target at any threshold; theirs were not changed."""
     guarantee_lost: bool
+    effect: ThresholdEffect | None
+    """What the change leads to; None where nothing was changed, or precision and recall are not known."""
     labels: list[ThresholdRow]
     """The labels, those with most documents first; empty where the rule has no threshold per label."""
 

@@ -44,12 +44,14 @@ def result_page(
             Heading(f"How good {first.method} is, on {' and on '.join(titles[view] for view in views)} documents")
         )
         blocks.append(_metric_table([(titles[view], first.metrics[view]) for view in views]))
+        blocks.extend(_unranked_notes(first))
         if labels != 0:
             blocks.extend(labels_blocks(first, labels))
     else:
         for view in views:
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
             blocks.append(_metric_table([(result.method, result.metrics[view]) for result in results]))
+        blocks.extend(_unranked_notes(first))
     blocks.extend(Note(rounds_text(result)) for result in results if "iterations_median" in result.remarks)
     blocks.extend(Note(text) for result in results if (text := choices_text(result)))
     blocks.extend(
@@ -111,6 +113,15 @@ def _metric_table(columns: Sequence[tuple[str, object]]) -> Table:
             values.append(f"{value:.2f}" if name in COUNTS else f"{100 * value:.2f} %")
         rows.append([title, *values])
     return Table([Column("metric"), *(Column(title, "number") for title, _ in columns)], rows)
+
+
+def _unranked_notes(result: Result) -> list[Block]:
+    """A note on the documents that metrics of rankings leave out, where there are some."""
+    without = result.test.unlabelled
+    if not without or not any(name in result.metrics["all"] for name in RANKING_SHOWN):
+        return []
+    left_out = counted(without, "document without a label is", "documents without a label are")
+    return [Note(f"{left_out} left out of the rankings (one-error to coverage, such as recall at 5).", "quiet")]
 
 
 def _has(columns: Sequence[tuple[str, object]], name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manylabel.metrics.targets import measured_documents
 from manylabel.parameters import value_text
 from manylabel.reports.choosing_records import TrialRow, TuningRecord
 from manylabel.reports.compare_page import sample_notes, trained_note
@@ -115,7 +116,8 @@ def _stopped(facts: TuningRecord) -> str:
 
 def _legend(facts: TuningRecord) -> str:
     return (
-        f"Values: {facts.metric.title} in percent over the documents that all folds of a rung held out; "
+        f"Values: {facts.metric.title} in percent over the {measured_documents(facts.metric.name)} that all folds of a "
+        "rung held out; "
         "95 % percentile interval over documents. "
         "Rungs learn from different numbers of documents: compare values within one. "
         "What mattered: mean and best of the first rung's trials with each choice or third of the numbers; "

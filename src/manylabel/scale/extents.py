@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -37,6 +37,7 @@ class Extent:
     documents: int
     labels: int
     text_bytes: int
+    """Bytes that are read, those of other splits among them."""
     cells: int
     """Different terms of each document, added up."""
     terms: int
@@ -51,7 +52,7 @@ class Extent:
 
     @classmethod
     def of_corpus(cls, corpus: ShardedCorpus, counting: Mapping[str, Any] | None = None) -> Self:
-        """The extent of a corpus, by the sizes of its files and documents of some of its shards.
+        """The extent of the split of a corpus, by the sizes of its files and documents of some of its shards.
 
         `counting` are settings of the `Vectorizer` that counts terms, none of which removes some of them.
 
@@ -59,19 +60,23 @@ class Extent:
         whole of it (`continued`); labels are a closed set (`all_labels`).
         """
         step = -(-len(corpus.shards) // SAMPLED_SHARDS)
-        chosen = corpus.shards[::step]
-        sampled = [next(corpus.batches(shard, SAMPLED_BYTES // len(chosen)), None) for shard in chosen]
+        chosen, every_split = corpus.shards[::step], replace(corpus, split=None)
+        sampled = [next(every_split.batches(shard, SAMPLED_BYTES // len(chosen)), None) for shard in chosen]
         batches = [batch for batch in sampled if batch is not None and len(batch)]
+        n_sampled = sum(map(len, batches))
+        if corpus.split is not None:
+            batches = [batch.split(corpus.split) for batch in batches if corpus.split in batch.splits]
         texts = _interleaved([batch.joined_texts for batch in batches])
         read = sum(len(text.encode()) for text in texts)
         files = {shard.path: shard for shard in corpus.shards}
         is_quoted = corpus.reading.given.get("quoting", True)
         rows = [_rows(shard, len(texts) / max(read, 1), is_quoted) for shard in files.values()]
-        documents = max(len(texts), sum(rows), 1)
+        share = len(texts) / max(n_sampled, 1)
+        documents = max(len(texts), round(sum(rows) * share), 1)
         X = Vectorizer(**{**(counting or {}), "n_jobs": 1}).count(texts)
         factor = documents / max(len(texts), 1)
         is_plain = all(shard.format != "parquet" and not is_packed(Path(path)) for path, shard in files.items())
-        size = sum(Path(path).stat().st_size for path in files) if is_plain else int(read * factor)
+        size = sum(Path(path).stat().st_size for path in files) if is_plain else int(read * factor / (share or 1))
         quarters = [len(texts) * quarter // 4 for quarter in (1, 2, 4)]
         terms = continued([len(np.unique(X.indices[: X.indptr[stop]])) for stop in quarters], factor)
         labels = all_labels(names for batch in batches for names in batch.label_sets)

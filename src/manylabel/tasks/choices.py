@@ -27,6 +27,7 @@ def read_as(format: str) -> str:
 def choices_of(corpus: Corpus) -> list[str]:
     """How documents were read, in phrases: columns, separator, labels per document and their names, language, HTML."""
     phrases = [] if corpus.layout is None else [corpus.layout.summary()]
+    phrases += [f"labels: {corpus.labels_from}"] if corpus.labels_from else []
     if corpus.labels is not None:
         least, most = _set_sizes(corpus)
         if least == most:
@@ -55,6 +56,8 @@ def explain_choices(corpus: Corpus, format: str) -> list[ReadingChoice]:
     choices = [_format(format, corpus.layout)]
     if corpus.layout is not None:
         choices += _columns(corpus.layout, corpus.ids)
+    if corpus.labels_from:
+        choices.append(ReadingChoice("labels", f"{corpus.labels_from}.", "-o label_count=…, -o label_file=…"))
     if corpus.labels is not None:
         least, most = _set_sizes(corpus)
         sizes = f"exactly {most} per document" if least == most else f"{least} to {most} per document"

@@ -386,12 +386,17 @@ def plan(
     workers: int = 1,
     memory: str | int | None = None,
 ) -> dict[str, Any]:
-    """What training from disk takes by each method, for a corpus or for a number of documents and labels."""
+    """What training from disk takes by each method, for a corpus or for a number of documents and labels.
+
+    Of a corpus with a training split, the documents are those of it, as in `train`.
+    """
+    split: str | None = None
     if data is not None:
-        extent = Extent.of_corpus(ShardedCorpus.of(data))
+        corpus = ShardedCorpus.of(data)
+        split, extent = corpus.split, Extent.of_corpus(corpus)
         extent = extent if labels is None else replace(extent, labels=labels)
     else:
         extent = Extent.of_size(documents or 1, labels or 1000)
     slow = slowness()
     found = [{"method": name, **asdict(estimate(extent, Recipe.of(name), workers, slow, memory))} for name in methods]
-    return {"extent": asdict(extent), "workers": workers, "slowness": slow, "methods": found}
+    return {"extent": asdict(extent), "split": split, "workers": workers, "slowness": slow, "methods": found}

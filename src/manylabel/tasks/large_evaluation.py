@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from manylabel.classifier import TextClassifier
-from manylabel.data.corpus import Text
+from manylabel.data.corpus import Text, distinct_ids
 from manylabel.data.documents import DocumentStream
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.evaluation.experiment import evaluate as measure
@@ -68,6 +68,8 @@ def read_splits(source: Source, like: ReadingOptions | None = None) -> dict[str,
     for split, files in by_file.items():
         found[split] = _read(sharded(source, files, split="all", like=like))["all"]
         like = like or found[split].corpus.reading
+    ids = distinct_ids({split: one.ids for split, one in found.items()})
+    found = {split: replace(one, ids=ids[split]) for split, one in found.items()}
     train, test = found.values()
     corpus = replace(train.corpus, shards=train.corpus.shards + test.corpus.shards)
     return {**found, "all": LabelledShards(corpus, train.ids + test.ids, train.label_sets + test.label_sets)}

@@ -21,13 +21,15 @@ from manylabel.evaluation.result import fingerprint
 from manylabel.evaluation.training_documents import count_seen
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
 from manylabel.modelfile import open_model
-from manylabel.reports.records import ThresholdRow, ThresholdsRecord
+from manylabel.reports.records import ThresholdEffect, ThresholdRow, ThresholdsRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
 from manylabel.tasks.model_facts import stored_facts
 
 ROUNDING = 8
 """Units in the last place by which a threshold is lowered."""
 OUT_OF_FOLD = "out-of-fold scores of the training documents"
+HARDLY = 0.1
+"""A label whose recall is below this is hardly ever predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,9 @@ def thresholds(
     """
     classifier = TextClassifier.load(path)
     before, guaranteed = classifier.decided_.thresholds(), classifier.guarantee is not None
+    own_before = _own_thresholds(classifier)
+    if isinstance(values, Mapping):
+        values = {classifier.own_label(label): value for label, value in values.items()}
     quality, where = _quality(classifier, path, source)
     unreached: list[str] = []
     if target is not None:
@@ -69,7 +74,7 @@ def thresholds(
                 f"{path} holds no figures of out-of-fold scores: its rule learns no thresholds. Give labelled "
                 "documents that the model was not trained on (--data FILE)."
             )
-        values, unreached = _for_target(classifier, quality, target, only)
+        values, unreached = _for_target(classifier, quality, target, [classifier.own_label(label) for label in only])
         values = values or None
     if values is not None:
         reason = "set" if target is None else f"for {target.figure} {target.least:g} on {where}"
@@ -84,6 +89,7 @@ def thresholds(
         target=None if target is None else f"{target.figure} {target.least:g}",
         unreached=unreached,
         guarantee_lost=values is not None and guaranteed,
+        effect=None if values is None or quality is None else _effect(classifier, quality, own_before),
         labels=_rows(classifier, quality, before, after, all_changed=isinstance(values, (int, float)), values=values),
     )
     if output is not None and values is not None:
@@ -166,8 +172,16 @@ def _quality(
     batches = [scores() for _, scores in classifier.iter_decisions(documents_of(corpus))]
     scores = np.vstack([np.zeros((0, len(classifier.labels_))), *batches])
     Y = read_labels(corpus.label_sets, classifier.labels_, others="omit").Y
-    own = None if decided.rule_ is None else decided.rule_.score_thresholds(len(classifier.labels_), decided.score_kind)
-    return ThresholdFigures().fit(scores, Y, decided.score_kind, own), corpus.name or source.data
+    figures = ThresholdFigures().fit(scores, Y, decided.score_kind, _own_thresholds(classifier))
+    return figures, corpus.name or source.data
+
+
+def _own_thresholds(classifier: TextClassifier) -> Floats | None:
+    """The threshold of each label in the units of the model's scores; None where the rule has none."""
+    decided = classifier.decided_
+    if decided.rule_ is None:
+        return None
+    return decided.rule_.score_thresholds(len(classifier.labels_), decided.score_kind)
 
 
 def _for_target(
@@ -195,6 +209,33 @@ def _for_target(
     return values, unreached
 
 
+def _effect(classifier: TextClassifier, quality: ThresholdFigures, before: Floats | None) -> ThresholdEffect:
+    """Precision and recall over all labels at the changed thresholds and at those `before`."""
+    after = _own_thresholds(classifier)
+    assert after is not None
+    precision, recall = _pooled(quality, after)
+    precision_before, recall_before = (None, None) if before is None else _pooled(quality, before)
+    found = quality.at(after)[1]
+    found_before = np.ones(len(after)) if before is None else quality.at(before)[1]
+    hardly = (found < HARDLY) & (found < found_before)
+    order = np.argsort(-classifier.label_counts_, kind="stable").tolist()
+    return ThresholdEffect(
+        precision=precision,
+        precision_before=precision_before,
+        recall=recall,
+        recall_before=recall_before,
+        hardly_predicted=[classifier.labels_[column] for column in order if hardly[column]],
+    )
+
+
+def _pooled(quality: ThresholdFigures, thresholds: Floats) -> tuple[float | None, float | None]:
+    """Precision and recall over all labels together; None where nothing is predicted, or no document has a label."""
+    true, predicted = quality.counts(thresholds)
+    positives = int(quality.positives_.sum())
+    precision = float(true.sum() / predicted.sum()) if predicted.sum() > 0 else None
+    return precision, float(true.sum() / positives) if positives else None
+
+
 def _rows(
     classifier: TextClassifier,
     quality: ThresholdFigures | None,
@@ -207,9 +248,7 @@ def _rows(
     """One row per label, those with most documents first; none where the rule has no thresholds."""
     if after is None:
         return []
-    decided = classifier.decided_
-    assert decided.rule_ is not None
-    own = decided.rule_.score_thresholds(len(after), decided.score_kind)
+    own = _own_thresholds(classifier)
     assert own is not None
     nothing = np.full(len(after), math.nan)
     precision, recall = (nothing, nothing) if quality is None else quality.at(own)

@@ -34,10 +34,14 @@ class LabelOptions:
     changes: Path | None = None
     """A file of changes, see `LabelChanges.read`."""
 
-    def of(self, labels: Sequence[str]) -> LabelChanges:
-        """The changes of labels that are among `labels`."""
+    def of(self, classifier: TextClassifier) -> LabelChanges:
+        """The changes of labels of a classifier, which are given by name or by address (URI)."""
         pairs = [] if self.changes is None else LabelChanges.read(self.changes)
-        return LabelChanges.of_pairs([*pairs, *(_pair(*one, labels) for one in self.assignments)])
+        pairs += [_pair(*one, classifier) for one in self.assignments]
+        return LabelChanges.of_pairs(
+            (kind, classifier.own_label(label), classifier.own_label(new) if kind == "merge" else new)
+            for kind, label, new in pairs
+        )
 
 
 def update(
@@ -58,7 +62,7 @@ def update(
     """
     classifier = TextClassifier.load(path).use_threads(n_jobs)
     facts, before = stored_facts(open_model(path)), len(classifier.labels_)
-    wanted = labels.of(classifier.labels_)
+    wanted = labels.of(classifier)
     new, skipped = _read(source, classifier, split)
     earlier, skipped_too = _read(former, classifier, split)
     classifier.update(
@@ -134,15 +138,15 @@ def _missing_text(former: Corpus, facts: ModelFacts) -> str | None:
     )
 
 
-def _pair(kind: str, assignment: str, labels: Sequence[str]) -> tuple[str, str, str]:
+def _pair(kind: str, assignment: str, classifier: TextClassifier) -> tuple[str, str, str]:
     """The change of an ``OLD=NEW`` assignment, divided where what stands before the sign is a label."""
     if kind == "retire":
         return kind, assignment, ""
     pieces = assignment.split("=")
     for count in range(1, len(pieces)):
         label, new = "=".join(pieces[:count]).strip(), "=".join(pieces[count:]).strip()
-        if label in labels and new:
+        if classifier.own_label(label) in classifier.labels_ and new:
             return kind, label, new
     if len(pieces) == 1 or not pieces[-1].strip():
         raise ParameterError(f"--{kind} takes OLD=NEW, for example 'roads=streets', not {assignment!r}.")
-    raise UnknownNameError("label", pieces[0].strip(), list(labels))
+    raise UnknownNameError("label", pieces[0].strip(), classifier.labels_)

@@ -21,6 +21,7 @@ export function whatIf(explained) {
 
 /** How to read the contributions of a label. */
 export function howToRead(explained) {
+  if (!explained.terms.length) return "No term of the document speaks for or against this label: its score is the same without them.";
   return explained.exact
     ? `Contributions are exact: with the rest they add up to the ${explained.quantity}. Weak ones are not marked.`
     : "The score is not a sum over terms: a contribution is what the score loses when the term is removed. Weak ones are not marked.";

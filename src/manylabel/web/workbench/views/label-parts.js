@@ -35,13 +35,14 @@ function thresholdCell(row) {
   return isMoved(row) ? html`<s class="quiet">${score(row.saved.threshold)}</s> <strong>${score(row.now.threshold)}</strong>` : score(row.now.threshold);
 }
 
-/** The figures of all labels together, at the tried and at the saved thresholds. */
-export function allFigures(rows) {
+/** The figures of all labels together, at the tried and at the saved thresholds; `how` says where the scores come from. */
+export function allFigures(rows, how) {
   if (!rows) return html`<p class="quiet" role="status">Loading the figures …</p>`;
   const all = [...rows.values()], now = together(all.map((one) => one.now)), saved = together(all.map((one) => one.saved)), isSame = all.every((row) => !isMoved(row));
   const tile = (title, name, show, isShare) => html`<div><dt>${title}</dt><dd>${show(now[name])} ${difference(now[name], saved[name], isShare) ? html`<small class="change">${difference(now[name], saved[name], isShare)}</small>` : nothing}</dd>
     ${isSame ? nothing : html`<dd>saved: ${show(saved[name])}</dd>`}</div>`;
-  return html`<dl class="figures all" aria-label="All labels together, micro averages">${SHARES.map(([name, title]) => tile(`micro ${title}`, name, percent, true))}${COUNTS.map(([name, title]) => tile(title, name, count, false))}</dl>`;
+  return html`<dl class="figures all" aria-label="All labels together, micro averages">${SHARES.map(([name, title]) => tile(`micro ${title}`, name, percent, true))}${COUNTS.map(([name, title]) => tile(title, name, count, false))}</dl>
+    <p class="quiet how-measured">By ${how}, each label at its threshold. Training prints another figure, the quality to expect on new documents: it is measured on documents that the thresholds were not learned on either.</p>`;
 }
 
 /** What takes back the thresholds that this user saved last. */

@@ -228,7 +228,7 @@ class LabelsView extends View {
     const rows = (this.listed ?? []).filter(({ label }) => label.toLocaleLowerCase().includes(find)).map((one) => ({ ...one, ...this.rows?.get(one.label), isLocked: locked.has(one.label) }));
     const columns = tableColumns({ corpus: this.corpus, parameters: this.parameters, lock: (label) => this.lock(label) });
     return html`
-      ${this.summary.scores ? html`${allFigures(this.rows)}` : this.noScores()}
+      ${this.summary.scores ? html`${allFigures(this.rows, this.summary.scores)}` : this.noScores()}
       <div class="tools">
         <label>Find <input id="find-label" type="search" .value=${this.parameters.get("find") ?? ""} @input=${(event) => set({ find: event.target.value })}></label>
         ${this.summary.scores ? html`<ml-target-form caption="all labels that are not locked" @target=${({ detail }) => this.aim(detail)}></ml-target-form>` : nothing}
@@ -249,7 +249,7 @@ class LabelsView extends View {
           <button type="button" @click=${open("rename")}>Rename …</button><button type="button" @click=${open("merge")}>Merge …</button><button type="button" @click=${open("retire")}>Retire …</button></span></div>
       ${!this.summary.scores ? this.noScores() : this.lacksScores(known) ? html`<div class="empty"><h2>No scores of this label yet</h2><p>Accept it for some documents in <a href=${address({ corpus: this.corpus, view: "review" })}>Review</a>, then score the documents again.</p>
         <button type="button" class="main" ?disabled=${this.working !== ""} @click=${this.score}>${this.working ? "Scoring …" : "Score the documents again"}</button></div>` : html`<ml-threshold-studio .corpus=${this.corpus} .label=${label} .trial=${trial} .event=${this.summary.event} @ready=${() => this.load()} @try=${({ detail }) => this.onTry(detail)}></ml-threshold-studio>
-        <h2>All labels together</h2>${allFigures(this.rows)}`}`;
+        <h2>All labels together</h2>${allFigures(this.rows, this.summary.scores)}`}`;
   }
 
   /** Whether a label is known to have no scores, as new ones. */
