@@ -3,8 +3,11 @@
 import asyncio
 import hashlib
 import json
+import os
 import re
+import socket
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,9 +15,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from manylabel import TextClassifier
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.exceptions import ParameterError
+from manylabel.server.channel import FoundModel
+from manylabel.server.jobs.store import JobStore
+from manylabel.server.models import Models
 from manylabel.server.settings import Limits, check_exposure, read_token, worker_count
+from manylabel.server.supervisor import listen
+from manylabel.server.waiting import Waiting
 from manylabel.tasks.serving import ModelVersion, ServedModel, Wanted, served_names
-from served import InProcess, in_process, small_model
+from served import InProcess, Running, in_process, small_model
 
 PREDICT = "/v1/models/letters/predict"
 
@@ -297,11 +305,138 @@ def test_a_replaced_file_is_served_and_a_damaged_one_is_not(tmp_path: Path) -> N
     assert "trams" in server.models.first.labels
     ready = server.ask("GET", "/ready").json()
     assert "cannot load this file" in ready["failures"]["letters"]
-    path.unlink()
-    assert server.refresh() == [False]
     small_model(path)
     assert server.refresh() == [True]
     assert server.models.failures == {}
+
+
+def test_a_worker_that_starts_later_serves_the_version_before_a_damaged_one(tmp_path: Path) -> None:
+    path = small_model(tmp_path / "letters.manylabel")
+    server = in_process({"letters": path})
+    path.write_bytes(b"not a model at all")
+    server.refresh()
+    later = Models(["letters"], can_train=False)
+    taken = [
+        later.take(found, None if file is None else os.dup(file))
+        for found, file in server.files.all
+        if isinstance(found, FoundModel)
+    ]
+    assert taken == [True, False]
+    assert later.get("letters").sha256 == server.models.get("letters").sha256
+    assert later.failures == server.models.failures
+
+
+def test_a_model_is_withdrawn_with_its_file_and_comes_back_with_it(tmp_path: Path) -> None:
+    first, second = (small_model(tmp_path / f"{name}.manylabel") for name in ("letters", "news"))
+    server = in_process({"letters": first, "news": second})
+    in_flight = server.models.get("letters")
+    hidden = first.rename(tmp_path / "letters.withdrawn")
+    assert server.refresh() == [False]
+    assert server.refresh() == []
+    assert in_flight.predict("bus").labels
+    assert [one["name"] for one in server.ask("GET", "/v1/models").json()["models"]] == ["news"]
+    assert [one["project_id"] for one in server.ask("GET", "/v1/projects").json()["projects"]] == ["news"]
+    refused = server.ask("POST", PREDICT, {"text": "bus"})
+    assert refused.status == server.ask("POST", "/v1/models/letters/reload").status == 404
+    assert refused.json()["detail"] == (
+        "The model 'letters' is no longer served, because its file was removed. Served: news."
+    )
+    assert server.ask("GET", "/ready").json() == {"ready": True, "workers": 1, "failures": {}}
+    hidden.rename(first)
+    assert server.refresh() == [True]
+    assert server.ask("POST", PREDICT, {"text": "bus"}).status == 200
+    assert [model.name for model in server.models.all] == ["letters", "news"]
+
+
+def test_models_of_the_data_directory_are_withdrawn_and_renamed(tmp_path: Path) -> None:
+    JobStore(tmp_path).prepare()
+    path = small_model(tmp_path / "models" / "letters.manylabel")
+    server = in_process({}, data=str(tmp_path))
+    path.rename(tmp_path / "models" / "post.manylabel")
+    assert sorted(server.refresh()) == [False, True]
+    assert [model.name for model in server.models.all] == ["post"]
+    assert server.ask("POST", PREDICT, {"text": "bus"}).status == 404
+
+
+def test_a_file_that_cannot_be_read_for_now_leaves_its_model_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = small_model(tmp_path / "letters.manylabel")
+    server = in_process({"letters": path})
+
+    def refuse(path: Path) -> ModelVersion:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    path.touch()
+    with monkeypatch.context() as patched:
+        patched.setattr(ModelVersion, "of", refuse)
+        assert server.refresh() == [False]
+        assert server.refresh() == []
+    assert server.models.failures == {
+        "letters": "letters.manylabel: this model file cannot be read: Permission denied."
+    }
+    assert server.ask("POST", PREDICT, {"text": "bus"}).status == 200
+    assert server.refresh() == [True]
+
+
+# ---- readiness -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["/ready", "/v2/health/ready"])
+def test_a_server_is_ready_when_predictions_can_be_asked_for(tmp_path: Path, address: str) -> None:
+    path = small_model(tmp_path / "letters.manylabel")
+    server = in_process({"letters": path})
+    assert server.ask("GET", address).json()["ready"] is True
+    path.unlink()
+    server.refresh()
+    for sent in ({}, {"host": "10.0.0.7:8000"}):  # Kubernetes sends the address of the container
+        answer = server.ask("GET", address, None, sent)
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert b"No model is served: every model file was removed (letters). Put one back." in answer.body
+    assert server.ask("GET", "/health").json() == {"status": "ok"}
+    path.write_bytes(b"damaged")
+    server.refresh()
+    answer = server.ask("GET", address)
+    assert answer.status == 503
+    assert b"No model can be loaded. letters.manylabel: " in answer.body
+    assert str(tmp_path).encode() not in answer.body
+    assert "cannot be loaded" in server.ask("POST", PREDICT, {"text": "bus"}).json()["detail"]
+    small_model(path)
+    server.refresh()
+    assert server.ask("GET", address).status == 200
+
+
+def test_a_server_that_trains_is_ready_before_its_first_model_but_not_with_damaged_ones_alone(tmp_path: Path) -> None:
+    JobStore(tmp_path).prepare()
+    server = in_process({}, data=str(tmp_path))
+    assert server.ask("GET", "/ready").json() == {"ready": True, "workers": 1, "failures": {}}
+    (tmp_path / "models" / "letters.manylabel").write_bytes(b"damaged")
+    server.refresh()
+    answer = server.ask("GET", "/ready")
+    assert (answer.status, answer.json()["ready"], list(answer.json()["failures"])) == (503, False, ["letters"])
+    small_model(tmp_path / "models" / "news.manylabel")
+    server.refresh()
+    assert server.ask("GET", "/ready").json()["failures"].keys() == {"letters"}
+
+
+def test_while_models_are_loaded_the_server_lives_and_is_not_ready() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        waiting = Waiting(listener)
+        waiting.start()
+        server = Running(cast(Any, None), listener.getsockname()[1])
+        try:
+            assert server.ask("GET", "/health").json() == {"status": "ok"}
+            assert server.ask("GET", "/v2/health/live").json() == {"live": True}
+            answer = server.ask("GET", "/ready?now")
+            assert (answer.status, answer.headers["retry-after"], answer.json()["ready"]) == (503, "1", False)
+            assert answer.json()["detail"] == "The models are being loaded. Try again in a second."
+            assert server.ask("POST", PREDICT, {"text": "a" * 100_000}).status == 503
+            with socket.create_connection(("127.0.0.1", server.port)) as silent:
+                assert server.ask("GET", "/health").status == 200
+                silent.sendall(b"\r\n\r\n")
+        finally:
+            waiting.end()
+        assert not waiting.is_alive()
 
 
 # ---- operations ------------------------------------------------------------------------------------------------------

@@ -277,4 +277,4 @@ def test_names_never_lead_out_of_the_directory(store: JobStore) -> None:
 
 def test_without_a_data_directory_there_are_no_jobs(tmp_path: Path) -> None:
     assert in_process({}).ask("GET", "/v1/jobs").status == 404
-    assert "No model is served yet" in in_process({}).ask("POST", "/predict", {"inputs": "a"}).json()["error"]
+    assert "No model is served" in in_process({}).ask("POST", "/predict", {"inputs": "a"}).json()["error"]

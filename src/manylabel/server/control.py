@@ -21,7 +21,7 @@ from manylabel.server.jobs.store import JobStore
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import Models
 from manylabel.server.operations import ROUTE
-from manylabel.server.problems import RequestError, body_too_large, method_not_allowed, problem_json
+from manylabel.server.problems import RequestError, body_too_large, method_not_allowed, not_ready, problem_json
 from manylabel.server.settings import Settings
 from manylabel.server.store.files import CorpusFiles
 from manylabel.server.store.routes import corpus_routes
@@ -49,7 +49,7 @@ OF_DATA = ("/v1/data", "/v1/jobs", "/v1/corpora")
 
 
 class Readiness(BaseModel):
-    """How many workers are ready to predict, and which model files could not be loaded."""
+    """Whether predictions can be asked for, how many workers answer, and which model files could not be loaded."""
 
     ready: bool
     workers: int
@@ -180,23 +180,23 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     app.add_exception_handler(ManylabelError, mistaken)
 
 
-def _without_folder(problem: str) -> str:
-    """The problem of a model file without the folder of the file: who asks may have no token."""
-    place, colon, what = problem.partition(": ")
-    return f"{FilePath(place).name}{colon}{what}"
-
-
 def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:
     @app.get("/health", tags=["operations"], summary="Whether the server runs")
     async def health(request: Request) -> Health:
         request.scope[ROUTE] = "health"
         return Health(status="ok")
 
-    @app.get("/ready", tags=["operations"], summary="How many workers are ready, and which models could not be loaded")
+    @app.get(
+        "/ready",
+        tags=["operations"],
+        summary="Whether predictions can be asked for, and which models could not be loaded",
+    )
     async def ready(request: Request) -> Readiness:
         request.scope[ROUTE] = "health"
-        failures = {name: _without_folder(why) for name, why in models.failures.items()}
-        return Readiness(ready=True, workers=len(metrics.ready_workers()), failures=failures)
+        found = Readiness(ready=True, workers=len(metrics.ready_workers()), failures=models.failures)
+        if (why := models.why_not_ready) is not None:
+            raise not_ready(why, {**found.model_dump(), "ready": False})
+        return found
 
     @app.get("/metrics", tags=["operations"], summary="Counters for Prometheus", response_class=PlainTextResponse)
     async def report(request: Request) -> Response:
@@ -247,21 +247,21 @@ def _add_reload(app: FastAPI, models: Models, metrics: Metrics) -> None:
     @app.post("/v1/models/{model}/reload", tags=["models"], summary="Serve the file of a model as it is now")
     async def reload(request: Request, response: Response, model: ModelName) -> ModelSummary:
         request.scope[ROUTE] = "control"
-        models.get(model)
-        await ask_all_workers(models, metrics)
-        if model in models.failures:
+        await ask_all_workers(metrics)
+        if model in models.failures and models.serves(model):
             kept = models.get(model).version
             raise RequestError(409, f"The version {kept} is still served. {models.failures[model]}")
         name_model(response, models, models.get(model))
         return ModelSummary(**summary(models.get(model)))
 
 
-async def ask_all_workers(models: Models, metrics: Metrics) -> None:
+async def ask_all_workers(metrics: Metrics) -> None:
     """Have every worker look at the model files again, and wait until all did."""
     asked = time.monotonic()  # one clock for all processes, which is never set back
-    metrics.set("generation", asked, metrics.workers)
     deadline = asked + RELOAD_SECONDS
-    while any(metrics.get("generation", worker) < asked for worker in metrics.ready_workers()):
+    while metrics.least_generation() < asked:
+        if metrics.get("generation", metrics.workers) < asked:  # not asked yet, or another worker asked for less
+            metrics.set("generation", asked, metrics.workers)
         if time.monotonic() > deadline:
             raise RequestError(409, f"Some workers did not load the model within {RELOAD_SECONDS} seconds. Ask again.")
         await asyncio.sleep(0.01)

@@ -26,6 +26,7 @@ PROBLEMS = {
     "421": "The request came to an address that is not the server's own",
     "422": "The request has another form than expected",
     "429": "The server is busy, or the work took too long",
+    "503": "No model can be asked for predictions",
 }
 
 

@@ -92,6 +92,11 @@ def too_busy() -> RequestError:
     return RequestError(429, "The server is busy with other requests. Try again in a second.", {"Retry-After": "1"})
 
 
+def not_ready(why: str, members: Mapping[str, Any] | None = None) -> RequestError:
+    """A server that cannot answer predictions yet, or no longer."""
+    return RequestError(503, why, {"Retry-After": "1"}, members)
+
+
 def method_not_allowed(method: str, allowed: str) -> RequestError:
     """A method that an address does not take."""
     return RequestError(405, f"This address does not take {method}. It takes {allowed}.", {"Allow": allowed})
