@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -17,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from manylabel import __version__
 from manylabel.exceptions import ManylabelError
 from manylabel.server.jobs.routes import job_routes
-from manylabel.server.jobs.store import JobStore
+from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import Models
 from manylabel.server.operations import ROUTE
@@ -119,7 +122,8 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     _add_reload(app, models, metrics)
     if settings.data is not None:
         store = JobStore(FilePath(settings.data), settings.models)
-        app.include_router(job_routes(store, settings.limits, lambda: not metrics.get("ready")))
+        wait = partial(wait_for_models, metrics)
+        app.include_router(job_routes(store, settings.limits, wait, lambda: not metrics.get("ready")))
         app.include_router(corpus_routes(CorpusFiles(FilePath(settings.data)), store))
     return app
 
@@ -265,6 +269,15 @@ async def ask_all_workers(metrics: Metrics) -> None:
         if time.monotonic() > deadline:
             raise RequestError(409, f"Some workers did not load the model within {RELOAD_SECONDS} seconds. Ask again.")
         await asyncio.sleep(0.01)
+
+
+async def wait_for_models(metrics: Metrics, jobs: Iterable[Mapping[str, Any]]) -> None:
+    """Wait until all workers serve what some jobs wrote, so that whoever reads that one is done can use its model."""
+    ended = max((one["ended"] for one in jobs if one["state"] == "done" and one["kind"] in WRITE_MODELS), default=0.0)
+    seconds_ago = time.time() - ended
+    if metrics.least_generation() < time.monotonic() - seconds_ago:
+        with contextlib.suppress(RequestError):  # a worker takes very long; what the job wrote is served later
+            await ask_all_workers(metrics)
 
 
 def name_model(response: Response, models: Models, model: ServedModel) -> None:
