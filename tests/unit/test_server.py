@@ -18,7 +18,7 @@ from manylabel.exceptions import ParameterError
 from manylabel.server.channel import FoundModel
 from manylabel.server.jobs.store import JobStore
 from manylabel.server.models import Models
-from manylabel.server.settings import Limits, check_exposure, read_token, worker_count
+from manylabel.server.settings import Limits, check_exposure, parse_origins, read_token, worker_count
 from manylabel.server.supervisor import listen
 from manylabel.server.waiting import Waiting
 from manylabel.tasks.serving import ModelVersion, ServedModel, Wanted, served_names
@@ -231,7 +231,11 @@ def test_without_a_token_other_hosts_and_other_sites_are_refused(server: InProce
     assert server.ask("GET", "/v1/models", None, {"host": "evil.example"}).status == 421
     assert server.ask("GET", "/v1/models", None, {"host": ""}).status == 421
     assert server.ask("GET", "/v1/models", None, {"host": "[::1]:8000"}).status == 200
-    assert server.ask("POST", PREDICT, {"text": "a"}, {"origin": "https://evil.example"}).status == 403
+    refused = server.ask("POST", PREDICT, {"text": "a"}, {"origin": "https://evil.example"})
+    assert (refused.status, "--origin https://" in refused.json()["detail"]) == (403, True)
+    assert "'https://evil.example'" in refused.json()["detail"]
+    asked = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    assert server.ask("OPTIONS", PREDICT, None, asked).status == 403
     assert server.ask("POST", PREDICT, {"text": "a"}, {"origin": "http://localhost:8000"}).status == 200
 
 
@@ -244,6 +248,72 @@ def test_answers_carry_security_headers_and_no_cors(server: InProcess) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert not any(name.startswith("access-control") for name in answer.headers)
+
+
+SITE = "https://catalogue.example.org"
+SUGGEST = "/v1/projects/letters/suggest"
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+def test_pages_of_an_allowed_site_send_requests_and_read_answers(model: Path) -> None:
+    server = in_process({"letters": model}, origins=(SITE, "http://localhost:3000"))
+    for origin in (SITE, "http://localhost:3000"):
+        for answer in (
+            server.ask("POST", SUGGEST, b"text=bus", {"origin": origin, **FORM}),
+            server.ask("GET", "/v1/projects", None, {"origin": origin}),
+            server.ask("POST", PREDICT, b"{", {"origin": origin}),
+            server.ask("GET", "/health", None, {"origin": origin}),
+        ):
+            assert answer.headers["access-control-allow-origin"] == origin
+            assert "Manylabel-Sha256" in answer.headers["access-control-expose-headers"]
+            assert "access-control-allow-credentials" not in answer.headers
+            assert answer.headers["vary"] == "Origin"
+    assert server.ask("POST", SUGGEST, b"text=bus", {"origin": SITE, **FORM}).json()["results"][0]["label"] == "buses"
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "http://catalogue.example.org", f"{SITE}:8443", "null", "*"]
+)
+def test_pages_of_other_sites_stay_refused_where_some_are_allowed(model: Path, origin: str) -> None:
+    server = in_process({"letters": model}, origins=(SITE,))
+    asked = {"origin": origin, "access-control-request-method": "POST"}
+    for answer in (
+        server.ask("POST", SUGGEST, b"text=bus", {"origin": origin, **FORM}),
+        server.ask("OPTIONS", SUGGEST, None, asked),
+    ):
+        assert answer.status == 403
+        assert "access-control-allow-origin" not in answer.headers
+        assert answer.headers["vary"] == "Origin"
+    assert "access-control-allow-origin" not in server.ask("GET", "/v1/projects", None, {"origin": origin}).headers
+
+
+def test_a_browser_asks_first_and_needs_no_token_for_that(model: Path) -> None:
+    server = in_process({"letters": model}, token="a-token-of-some-length", origins=(SITE,))
+    asked = {"origin": SITE, "access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    allowed = server.ask("OPTIONS", PREDICT, None, asked)
+    assert (allowed.status, allowed.body, "content-length" in allowed.headers) == (204, b"", False)
+    assert allowed.headers["access-control-allow-origin"] == SITE
+    assert "POST" in allowed.headers["access-control-allow-methods"]
+    assert "Authorization" in allowed.headers["access-control-allow-headers"]
+    refused = server.ask("POST", PREDICT, {"text": "bus"}, {"origin": SITE})
+    assert (refused.status, refused.headers["access-control-allow-origin"]) == (401, SITE)
+    sent = {"origin": SITE, "authorization": "Bearer a-token-of-some-length", "host": "api.example.org"}
+    assert server.ask("POST", PREDICT, {"text": "bus"}, sent).status == 200
+
+
+def test_an_allowed_site_does_not_open_the_server_under_other_names(model: Path) -> None:
+    server = in_process({"letters": model}, origins=(SITE,))
+    sent = {"origin": SITE, "host": "evil.example", "access-control-request-method": "POST"}
+    assert server.ask("OPTIONS", PREDICT, None, sent).status == 421
+    assert server.ask("POST", PREDICT, {"text": "bus"}, sent).status == 421
+
+
+def test_origins_are_written_as_browsers_send_them() -> None:
+    given = ["https://Catalogue.example.org/", "http://localhost:3000", "https://a.example:443", "http://[::1]:80"]
+    assert parse_origins(given) == (SITE, "http://localhost:3000", "https://a.example", "http://[::1]")
+    for wrong in ("*", "null", "catalogue.example.org", "https://a.example/search", "ftp://a.example", ""):
+        with pytest.raises(ParameterError, match=r"--origin .*: an origin is the scheme, host and port of a site"):
+            parse_origins([wrong])
 
 
 def test_only_this_computer_is_served_without_a_token() -> None:

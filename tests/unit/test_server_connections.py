@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -85,6 +86,21 @@ def test_a_short_request_is_answered_in_one_piece_before_the_loop_turns(server: 
     found = talk(server, one)
     assert found.sent[0].startswith(b"HTTP/1.1 200 OK\r\n")
     assert labels(found) == ["buses"]
+
+
+def test_pages_of_an_allowed_site_are_answered_with_the_headers_that_browsers_need(server: InProcess) -> None:
+    allowed = in_process(
+        {name: Path(file) for name, file in server.settings.models.items()}, origins=("https://a.example",)
+    )
+
+    async def two(connection: Connection, transport: Transport) -> None:
+        connection.data_received(request("bus", "Origin: https://a.example"))
+        await asyncio.sleep(0.05)
+        connection.data_received(request("road"))
+
+    sent = b"".join(talk(allowed, two).sent)
+    assert sent.count(b"access-control-allow-origin: https://a.example\r\n") == 1
+    assert sent.count(b"vary: Origin\r\n") == 2
 
 
 def test_requests_that_arrive_together_are_answered_in_order(server: InProcess) -> None:

@@ -10,7 +10,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from manylabel.server.operations import Answer
 from manylabel.server.problems import RequestError, problem_json
 from manylabel.server.settings import Limits
-from manylabel.server.shortcut import Route, Shortcut, message
+from manylabel.server.shortcut import Route, Shortcut
 from manylabel.wording import counted
 
 ON_ITS_WAY = 0.2
@@ -113,7 +113,7 @@ class Connection(HttpToolsProtocol):
         """Send an answer of the shortcut."""
         keep_alive = self.parser.should_keep_alive() and not self._is_last
         default = self.server_state.default_headers
-        self.transport.write(message(STATUS_LINE[made.status], default, made, keep_alive=keep_alive))
+        self.transport.write(self.shortcut.message(STATUS_LINE[made.status], default, made, keep_alive=keep_alive))
         if not keep_alive:
             self.transport.close()
         elif self._idle is None:

@@ -16,7 +16,7 @@ REF = "#/components/schemas/{name}"
 PROBLEMS = {
     "400": "The request is not valid",
     "401": "The token is missing or wrong",
-    "403": "A page of another site sent the request",
+    "403": "A page of another site sent the request, which was not allowed with --origin",
     "404": "There is no such model, job, corpus or document",
     "405": "The address does not take this method",
     "408": "The request did not arrive in time",
