@@ -32,7 +32,7 @@ class Limits(msgspec.Struct, frozen=True):
     requests: int = 512
     """Requests at once, over all workers."""
     seconds: int = 30
-    """Seconds per request: for the body to arrive, and for its documents to be labelled."""
+    """Seconds for a request, or the next piece of an upload, to arrive, and for documents to be labelled."""
     headers: int = 32 << 10
     """Bytes per request line and headers."""
     upload: int = 1 << 30
