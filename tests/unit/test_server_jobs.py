@@ -193,7 +193,8 @@ def test_stages_of_one_name_may_nest(store: JobStore, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "words"), [(MemoryError(), 2, "megabytes"), (ZeroDivisionError("x"), 1, "ZeroDivisionError: x")]
+    ("error", "code", "words"),
+    [(MemoryError(), 2, "--limit job_megabytes"), (ZeroDivisionError("x"), 1, "ZeroDivisionError: x")],
 )
 def test_faults_are_kept_with_the_job(store: JobStore, error: Exception, code: int, words: str) -> None:
     added = store.add("train", TRAIN, 10)
