@@ -241,6 +241,7 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.Ca
     assert "Give the model files to serve, or --demo" in refused()
     assert "there is no such model file" in refused(str(tmp_path / "none.manylabel"))
     assert "needs a token" in refused(model, "--host", "0.0.0.0")
+    assert "this is a file. Give a directory" in refused("--data", model)
     assert "--origin *: an origin is the scheme" in refused(model, "--origin", "*")
     assert "openssl rand -hex 32 >" in refused(model, "--token", str(tmp_path / "none"))
     with socket.create_server(("127.0.0.1", 0)) as taken:

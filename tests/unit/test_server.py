@@ -216,6 +216,11 @@ def test_a_server_without_data_tells_how_to_get_jobs(server: InProcess) -> None:
     assert "openapi.json" in server.ask("GET", "/v1/job").json()["detail"]
 
 
+def test_an_address_with_a_slash_at_its_end_is_explained_not_redirected(server: InProcess) -> None:
+    answer = server.ask("GET", "/v1/models/letters/")
+    assert (answer.status, "Leave out the slash at its end." in answer.json()["detail"]) == (404, True)
+
+
 def test_with_a_token_only_health_is_open(model: Path) -> None:
     server = in_process({"letters": model}, token="a-token-of-some-length")
     assert server.ask("POST", PREDICT, {"text": "a"}).status == 401

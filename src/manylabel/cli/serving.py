@@ -99,6 +99,8 @@ def serve(
 
     if demo == bool(models) and (demo or data is None):
         raise ParameterError("Give the model files to serve, or --demo, or --data DIR for a server that trains them.")
+    if data is not None and data.exists() and not data.is_dir():
+        raise ParameterError(f"--data {data}: this is a file. Give a directory, which is made where there is none.")
     secret = None if token is None else read_token(token)
     check_exposure(host, secret)
     with tempfile.TemporaryDirectory() as folder:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manylabel import __version__
 from manylabel.exceptions import ManylabelError
+from manylabel.server.jobs.bodies import PATTERNS
 from manylabel.server.jobs.routes import job_routes
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.metrics import Metrics
@@ -115,6 +116,7 @@ def summary(model: ServedModel) -> dict[str, Any]:
 def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastAPI:
     """The application that answers what the dialects do not."""
     app = FastAPI(title="manylabel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app.router.redirect_slashes = False  # a redirect has no explanation, and behind a proxy leads from https to http
     app.add_middleware(LimitedBodies, limit=settings.limits.body)
     _add_errors(app, keeps_data=settings.data is not None)
     _add_operations(app, models, settings, metrics)
@@ -151,6 +153,12 @@ class LimitedBodies:
         await self.app(scope, receive if is_upload else limited, send)
 
 
+def _wrong(found: Mapping[str, Any]) -> str:
+    """What is wrong with a value, by Pydantic; in words where it would show a pattern."""
+    meaning = PATTERNS.get(found["ctx"]["pattern"]) if found["type"] == "string_pattern_mismatch" else None
+    return str(found["msg"]) if meaning is None else f"{meaning}; found: {str(found['input'])[:80]!r}"
+
+
 def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     def answer(problem: RequestError) -> Response:
         kind, body = problem_json(problem)
@@ -162,7 +170,7 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
 
     async def wrong_input(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        found = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+        found = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {_wrong(one)}" for one in error.errors())
         return answer(RequestError(422, f"The request has another form than expected: {found}."))
 
     async def refused(request: Request, error: Exception) -> Response:
@@ -172,7 +180,9 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
         if error.status_code == 404 and not keeps_data and request.url.path.startswith(OF_DATA):
             return answer(RequestError(404, "This server keeps no data and runs no jobs. Start it with --data DIR."))
         if error.status_code == 404:
-            return answer(RequestError(404, "There is nothing at this address. /v1/openapi.json lists all addresses."))
+            slash = " Leave out the slash at its end." if request.url.path.endswith("/") else ""
+            remedy = f"{slash} /v1/openapi.json lists all addresses."
+            return answer(RequestError(404, f"There is nothing at this address.{remedy}"))
         return answer(RequestError(error.status_code, str(error.detail), error.headers))
 
     async def mistaken(_: Request, error: Exception) -> Response:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 
+from manylabel.exceptions import MissingDataError
 from manylabel.server.jobs.bodies import (
+    ID_PATTERN,
     DataList,
     Job,
     JobList,
@@ -35,7 +38,7 @@ LOOK = 0.2
 MOST_LOG = 1 << 20
 WaitForModels: TypeAlias = Callable[[Iterable[dict[str, Any]]], Awaitable[None]]
 """Waits until the models that some jobs wrote are served: a job is reported as done when its model can be used."""
-JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a job.")]
+JobId = Annotated[str, Path(pattern=ID_PATTERN, description="The id of a job.")]
 LINKS: dict[str, Any] = {
     name: {"operationId": name, "parameters": {"job": "$response.body#/id"}}
     for name in ("show_job", "job_log", "cancel_job", "resume_job")
@@ -61,6 +64,15 @@ def known(store: JobStore, identifier: str) -> dict[str, Any]:
     if found is None:
         raise RequestError(404, f"There is no job {identifier!r}. /v1/jobs lists all.")
     return found
+
+
+@contextmanager
+def missing_is_404() -> Iterator[None]:
+    """Answer 404 where the address names a model or data that are not there."""
+    try:
+        yield
+    except MissingDataError as error:
+        raise RequestError(404, str(error)) from None
 
 
 def _add_methods(router: APIRouter) -> None:
@@ -163,8 +175,9 @@ def _add_events(router: APIRouter, store: JobStore, wait: WaitForModels, is_stop
 def _add_model_files(router: APIRouter, store: JobStore) -> None:
     @router.get("/v1/models/{model}/file", tags=["models"], summary="The file of a model", response_class=FileResponse)
     def model_file(request: Request, model: Annotated[str, Path(max_length=200)]) -> FileResponse:
-        request.scope[ROUTE] = "models"
-        path = store.found_model(model)
+        request.scope[ROUTE] = "control"
+        with missing_is_404():
+            path = store.found_model(model)
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
 
@@ -182,7 +195,8 @@ def _add_data(router: APIRouter, store: JobStore, limits: Limits) -> None:
     )
     def delete(request: Request, name: Annotated[str, Path(max_length=64)]) -> None:
         request.scope[ROUTE] = "data"
-        store.delete_upload(name)
+        with missing_is_404():
+            store.delete_upload(name)
 
     @router.put(
         "/v1/data/{file}",
