@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import math
 import os
 import re
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from manylabel import TextClassifier
+from manylabel.server.channel import FoundModel, WithdrawnModel
 from manylabel.server.jobs import run as job_process
 from manylabel.server.jobs.store import SHORT, JobStore
 from manylabel.server.logs import Log
@@ -56,14 +58,23 @@ class InProcess:
         with Metrics.new_file(1) as table:
             self.metrics = Metrics(table.fileno(), ROUTES, 1, 0)
         self.metrics.set("ready", 1)
+        self.metrics.set("generation", math.inf)  # nothing waits for a supervisor to look at the files
         folder = None if self.settings.data is None else Path(self.settings.data, "models")
-        self.files, self.models = ModelFiles(self.settings.models, folder), Models()
+        self.files = ModelFiles(self.settings.models, folder)
+        self.models = Models(self.settings.models, can_train=folder is not None)
         self.refresh()
         self.app = application(self.models, self.settings, self.metrics, Log(0, as_json=True))
 
     def refresh(self) -> list[bool]:
-        """Look at the model files as the supervisor does; return of each that changed whether it is served now."""
-        return [self.models.take(found, None if file is None else os.dup(file)) for found, file in self.files.look()]
+        """Look at the model files as the supervisor does; return of each that changed whether its file is served."""
+        served = []
+        for found, file in self.files.look():
+            if isinstance(found, WithdrawnModel):
+                self.models.withdraw(found.name)
+            served.append(
+                isinstance(found, FoundModel) and self.models.take(found, None if file is None else os.dup(file))
+            )
+        return served
 
     @staticmethod
     def headers(body: bytes, given: Mapping[str, str] | None = None) -> dict[bytes, bytes]:

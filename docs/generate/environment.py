@@ -10,6 +10,7 @@ VARIABLES = {
     "XDG_CACHE_HOME": "The folder of all caches, where `MANYLABEL_HOME` is not set.",
     "MANYLABEL_VECTOR_CACHE": "How many MB the cache of encoders' vectors may take; by default 1024. `0`: keep none.",
     "MANYLABEL_PLAIN": "`1`: use the plain twins instead of the compiled kernels. Slower, the same results.",
+    "NOTIFY_SOCKET": "Set by systemd for units of `Type=notify`: where `manylabel serve` reports that it is ready.",
 }
 """What the package reads."""
 BUILD_VARIABLES = {

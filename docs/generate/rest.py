@@ -41,7 +41,7 @@ def document() -> dict[str, Any]:
     """The OpenAPI document of a server with a data directory, which has all addresses."""
     with tempfile.TemporaryDirectory() as folder, Metrics.new_file(1) as counters:
         metrics = Metrics(counters.fileno(), ROUTES, 1, 0)
-        app = control_plane(Models(), Settings({}, data=folder), metrics)
+        app = control_plane(Models([], can_train=True), Settings({}, data=folder), metrics)
         return openapi_document(app, OPERATIONS, [])
 
 

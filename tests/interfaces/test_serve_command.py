@@ -241,6 +241,8 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.Ca
     assert "Give the model files to serve, or --demo" in refused()
     assert "there is no such model file" in refused(str(tmp_path / "none.manylabel"))
     assert "needs a token" in refused(model, "--host", "0.0.0.0")
+    assert "this is a file. Give a directory" in refused("--data", model)
+    assert "--origin *: an origin is the scheme" in refused(model, "--origin", "*")
     assert "openssl rand -hex 32 >" in refused(model, "--token", str(tmp_path / "none"))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "Cannot listen on 127.0.0.1" in refused(model, "--port", str(taken.getsockname()[1]))
@@ -299,9 +301,43 @@ def test_accepted_jobs_outlive_a_killed_server(tmp_path: Path) -> None:
         events = connection.getresponse().read().decode()  # ends with the job
         connection.close()
         assert events.rstrip().rpartition("\n\n")[2].startswith('event: end\ndata: {"state": "done"')
-        deadline = time.monotonic() + 10
-        while (answer := server.ask("POST", PREDICT, {"text": "late bus"})).status == 404:
-            assert time.monotonic() < deadline
+        answer = server.ask("POST", PREDICT, {"text": "late bus"})
         assert answer.json()["predictions"][0]["labels"][0]["label"] == "buses"
         assert server.ask("POST", f"/v1/jobs/{first}/resume").json()["state"] in ("queued", "running")
         assert list((data / "models").iterdir()) == [data / "models" / "letters.manylabel"]
+
+
+def test_a_job_is_done_when_all_workers_serve_its_model_and_one_is_withdrawn_with_its_file(tmp_path: Path) -> None:
+    letters = b"text,labels\n" + b"late bus,buses\nbad road,roads\n" * 8
+    with running("--data", str(tmp_path), "--workers", "2") as server:
+        server.ask("PUT", "/v1/data/letters.csv", letters)
+        for name in ("first", "second"):
+            asked = {"kind": "train", "data": "letters", "model": name, "method": "nb-binary"}
+            job = server.ask("POST", "/v1/jobs", asked).json()["id"]
+            while (state := server.ask("GET", f"/v1/jobs/{job}").json()["state"]) != "done":
+                assert state in ("queued", "running")
+            for _ in range(8):
+                assert server.ask("POST", f"/v1/models/{name}/predict", {"text": "late bus"}).status == 200
+        removed = tmp_path / "models" / "second.manylabel"
+        kept = removed.read_bytes()
+        removed.unlink()
+        assert server.ask("POST", "/v1/models/second/reload").status == 404
+        for _ in range(8):
+            refused = server.ask("POST", "/v1/models/second/predict", {"text": "late bus"})
+            assert (refused.status, "its file was removed" in refused.json()["detail"]) == (404, True)
+        removed.with_name("third.manylabel").write_bytes(kept)  # noticed without being asked
+        deadline = time.monotonic() + 10
+        while len(server.ask("GET", "/v1/models").json()["models"]) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def test_systemd_is_told_when_the_server_is_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "notify"
+    monkeypatch.setenv("NOTIFY_SOCKET", str(place))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(place))
+        systemd.settimeout(10)
+        with running(str(small_model(tmp_path / "letters.manylabel"))) as server:
+            assert systemd.recv(100) == b"READY=1"
+            assert server.ask("GET", "/ready").status == 200

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from manylabel.server.settings import Limits
 from served import Running, running
 
 PAGE = Path(__file__).parents[2] / "docs" / "serving.md"
@@ -49,6 +51,17 @@ def test_the_page_shows_every_dialect() -> None:
     commands = " ".join(command for command, _, _ in STEPS)
     for address in ("/v1/models/", "/v1/projects/", "/predict ", "/v2/models/", "/invocations"):
         assert address in commands
+
+
+def test_the_page_lists_every_limit_with_its_default() -> None:
+    units = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+    shown = {}
+    for name, default in re.findall(
+        r"^\| `(\w+)` \| ([\d,]+(?: [KMG]iB)?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    ):
+        number, _, unit = default.partition(" ")
+        shown[name] = int(number.replace(",", "")) * units.get(unit, 1)
+    assert shown == msgspec.structs.asdict(Limits())
 
 
 def test_the_demonstration_has_its_corpus_when_the_server_answers(server: Running) -> None:

@@ -3,8 +3,11 @@
 import asyncio
 import hashlib
 import json
+import os
 import re
+import socket
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,9 +15,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from manylabel import TextClassifier
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.exceptions import ParameterError
-from manylabel.server.settings import Limits, check_exposure, read_token, worker_count
+from manylabel.server.channel import FoundModel
+from manylabel.server.jobs.store import JobStore
+from manylabel.server.models import Models
+from manylabel.server.settings import Limits, check_exposure, parse_origins, read_token, worker_count
+from manylabel.server.supervisor import listen
+from manylabel.server.waiting import Waiting
 from manylabel.tasks.serving import ModelVersion, ServedModel, Wanted, served_names
-from served import InProcess, in_process, small_model
+from served import InProcess, Running, in_process, small_model
 
 PREDICT = "/v1/models/letters/predict"
 
@@ -208,6 +216,11 @@ def test_a_server_without_data_tells_how_to_get_jobs(server: InProcess) -> None:
     assert "openapi.json" in server.ask("GET", "/v1/job").json()["detail"]
 
 
+def test_an_address_with_a_slash_at_its_end_is_explained_not_redirected(server: InProcess) -> None:
+    answer = server.ask("GET", "/v1/models/letters/")
+    assert (answer.status, "Leave out the slash at its end." in answer.json()["detail"]) == (404, True)
+
+
 def test_with_a_token_only_health_is_open(model: Path) -> None:
     server = in_process({"letters": model}, token="a-token-of-some-length")
     assert server.ask("POST", PREDICT, {"text": "a"}).status == 401
@@ -223,7 +236,11 @@ def test_without_a_token_other_hosts_and_other_sites_are_refused(server: InProce
     assert server.ask("GET", "/v1/models", None, {"host": "evil.example"}).status == 421
     assert server.ask("GET", "/v1/models", None, {"host": ""}).status == 421
     assert server.ask("GET", "/v1/models", None, {"host": "[::1]:8000"}).status == 200
-    assert server.ask("POST", PREDICT, {"text": "a"}, {"origin": "https://evil.example"}).status == 403
+    refused = server.ask("POST", PREDICT, {"text": "a"}, {"origin": "https://evil.example"})
+    assert (refused.status, "--origin https://" in refused.json()["detail"]) == (403, True)
+    assert "'https://evil.example'" in refused.json()["detail"]
+    asked = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    assert server.ask("OPTIONS", PREDICT, None, asked).status == 403
     assert server.ask("POST", PREDICT, {"text": "a"}, {"origin": "http://localhost:8000"}).status == 200
 
 
@@ -236,6 +253,72 @@ def test_answers_carry_security_headers_and_no_cors(server: InProcess) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert not any(name.startswith("access-control") for name in answer.headers)
+
+
+SITE = "https://catalogue.example.org"
+SUGGEST = "/v1/projects/letters/suggest"
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+def test_pages_of_an_allowed_site_send_requests_and_read_answers(model: Path) -> None:
+    server = in_process({"letters": model}, origins=(SITE, "http://localhost:3000"))
+    for origin in (SITE, "http://localhost:3000"):
+        for answer in (
+            server.ask("POST", SUGGEST, b"text=bus", {"origin": origin, **FORM}),
+            server.ask("GET", "/v1/projects", None, {"origin": origin}),
+            server.ask("POST", PREDICT, b"{", {"origin": origin}),
+            server.ask("GET", "/health", None, {"origin": origin}),
+        ):
+            assert answer.headers["access-control-allow-origin"] == origin
+            assert "Manylabel-Sha256" in answer.headers["access-control-expose-headers"]
+            assert "access-control-allow-credentials" not in answer.headers
+            assert answer.headers["vary"] == "Origin"
+    assert server.ask("POST", SUGGEST, b"text=bus", {"origin": SITE, **FORM}).json()["results"][0]["label"] == "buses"
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "http://catalogue.example.org", f"{SITE}:8443", "null", "*"]
+)
+def test_pages_of_other_sites_stay_refused_where_some_are_allowed(model: Path, origin: str) -> None:
+    server = in_process({"letters": model}, origins=(SITE,))
+    asked = {"origin": origin, "access-control-request-method": "POST"}
+    for answer in (
+        server.ask("POST", SUGGEST, b"text=bus", {"origin": origin, **FORM}),
+        server.ask("OPTIONS", SUGGEST, None, asked),
+    ):
+        assert answer.status == 403
+        assert "access-control-allow-origin" not in answer.headers
+        assert answer.headers["vary"] == "Origin"
+    assert "access-control-allow-origin" not in server.ask("GET", "/v1/projects", None, {"origin": origin}).headers
+
+
+def test_a_browser_asks_first_and_needs_no_token_for_that(model: Path) -> None:
+    server = in_process({"letters": model}, token="a-token-of-some-length", origins=(SITE,))
+    asked = {"origin": SITE, "access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    allowed = server.ask("OPTIONS", PREDICT, None, asked)
+    assert (allowed.status, allowed.body, "content-length" in allowed.headers) == (204, b"", False)
+    assert allowed.headers["access-control-allow-origin"] == SITE
+    assert "POST" in allowed.headers["access-control-allow-methods"]
+    assert "Authorization" in allowed.headers["access-control-allow-headers"]
+    refused = server.ask("POST", PREDICT, {"text": "bus"}, {"origin": SITE})
+    assert (refused.status, refused.headers["access-control-allow-origin"]) == (401, SITE)
+    sent = {"origin": SITE, "authorization": "Bearer a-token-of-some-length", "host": "api.example.org"}
+    assert server.ask("POST", PREDICT, {"text": "bus"}, sent).status == 200
+
+
+def test_an_allowed_site_does_not_open_the_server_under_other_names(model: Path) -> None:
+    server = in_process({"letters": model}, origins=(SITE,))
+    sent = {"origin": SITE, "host": "evil.example", "access-control-request-method": "POST"}
+    assert server.ask("OPTIONS", PREDICT, None, sent).status == 421
+    assert server.ask("POST", PREDICT, {"text": "bus"}, sent).status == 421
+
+
+def test_origins_are_written_as_browsers_send_them() -> None:
+    given = ["https://Catalogue.example.org/", "http://localhost:3000", "https://a.example:443", "http://[::1]:80"]
+    assert parse_origins(given) == (SITE, "http://localhost:3000", "https://a.example", "http://[::1]")
+    for wrong in ("*", "null", "catalogue.example.org", "https://a.example/search", "ftp://a.example", ""):
+        with pytest.raises(ParameterError, match=r"--origin .*: an origin is the scheme, host and port of a site"):
+            parse_origins([wrong])
 
 
 def test_only_this_computer_is_served_without_a_token() -> None:
@@ -297,11 +380,138 @@ def test_a_replaced_file_is_served_and_a_damaged_one_is_not(tmp_path: Path) -> N
     assert "trams" in server.models.first.labels
     ready = server.ask("GET", "/ready").json()
     assert "cannot load this file" in ready["failures"]["letters"]
-    path.unlink()
-    assert server.refresh() == [False]
     small_model(path)
     assert server.refresh() == [True]
     assert server.models.failures == {}
+
+
+def test_a_worker_that_starts_later_serves_the_version_before_a_damaged_one(tmp_path: Path) -> None:
+    path = small_model(tmp_path / "letters.manylabel")
+    server = in_process({"letters": path})
+    path.write_bytes(b"not a model at all")
+    server.refresh()
+    later = Models(["letters"], can_train=False)
+    taken = [
+        later.take(found, None if file is None else os.dup(file))
+        for found, file in server.files.all
+        if isinstance(found, FoundModel)
+    ]
+    assert taken == [True, False]
+    assert later.get("letters").sha256 == server.models.get("letters").sha256
+    assert later.failures == server.models.failures
+
+
+def test_a_model_is_withdrawn_with_its_file_and_comes_back_with_it(tmp_path: Path) -> None:
+    first, second = (small_model(tmp_path / f"{name}.manylabel") for name in ("letters", "news"))
+    server = in_process({"letters": first, "news": second})
+    in_flight = server.models.get("letters")
+    hidden = first.rename(tmp_path / "letters.withdrawn")
+    assert server.refresh() == [False]
+    assert server.refresh() == []
+    assert in_flight.predict("bus").labels
+    assert [one["name"] for one in server.ask("GET", "/v1/models").json()["models"]] == ["news"]
+    assert [one["project_id"] for one in server.ask("GET", "/v1/projects").json()["projects"]] == ["news"]
+    refused = server.ask("POST", PREDICT, {"text": "bus"})
+    assert refused.status == server.ask("POST", "/v1/models/letters/reload").status == 404
+    assert refused.json()["detail"] == (
+        "The model 'letters' is no longer served, because its file was removed. Served: news."
+    )
+    assert server.ask("GET", "/ready").json() == {"ready": True, "workers": 1, "failures": {}}
+    hidden.rename(first)
+    assert server.refresh() == [True]
+    assert server.ask("POST", PREDICT, {"text": "bus"}).status == 200
+    assert [model.name for model in server.models.all] == ["letters", "news"]
+
+
+def test_models_of_the_data_directory_are_withdrawn_and_renamed(tmp_path: Path) -> None:
+    JobStore(tmp_path).prepare()
+    path = small_model(tmp_path / "models" / "letters.manylabel")
+    server = in_process({}, data=str(tmp_path))
+    path.rename(tmp_path / "models" / "post.manylabel")
+    assert sorted(server.refresh()) == [False, True]
+    assert [model.name for model in server.models.all] == ["post"]
+    assert server.ask("POST", PREDICT, {"text": "bus"}).status == 404
+
+
+def test_a_file_that_cannot_be_read_for_now_leaves_its_model_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = small_model(tmp_path / "letters.manylabel")
+    server = in_process({"letters": path})
+
+    def refuse(path: Path) -> ModelVersion:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    path.touch()
+    with monkeypatch.context() as patched:
+        patched.setattr(ModelVersion, "of", refuse)
+        assert server.refresh() == [False]
+        assert server.refresh() == []
+    assert server.models.failures == {
+        "letters": "letters.manylabel: this model file cannot be read: Permission denied."
+    }
+    assert server.ask("POST", PREDICT, {"text": "bus"}).status == 200
+    assert server.refresh() == [True]
+
+
+# ---- readiness -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["/ready", "/v2/health/ready"])
+def test_a_server_is_ready_when_predictions_can_be_asked_for(tmp_path: Path, address: str) -> None:
+    path = small_model(tmp_path / "letters.manylabel")
+    server = in_process({"letters": path})
+    assert server.ask("GET", address).json()["ready"] is True
+    path.unlink()
+    server.refresh()
+    for sent in ({}, {"host": "10.0.0.7:8000"}):  # Kubernetes sends the address of the container
+        answer = server.ask("GET", address, None, sent)
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert b"No model is served: every model file was removed (letters). Put one back." in answer.body
+    assert server.ask("GET", "/health").json() == {"status": "ok"}
+    path.write_bytes(b"damaged")
+    server.refresh()
+    answer = server.ask("GET", address)
+    assert answer.status == 503
+    assert b"No model can be loaded. letters.manylabel: " in answer.body
+    assert str(tmp_path).encode() not in answer.body
+    assert "cannot be loaded" in server.ask("POST", PREDICT, {"text": "bus"}).json()["detail"]
+    small_model(path)
+    server.refresh()
+    assert server.ask("GET", address).status == 200
+
+
+def test_a_server_that_trains_is_ready_before_its_first_model_but_not_with_damaged_ones_alone(tmp_path: Path) -> None:
+    JobStore(tmp_path).prepare()
+    server = in_process({}, data=str(tmp_path))
+    assert server.ask("GET", "/ready").json() == {"ready": True, "workers": 1, "failures": {}}
+    (tmp_path / "models" / "letters.manylabel").write_bytes(b"damaged")
+    server.refresh()
+    answer = server.ask("GET", "/ready")
+    assert (answer.status, answer.json()["ready"], list(answer.json()["failures"])) == (503, False, ["letters"])
+    small_model(tmp_path / "models" / "news.manylabel")
+    server.refresh()
+    assert server.ask("GET", "/ready").json()["failures"].keys() == {"letters"}
+
+
+def test_while_models_are_loaded_the_server_lives_and_is_not_ready() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        waiting = Waiting(listener)
+        waiting.start()
+        server = Running(cast(Any, None), listener.getsockname()[1])
+        try:
+            assert server.ask("GET", "/health").json() == {"status": "ok"}
+            assert server.ask("GET", "/v2/health/live").json() == {"live": True}
+            answer = server.ask("GET", "/ready?now")
+            assert (answer.status, answer.headers["retry-after"], answer.json()["ready"]) == (503, "1", False)
+            assert answer.json()["detail"] == "The models are being loaded. Try again in a second."
+            assert server.ask("POST", PREDICT, {"text": "a" * 100_000}).status == 503
+            with socket.create_connection(("127.0.0.1", server.port)) as silent:
+                assert server.ask("GET", "/health").status == 200
+                silent.sendall(b"\r\n\r\n")
+        finally:
+            waiting.end()
+        assert not waiting.is_alive()
 
 
 # ---- operations ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -11,6 +12,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from manylabel.server.connections import Connection
+from manylabel.server.jobs.store import JobStore
 from manylabel.server.shortcut import Shortcut
 from manylabel.server.worker import OPERATIONS
 from served import InProcess, in_process, small_model
@@ -87,6 +89,21 @@ def test_a_short_request_is_answered_in_one_piece_before_the_loop_turns(server: 
     assert labels(found) == ["buses"]
 
 
+def test_pages_of_an_allowed_site_are_answered_with_the_headers_that_browsers_need(server: InProcess) -> None:
+    allowed = in_process(
+        {name: Path(file) for name, file in server.settings.models.items()}, origins=("https://a.example",)
+    )
+
+    async def two(connection: Connection, transport: Transport) -> None:
+        connection.data_received(request("bus", "Origin: https://a.example"))
+        await asyncio.sleep(0.05)
+        connection.data_received(request("road"))
+
+    sent = b"".join(talk(allowed, two).sent)
+    assert sent.count(b"access-control-allow-origin: https://a.example\r\n") == 1
+    assert sent.count(b"vary: Origin\r\n") == 2
+
+
 def test_requests_that_arrive_together_are_answered_in_order(server: InProcess) -> None:
     async def three(connection: Connection, transport: Transport) -> None:
         connection.data_received(request("bus") + request("road") + request("lamp"))
@@ -129,6 +146,38 @@ def test_a_connection_that_is_not_used_is_closed(server: InProcess) -> None:
         assert time.monotonic() - began >= 0.2  # from the last request on, not from the first
 
     assert labels(talk(server, idle)) == ["buses", "roads"]
+
+
+def test_an_upload_may_take_long_as_long_as_pieces_of_it_arrive(tmp_path: Path) -> None:
+    JobStore(tmp_path).prepare()
+    server = in_process({}, {"seconds": cast(int, 0.3)}, data=str(tmp_path))
+
+    async def slow(connection: Connection, transport: Transport) -> None:
+        connection.data_received(b"PUT /v1/data/letters.csv HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n")
+        for _ in range(4):
+            await asyncio.sleep(0.15)
+            connection.data_received(b"a")
+        assert not transport.is_closed
+        await asyncio.sleep(0.5)
+        assert transport.is_closed
+
+    assert talk(server, slow).sent[0].startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_refused_upload_cannot_hold_its_connection(tmp_path: Path) -> None:
+    JobStore(tmp_path).prepare()
+    limits = {"seconds": cast(int, 0.3)}
+    server = in_process({}, limits, data=str(tmp_path), token="a-token-of-some-length")
+
+    async def slow(connection: Connection, transport: Transport) -> None:
+        connection.data_received(b"PUT /v1/data/letters.csv HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+        for _ in range(4):
+            await asyncio.sleep(0.15)
+            if not transport.is_closed:
+                connection.data_received(b"a")
+        assert transport.is_closed
+
+    assert talk(server, slow).sent[0].startswith(b"HTTP/1.1 401 ")
 
 
 def test_what_was_begun_when_the_server_stops_is_answered(server: InProcess) -> None:

@@ -236,7 +236,7 @@ def test_wrong_requests_are_explained(server: InProcess, path: str, body: object
     [
         (IMPORT, "already"),
         ({"kind": "import", "data": "letters"}, "needs 'corpus', the name of the new"),
-        ({**IMPORT, "corpus": "../x"}, "pattern"),
+        ({**IMPORT, "corpus": "../x"}, "corpus: letters, digits, - and _ only"),
         ({**IMPORT, "corpus": "new", "options": {"label_names_file": "/etc/passwd"}}, "label_names_file"),
         ({"kind": "score", "data": "letters"}, "needs 'corpus'"),
         ({"kind": "audit", "data": "letters", "corpus": "letters"}, "either"),

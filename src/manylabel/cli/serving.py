@@ -59,6 +59,16 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--origin",
+            metavar="URL",
+            help="Another site whose pages may send requests from a browser and read the answers (CORS), such as "
+            "https://catalogue.example.org; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -81,7 +91,7 @@ def serve(
     from manylabel.tasks.serving import check_servable, served_names
 
     try:
-        from manylabel.server.settings import Limits, Settings, check_exposure, read_token, worker_count
+        from manylabel.server.settings import Limits, Settings, check_exposure, parse_origins, read_token, worker_count
         from manylabel.server.store.filling import prepare_demo
         from manylabel.server.supervisor import serve as run
     except ModuleNotFoundError as error:
@@ -89,6 +99,8 @@ def serve(
 
     if demo == bool(models) and (demo or data is None):
         raise ParameterError("Give the model files to serve, or --demo, or --data DIR for a server that trains them.")
+    if data is not None and data.exists() and not data.is_dir():
+        raise ParameterError(f"--data {data}: this is a file. Give a directory, which is made where there is none.")
     secret = None if token is None else read_token(token)
     check_exposure(host, secret)
     with tempfile.TemporaryDirectory() as folder:
@@ -104,6 +116,7 @@ def serve(
             port,
             worker_count(workers),
             secret,
+            parse_origins(origin or []),
             Limits.parse(limit or []),
             json_logs,
             log_requests,

@@ -33,13 +33,19 @@ class FoundModel(msgspec.Struct, frozen=True, tag="model"):
         return ModelVersion(Path(self.path), self.identity, self.sha256, file)
 
 
+class WithdrawnModel(msgspec.Struct, frozen=True, tag="withdrawn"):
+    """A model whose file was removed."""
+
+    name: str
+
+
 class Looked(msgspec.Struct, frozen=True, tag="looked"):
     """The supervisor has looked at all model files, as it was asked at this time; what it found was sent before."""
 
     at: float
 
 
-Told: TypeAlias = Settings | FoundModel | Looked
+Told: TypeAlias = Settings | FoundModel | WithdrawnModel | Looked
 _decode = msgspec.json.Decoder(Told).decode
 
 

@@ -10,7 +10,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from manylabel.server.operations import Answer
 from manylabel.server.problems import RequestError, problem_json
 from manylabel.server.settings import Limits
-from manylabel.server.shortcut import Route, Shortcut, message
+from manylabel.server.shortcut import Route, Shortcut
 from manylabel.wording import counted
 
 ON_ITS_WAY = 0.2
@@ -20,7 +20,8 @@ ON_ITS_WAY = 0.2
 class Connection(HttpToolsProtocol):
     """A connection that is closed when a request takes too long to arrive or its headers are too long.
 
-    A timer runs only while a request is incomplete: most arrive in one piece and need none. Short requests are answered
+    A timer runs only while a request is incomplete: most arrive in one piece and need none. It starts again with each
+    piece of data that are uploaded. Short requests are answered
     by the shortcut, one at a time: where more than one has arrived, uvicorn puts them in order.
     """
 
@@ -62,7 +63,7 @@ class Connection(HttpToolsProtocol):
             return
         if self._in_headers and self._received > self.limits.headers:
             self._refuse(431, f"The headers of the request are larger than {self.limits.headers:,} bytes.")
-        elif self._timer is None:
+        elif self._timer is None or self._is_uploading():
             self._wait()
 
     def on_message_begin(self) -> None:
@@ -113,7 +114,7 @@ class Connection(HttpToolsProtocol):
         """Send an answer of the shortcut."""
         keep_alive = self.parser.should_keep_alive() and not self._is_last
         default = self.server_state.default_headers
-        self.transport.write(message(STATUS_LINE[made.status], default, made, keep_alive=keep_alive))
+        self.transport.write(self.shortcut.message(STATUS_LINE[made.status], default, made, keep_alive=keep_alive))
         if not keep_alive:
             self.transport.close()
         elif self._idle is None:
@@ -144,7 +145,12 @@ class Connection(HttpToolsProtocol):
         else:
             self.transport.close()
 
+    def _is_uploading(self) -> bool:
+        """Whether data are uploaded that were not refused: they may take long, as long as pieces of them arrive."""
+        return not self._in_headers and self.url.startswith(b"/v1/data/") and not self.cycle.response_started
+
     def _wait(self) -> None:
+        self._stop_waiting()
         seconds = self.limits.seconds
         late = f"The request did not arrive within {counted(seconds, 'second')}. Send it again."
         self._timer = self.loop.call_later(seconds, self._refuse, 408, late)

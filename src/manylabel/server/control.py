@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -16,12 +19,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manylabel import __version__
 from manylabel.exceptions import ManylabelError
+from manylabel.server.jobs.bodies import PATTERNS
 from manylabel.server.jobs.routes import job_routes
-from manylabel.server.jobs.store import JobStore
+from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import Models
 from manylabel.server.operations import ROUTE
-from manylabel.server.problems import RequestError, body_too_large, method_not_allowed, problem_json
+from manylabel.server.problems import RequestError, body_too_large, method_not_allowed, not_ready, problem_json
 from manylabel.server.settings import Settings
 from manylabel.server.store.files import CorpusFiles
 from manylabel.server.store.routes import corpus_routes
@@ -49,7 +53,7 @@ OF_DATA = ("/v1/data", "/v1/jobs", "/v1/corpora")
 
 
 class Readiness(BaseModel):
-    """How many workers are ready to predict, and which model files could not be loaded."""
+    """Whether predictions can be asked for, how many workers answer, and which model files could not be loaded."""
 
     ready: bool
     workers: int
@@ -112,6 +116,7 @@ def summary(model: ServedModel) -> dict[str, Any]:
 def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastAPI:
     """The application that answers what the dialects do not."""
     app = FastAPI(title="manylabel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app.router.redirect_slashes = False  # a redirect has no explanation, and behind a proxy leads from https to http
     app.add_middleware(LimitedBodies, limit=settings.limits.body)
     _add_errors(app, keeps_data=settings.data is not None)
     _add_operations(app, models, settings, metrics)
@@ -119,7 +124,8 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     _add_reload(app, models, metrics)
     if settings.data is not None:
         store = JobStore(FilePath(settings.data), settings.models)
-        app.include_router(job_routes(store, settings.limits, lambda: not metrics.get("ready")))
+        wait = partial(wait_for_models, metrics)
+        app.include_router(job_routes(store, settings.limits, wait, lambda: not metrics.get("ready")))
         app.include_router(corpus_routes(CorpusFiles(FilePath(settings.data)), store))
     return app
 
@@ -147,6 +153,12 @@ class LimitedBodies:
         await self.app(scope, receive if is_upload else limited, send)
 
 
+def _wrong(found: Mapping[str, Any]) -> str:
+    """What is wrong with a value, by Pydantic; in words where it would show a pattern."""
+    meaning = PATTERNS.get(found["ctx"]["pattern"]) if found["type"] == "string_pattern_mismatch" else None
+    return str(found["msg"]) if meaning is None else f"{meaning}; found: {str(found['input'])[:80]!r}"
+
+
 def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     def answer(problem: RequestError) -> Response:
         kind, body = problem_json(problem)
@@ -158,7 +170,7 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
 
     async def wrong_input(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        found = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+        found = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {_wrong(one)}" for one in error.errors())
         return answer(RequestError(422, f"The request has another form than expected: {found}."))
 
     async def refused(request: Request, error: Exception) -> Response:
@@ -168,7 +180,9 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
         if error.status_code == 404 and not keeps_data and request.url.path.startswith(OF_DATA):
             return answer(RequestError(404, "This server keeps no data and runs no jobs. Start it with --data DIR."))
         if error.status_code == 404:
-            return answer(RequestError(404, "There is nothing at this address. /v1/openapi.json lists all addresses."))
+            slash = " Leave out the slash at its end." if request.url.path.endswith("/") else ""
+            remedy = f"{slash} /v1/openapi.json lists all addresses."
+            return answer(RequestError(404, f"There is nothing at this address.{remedy}"))
         return answer(RequestError(error.status_code, str(error.detail), error.headers))
 
     async def mistaken(_: Request, error: Exception) -> Response:
@@ -180,23 +194,23 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     app.add_exception_handler(ManylabelError, mistaken)
 
 
-def _without_folder(problem: str) -> str:
-    """The problem of a model file without the folder of the file: who asks may have no token."""
-    place, colon, what = problem.partition(": ")
-    return f"{FilePath(place).name}{colon}{what}"
-
-
 def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:
     @app.get("/health", tags=["operations"], summary="Whether the server runs")
     async def health(request: Request) -> Health:
         request.scope[ROUTE] = "health"
         return Health(status="ok")
 
-    @app.get("/ready", tags=["operations"], summary="How many workers are ready, and which models could not be loaded")
+    @app.get(
+        "/ready",
+        tags=["operations"],
+        summary="Whether predictions can be asked for, and which models could not be loaded",
+    )
     async def ready(request: Request) -> Readiness:
         request.scope[ROUTE] = "health"
-        failures = {name: _without_folder(why) for name, why in models.failures.items()}
-        return Readiness(ready=True, workers=len(metrics.ready_workers()), failures=failures)
+        found = Readiness(ready=True, workers=len(metrics.ready_workers()), failures=models.failures)
+        if (why := models.why_not_ready) is not None:
+            raise not_ready(why, {**found.model_dump(), "ready": False})
+        return found
 
     @app.get("/metrics", tags=["operations"], summary="Counters for Prometheus", response_class=PlainTextResponse)
     async def report(request: Request) -> Response:
@@ -247,24 +261,33 @@ def _add_reload(app: FastAPI, models: Models, metrics: Metrics) -> None:
     @app.post("/v1/models/{model}/reload", tags=["models"], summary="Serve the file of a model as it is now")
     async def reload(request: Request, response: Response, model: ModelName) -> ModelSummary:
         request.scope[ROUTE] = "control"
-        models.get(model)
-        await ask_all_workers(models, metrics)
-        if model in models.failures:
+        await ask_all_workers(metrics)
+        if model in models.failures and models.serves(model):
             kept = models.get(model).version
             raise RequestError(409, f"The version {kept} is still served. {models.failures[model]}")
         name_model(response, models, models.get(model))
         return ModelSummary(**summary(models.get(model)))
 
 
-async def ask_all_workers(models: Models, metrics: Metrics) -> None:
+async def ask_all_workers(metrics: Metrics) -> None:
     """Have every worker look at the model files again, and wait until all did."""
     asked = time.monotonic()  # one clock for all processes, which is never set back
-    metrics.set("generation", asked, metrics.workers)
     deadline = asked + RELOAD_SECONDS
-    while any(metrics.get("generation", worker) < asked for worker in metrics.ready_workers()):
+    while metrics.least_generation() < asked:
+        if metrics.get("generation", metrics.workers) < asked:  # not asked yet, or another worker asked for less
+            metrics.set("generation", asked, metrics.workers)
         if time.monotonic() > deadline:
             raise RequestError(409, f"Some workers did not load the model within {RELOAD_SECONDS} seconds. Ask again.")
         await asyncio.sleep(0.01)
+
+
+async def wait_for_models(metrics: Metrics, jobs: Iterable[Mapping[str, Any]]) -> None:
+    """Wait until all workers serve what some jobs wrote, so that whoever reads that one is done can use its model."""
+    ended = max((one["ended"] for one in jobs if one["state"] == "done" and one["kind"] in WRITE_MODELS), default=0.0)
+    seconds_ago = time.time() - ended
+    if metrics.least_generation() < time.monotonic() - seconds_ago:
+        with contextlib.suppress(RequestError):  # a worker takes very long; what the job wrote is served later
+            await ask_all_workers(metrics)
 
 
 def name_model(response: Response, models: Models, model: ServedModel) -> None:

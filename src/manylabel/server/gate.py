@@ -1,4 +1,4 @@
-"""What every request passes first: token, address, the number of requests at once, and the metrics."""
+"""What every request passes first: token, address, origin, the number of requests at once, and the metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from manylabel.server import problems
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
-from manylabel.server.operations import DOCUMENTS, HEADERS, ROUTE, header_list
+from manylabel.server.operations import DOCUMENTS, HEADERS, ROUTE, Headers, header_list
 from manylabel.server.pages import PAGE_ADDRESSES
 from manylabel.server.problems import RequestError, problem_json
 from manylabel.server.settings import Settings
@@ -30,6 +30,15 @@ SECURITY_HEADERS = header_list(  # where a response has no others
         "Cross-Origin-Resource-Policy": "same-origin",
     }
 )
+EXPOSED = "Manylabel-Model, Manylabel-Version, Manylabel-Sha256, Retry-After"
+"""The headers of answers that pages of other sites may read, besides those that they always may."""
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "600",
+}
+"""The answer to browsers that ask whether a page of an allowed site may send a request."""
+VARY = (b"vary", b"Origin")
 LOOPBACK_HOSTS = (b"localhost", b"127.0.0.1", b"[::1]")
 OTHER = "other"
 """The route of requests that no operation answers."""
@@ -46,6 +55,9 @@ class Gate:
         self.token = None if token is None else _digest(f"Bearer {token}".encode())
         host = settings.host.encode()
         self.hosts = {*LOOPBACK_HOSTS, b"[%b]" % host if b":" in host else host}
+        self.origins = {origin.encode() for origin in settings.origins}
+        self.headers = [*SECURITY_HEADERS, VARY] if self.origins else SECURITY_HEADERS
+        """The headers of all answers, where these have no others of the name."""
         self.log_requests = settings.log_requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,12 +73,17 @@ class Gate:
             nonlocal answered
             if message["type"] == "http.response.start":
                 answered = message["status"]
-                own = list(message.get("headers", ()))
+                own = [*message.get("headers", ()), *self.permission(headers)]
                 given = {name for name, _ in own}
-                message = {**message, "headers": own + [one for one in SECURITY_HEADERS if one[0] not in given]}
+                message = {**message, "headers": own + [one for one in self.headers if one[0] not in given]}
             await send(message)
 
         try:
+            if self.is_preflight(scope["method"], headers):
+                self.check_host(headers)
+                await sending({"type": "http.response.start", "status": 204, "headers": header_list(PREFLIGHT)})
+                await sending({"type": "http.response.body", "body": b""})
+                return
             if scope["path"] not in OPEN and scope["path"] not in PAGE_ADDRESSES:
                 self.check(scope["method"], headers)
             await self._pass(scope, receive, sending)
@@ -96,21 +113,42 @@ class Gate:
 
     def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
         """Raise the problem of a request that may not pass."""
-        if self.token is not None:
-            if not hmac.compare_digest(_digest(headers.get(b"authorization", b"")), self.token):
-                what = "This server needs its token in the header Authorization: Bearer TOKEN."
-                if b"authorization" in headers:
-                    what = "The header Authorization does not hold the token of this server: Bearer TOKEN."
-                raise RequestError(401, what, {"WWW-Authenticate": "Bearer"})
-        elif headers.get(b"host", b"").rpartition(b":")[0] not in self.hosts and headers.get(b"host") not in self.hosts:
-            # A page of another site that has its own name resolve to this computer must not read answers.
-            raise RequestError(421, "The server answers to localhost and its own address only. Start it with --token.")
+        if self.token is not None and not hmac.compare_digest(_digest(headers.get(b"authorization", b"")), self.token):
+            what = "This server needs its token in the header Authorization: Bearer TOKEN."
+            if b"authorization" in headers:
+                what = "The header Authorization does not hold the token of this server: Bearer TOKEN."
+            raise RequestError(401, what, {"WWW-Authenticate": "Bearer"})
+        self.check_host(headers)
         if b"origin" in headers and method not in ("GET", "HEAD"):
-            origin = headers[b"origin"].partition(b"://")[2]
-            if origin != headers.get(b"host"):
-                raise RequestError(403, "Pages of other sites may not send requests to this server.")
+            origin = headers[b"origin"]
+            if origin not in self.origins and origin.partition(b"://")[2] != headers.get(b"host"):
+                raise problems.other_site(origin.decode("latin-1"))
         if self.in_flight >= self.most:
             raise problems.too_busy()
+
+    def check_host(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raise the problem of a request to another name; with a token, a server may have any name.
+
+        A page of another site that has its own name resolve to this computer must not read answers.
+        """
+        host = headers.get(b"host", b"")
+        if self.token is None and host.rpartition(b":")[0] not in self.hosts and host not in self.hosts:
+            raise RequestError(421, "The server answers to localhost and its own address only. Start it with --token.")
+
+    def is_preflight(self, method: str, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether a browser asks for a page of an allowed site, without a token, if it may send a request."""
+        return (
+            method == "OPTIONS"
+            and headers.get(b"origin") in self.origins
+            and b"access-control-request-method" in headers
+        )
+
+    def permission(self, headers: Mapping[bytes, bytes]) -> Headers:
+        """The headers by which a browser lets a page of an allowed site read the answer; none for other pages."""
+        origin = headers.get(b"origin")
+        if origin is None or origin not in self.origins:
+            return []
+        return [(b"access-control-allow-origin", origin), (b"access-control-expose-headers", EXPOSED.encode())]
 
     def count(self, route: str, status: int, began: float, documents: int, asked: tuple[str, str, Any]) -> None:
         """Count a request that was answered; log its method, address and client where requests are logged."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import math
 import mmap
 import resource
 import sys
@@ -10,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-STATUSES = (200, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 431, 500)
+STATUSES = (200, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 431, 500, 503)
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 """The upper bounds of the durations that are counted together, in seconds."""
 _ROUTE = len(STATUSES) + 1 + len(BUCKETS) + 1 + 1
@@ -81,6 +82,10 @@ class Metrics:
     def ready_workers(self) -> list[int]:
         """The numbers of the workers that answer requests."""
         return [number for number in range(self.workers) if self.get("ready", number)]
+
+    def least_generation(self) -> float:
+        """The last time of asking as of which all workers serve the model files; infinite where no worker answers."""
+        return min((self.get("generation", number) for number in self.ready_workers()), default=math.inf)
 
     # ---- the report --------------------------------------------------------------------------------------------------
 

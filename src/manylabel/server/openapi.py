@@ -16,7 +16,7 @@ REF = "#/components/schemas/{name}"
 PROBLEMS = {
     "400": "The request is not valid",
     "401": "The token is missing or wrong",
-    "403": "A page of another site sent the request",
+    "403": "A page of another site sent the request, which was not allowed with --origin",
     "404": "There is no such model, job, corpus or document",
     "405": "The address does not take this method",
     "408": "The request did not arrive in time",
@@ -26,6 +26,7 @@ PROBLEMS = {
     "421": "The request came to an address that is not the server's own",
     "422": "The request has another form than expected",
     "429": "The server is busy, or the work took too long",
+    "503": "No model can be asked for predictions",
 }
 
 

@@ -87,9 +87,24 @@ def out_of_time(seconds: int, done: int, total: int) -> RequestError:
     )
 
 
+def other_site(origin: str) -> RequestError:
+    """A request of a page of another site, which a browser sent."""
+    return RequestError(
+        403,
+        f"This request comes from a page of another site, {origin[:200]!r}, and the server does not allow that. To "
+        "allow the pages of a site that you trust, start the server with --origin and the address of the site, such as "
+        "--origin https://catalogue.example.org.",
+    )
+
+
 def too_busy() -> RequestError:
     """More requests at once than the server takes."""
     return RequestError(429, "The server is busy with other requests. Try again in a second.", {"Retry-After": "1"})
+
+
+def not_ready(why: str, members: Mapping[str, Any] | None = None) -> RequestError:
+    """A server that cannot answer predictions yet, or no longer."""
+    return RequestError(503, why, {"Retry-After": "1"}, members)
 
 
 def method_not_allowed(method: str, allowed: str) -> RequestError:

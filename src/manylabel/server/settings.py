@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from manylabel.exceptions import MissingDataError, ParameterError, UnknownNameEr
 from manylabel.tasks.serving import usable_cores
 
 SHORTEST_TOKEN = 16
+ORIGIN = re.compile(r"(https?)://([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?/?")
+USUAL_PORTS = {"http": "80", "https": "443"}
 UNUSABLE = 3
 """The exit code of a worker that cannot load a model."""
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -29,7 +32,7 @@ class Limits(msgspec.Struct, frozen=True):
     requests: int = 512
     """Requests at once, over all workers."""
     seconds: int = 30
-    """Seconds per request: for the body to arrive, and for its documents to be labelled."""
+    """Seconds for a request, or the next piece of an upload, to arrive, and for documents to be labelled."""
     headers: int = 32 << 10
     """Bytes per request line and headers."""
     upload: int = 1 << 30
@@ -67,6 +70,8 @@ class Settings(msgspec.Struct, frozen=True, tag="settings"):
     port: int = 8000
     workers: int = 1
     token: str | None = None
+    origins: tuple[str, ...] = ()
+    """The other sites whose pages may send requests and read the answers, such as https://catalogue.example.org."""
     limits: Limits = Limits()
     json_logs: bool = False
     log_requests: bool = False
@@ -113,6 +118,21 @@ def read_token(path: Path) -> str:
             "Make one with: openssl rand -hex 32"
         )
     return token
+
+
+def parse_origins(given: Sequence[str]) -> tuple[str, ...]:
+    """Origins as browsers send them: scheme, host and port, in lower case and without the port that is usual."""
+    found = []
+    for one in given:
+        match = ORIGIN.fullmatch(one.strip().lower())
+        if match is None:
+            raise ParameterError(
+                f"--origin {one}: an origin is the scheme, host and port of a site, without a path, such as "
+                "https://catalogue.example.org or http://localhost:3000. Repeat --origin for each site."
+            )
+        scheme, host, port = match.groups()
+        found.append(f"{scheme}://{host}" + ("" if port in (None, USUAL_PORTS[scheme]) else f":{port}"))
+    return tuple(found)
 
 
 def worker_count(given: str) -> int:

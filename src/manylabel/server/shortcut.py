@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from starlette.routing import compile_path
 
-from manylabel.server.gate import SECURITY_HEADERS, Gate
+from manylabel.server.gate import Gate
 from manylabel.server.models import Models
 from manylabel.server.operations import Answer, Call, Headers, Operation, answer
 from manylabel.server.problems import RequestError
@@ -35,9 +35,12 @@ class Shortcut:
             (compile_path(one.path)[0], one) for one in operations if one.method == "POST" and one.is_quick
         ]
         self._known: dict[bytes, Route | None] = {}
+        self._usual = _lines(gate.headers)
 
     def route(self, method: bytes, url: bytes, headers: Mapping[bytes, bytes]) -> Route | None:
         """The operation that can answer a request of these headers; None where it takes the long way."""
+        if b"origin" in headers:  # of a page in a browser: the gate knows what to add to the answer
+            return None
         length = headers.get(b"content-length", b"")
         if method != b"POST" or not length.isdigit() or len(length) > 5 or int(length) > min(SHORT, self.limits.body):
             return None
@@ -72,6 +75,11 @@ class Shortcut:
             self.gate.count(operation.name, found.status, began, call.documents, ("POST", path, client))
         return found
 
+    def message(self, status_line: bytes, default: Headers, made: Answer, *, keep_alive: bool) -> bytes:
+        """An answer as HTTP/1.1 writes it."""
+        last = b"\r\n" if keep_alive else b"connection: close\r\n\r\n"
+        return b"".join((status_line, _lines(default), _lines(made.headers), self._usual, last, made.body))
+
 
 def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer | None:
     """What a coroutine returns that waits for nothing; None, and its end, where it would wait."""
@@ -86,12 +94,3 @@ def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer | None:
 
 def _lines(headers: Headers) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
-
-
-_SECURITY = _lines(SECURITY_HEADERS)
-
-
-def message(status_line: bytes, default: Headers, made: Answer, *, keep_alive: bool) -> bytes:
-    """An answer as HTTP/1.1 writes it."""
-    last = b"\r\n" if keep_alive else b"connection: close\r\n\r\n"
-    return b"".join((status_line, _lines(default), _lines(made.headers), _SECURITY, last, made.body))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -20,6 +21,7 @@ from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import ModelFiles
 from manylabel.server.settings import UNUSABLE, Settings, check_exposure
+from manylabel.server.waiting import Waiting
 
 POLL = 0.05
 DEAF = 60.0
@@ -42,6 +44,7 @@ def listen(host: str, port: int) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
         made.listen(BACKLOG)
+        made.setblocking(False)
     except OSError as error:
         if made is not None:
             made.close()
@@ -52,6 +55,16 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
+def tell_systemd(state: str) -> None:
+    """Tell systemd the state of the service, where it asks for it (``Type=notify``)."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address is None:
+        return
+    place = "\0" + address[1:] if address.startswith("@") else address
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:  # nobody listens
+        told.sendto(state.encode(), place)
+
+
 class Supervisor:
     """Keeps `settings.workers` processes running on one socket until it is told to stop."""
 
@@ -60,6 +73,7 @@ class Supervisor:
         self.settings, self.started = settings, started
         self.log = Log(None, as_json=settings.json_logs)
         self.listener = listen(settings.host, settings.port)
+        self.waiting = Waiting(self.listener)
         self.table = Metrics.new_file(settings.workers)
         self.metrics = Metrics(self.table.fileno(), (), settings.workers, settings.workers)
         self.scheduler: Scheduler | None = None
@@ -88,11 +102,13 @@ class Supervisor:
         kept = {one: signal.signal(one, self._stop) for one in (signal.SIGTERM, signal.SIGINT)}
         kept[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._reload)
         try:
+            self.waiting.start()
             self.files.look()
             for worker in range(self.settings.workers):
                 self._start(worker)
             return self._keep_running()
         finally:
+            self.waiting.end()
             if self.scheduler is not None:
                 self.scheduler.stop()
             self._end_all()
@@ -110,8 +126,11 @@ class Supervisor:
     def _keep_running(self) -> int:
         announced = False
         while not self._stopping:
+            if self.waiting.is_alive() and self.metrics.ready_workers():
+                self.waiting.end()
             if not announced and len(self.metrics.ready_workers()) == self.settings.workers:
                 announced = True
+                tell_systemd("READY=1")
                 self.started(self.address)
             for worker, process in list(self.processes.items()):
                 code = process.poll()
@@ -157,7 +176,7 @@ class Supervisor:
         self._channels[worker] = Channel(ours)
         self._tell(
             worker,
-            [(self.settings, None), *self.files.found.values(), (Looked(self.metrics.get("looked")), None)],
+            [(self.settings, None), *self.files.all, (Looked(self.metrics.get("looked")), None)],
         )
         self._due[worker] = time.monotonic()
 

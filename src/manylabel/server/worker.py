@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import uvicorn
 from starlette.routing import Route, Router
 
-from manylabel.server.channel import Channel, FoundModel, Looked
+from manylabel.server.channel import Channel, FoundModel, Looked, WithdrawnModel
 from manylabel.server.connections import Connection
 from manylabel.server.control import control_plane, openapi_route
 from manylabel.server.dialects import annif, hugging_face, mlflow, open_inference, own
@@ -92,7 +92,7 @@ class WorkerServer(uvicorn.Server):
         self.metrics, self.log = gate.metrics, gate.log
         self.shortcut = Shortcut(OPERATIONS, models, limits, gate)
         self.most = raise_file_limit() - RESERVED_FILES
-        self._told: asyncio.Queue[tuple[FoundModel | Looked, int | None]] = asyncio.Queue()
+        self._told: asyncio.Queue[tuple[FoundModel | WithdrawnModel | Looked, int | None]] = asyncio.Queue()
         self._working: list[asyncio.Task[None]] = []
         self._accepting: set[asyncio.Task[None]] = set()
 
@@ -147,11 +147,18 @@ class WorkerServer(uvicorn.Server):
         self.should_exit = True
 
     async def _take_models(self) -> None:
-        """Load the versions that the supervisor sends, one after the other, while requests are answered."""
+        """Load or withdraw the models that the supervisor names, one after the other, while requests are answered."""
         while True:
             message, file = await self._told.get()
             if isinstance(message, Looked):
                 self.metrics.set("generation", max(message.at, self.metrics.get("generation")))
+                continue
+            if isinstance(message, WithdrawnModel):
+                self.models.withdraw(message.name)
+                settle()
+                self.log.write(
+                    "withdrawn", "the file of a model was removed; it is no longer served:", model=message.name
+                )
                 continue
             is_served = await asyncio.to_thread(self.models.take, message, file)
             settle()
@@ -190,14 +197,14 @@ def run(number: int, listener: socket.socket, table: int, channel: Channel) -> i
         return 0  # the supervisor is gone already
     log = Log(number, as_json=settings.json_logs)
     metrics = Metrics(table, ROUTES, settings.workers, number)
-    models = Models()
+    models = Models(settings.models, can_train=settings.data is not None)
     while (told := channel.receive()) is not None:
         found, file = told
         if isinstance(found, Looked):
             metrics.set("generation", found.at)
             break
         assert isinstance(found, FoundModel)
-        if not models.take(found, file) and found.is_given:
+        if not models.take(found, file) and found.is_given and not models.serves(found.name):
             log.write("unusable", models.failures[found.name], "error")
             return UNUSABLE
     metrics.set("pid", os.getpid())

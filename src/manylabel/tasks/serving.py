@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from manylabel.data.sealed import CAN_SEAL, sealed_copy
 from manylabel.decisions.corrected import checked_thresholds
 from manylabel.decisions.shown import decide_by_shown
 from manylabel.estimator import Floats
-from manylabel.exceptions import ManylabelError, MissingDataError, ModelFileError, ParameterError
+from manylabel.exceptions import ManylabelError, ModelFileError, ParameterError
 from manylabel.features.languages import CODES, language_shares
 from manylabel.kernels.threads import available_threads
 from manylabel.metrics.targets import DEFAULT_METRIC, TARGET_METRICS
@@ -81,6 +82,24 @@ class ModelVersion:
                     raise ModelFileError(f"{path}: this model file was written to while it was being read.")
                 return cls(path, identity(before), sha256, os.dup(copy.fileno()) if CAN_SEAL else None)
 
+    @property
+    def source(self) -> Path:
+        """What to read the model from: the copy, or the file itself."""
+        return self.path if self.file is None else Path(f"/proc/self/fd/{self.file}")
+
+    def check(self) -> None:
+        """Raise an error where the file is not a model."""
+        with self.names_file():
+            inspect(self.source)
+
+    @contextmanager
+    def names_file(self) -> Iterator[None]:
+        """Name the file, not the copy, in errors about what is read from `source`."""
+        try:
+            yield
+        except ManylabelError as error:
+            raise ModelFileError(str(error).replace(str(self.source), str(self.path))) from None
+
     def close(self) -> None:
         """Give the copy up; what was loaded from it keeps it."""
         if self.file is not None:
@@ -117,13 +136,10 @@ class ServedModel:
     @classmethod
     def load(cls, name: str, version: ModelVersion) -> ServedModel:
         """The model of a version; its arrays are those of the sealed copy, where there is one."""
-        is_shared = version.file is not None
-        source = Path(f"/proc/self/fd/{version.file}") if is_shared else version.path
-        try:
+        source, is_shared = version.source, version.file is not None
+        with version.names_file():
             classifier, record = TextClassifier.load(source, private=is_shared), inspect(source)
-        except ManylabelError as error:
-            raise ModelFileError(str(error).replace(str(source), str(version.path))) from None
-        if not is_shared and file_identity(source) != version.identity:
+        if not is_shared and identity(os.stat(source)) != version.identity:
             raise ModelFileError(f"{source}: this model file was replaced while it was being read. Load it again.")
         found = record.as_dict()
         return cls(name, version, classifier, {kept: found[kept] for kept in DETAILS})
@@ -206,16 +222,8 @@ def _best_first(scored: Scored) -> tuple[float, int]:
     return -scored[1], scored[0]
 
 
-def file_identity(path: Path) -> tuple[int, ...]:
-    """The `identity` of a file: another model has another one."""
-    try:
-        return identity(os.stat(path))
-    except OSError:
-        raise MissingDataError(f"{path}: there is no such model file.") from None
-
-
 def identity(status: os.stat_result) -> tuple[int, ...]:
-    """The device, number, size and time of change of a file."""
+    """The device, number, size and time of change of a file: another model has another one."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 

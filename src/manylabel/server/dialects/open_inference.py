@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from manylabel import __version__
 from manylabel.server.operations import Call, Operation, Reply, encode
-from manylabel.server.problems import JSON, RequestError
+from manylabel.server.problems import JSON, RequestError, not_ready
 from manylabel.tasks.serving import BY_RULE, ServedModel, Text
 
 NAME = "manylabel"
@@ -100,7 +100,7 @@ class Live(Struct):
 
 
 class Ready(Struct):
-    """Whether all models, or one, can be asked."""
+    """Whether models, or one of them, can be asked."""
 
     ready: bool
 
@@ -190,7 +190,9 @@ async def live(call: Call) -> Reply:
 
 
 async def ready(call: Call) -> Reply:
-    """Answer that all models can be asked."""
+    """Answer that models can be asked; an error where none can."""
+    if (why := call.models.why_not_ready) is not None:
+        raise not_ready(why)
     return Reply(encode(Ready(True)))
 
 
@@ -213,7 +215,7 @@ VERSION = "/v2/models/{model}/versions/{version}"
 OPERATIONS = (
     _operation("/v2", "server", "Describe the server", server_metadata, ServerMetadata),
     _operation("/v2/health/live", "live", "Whether the server answers", live, Live),
-    _operation("/v2/health/ready", "ready", "Whether all models are ready", ready, Ready),
+    _operation("/v2/health/ready", "ready", "Whether models can be asked", ready, Ready),
     _operation("/v2/models/{model}", "model", "Describe a model", metadata, ModelMetadata),
     _operation("/v2/models/{model}/ready", "model-ready", "Whether a model is ready", model_ready, Ready),
     _operation("/v2/models/{model}/infer", "infer", "Label texts", infer, InferResponse, InferRequest),

@@ -12,7 +12,14 @@ from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.problems import RequestError
 from manylabel.server.store.files import CorpusFiles
 
-Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+ID_PATTERN = "^[0-9a-f]{16}$"
+PATTERNS = {
+    NAME_PATTERN: "letters, digits, - and _ only, up to 64 of them",
+    ID_PATTERN: "16 digits and letters from a to f",
+}
+"""What the patterns of names and ids mean."""
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 EXAMPLES: list[JsonValue] = [
     {"kind": "train", "data": "townhall", "model": "letters", "method": "nb-binary"},
     {"kind": "evaluate", "data": "townhall", "model": "letters"},
@@ -67,7 +74,7 @@ class JobRequest(BaseModel):
     method: Annotated[str, Field(max_length=100)] | None = None
     methods: Annotated[list[Annotated[str, Field(max_length=100)]], Field(min_length=1, max_length=50)] | None = None
     comparison: Annotated[
-        str, Field(pattern="^[0-9a-f]{16}$", description="The job of a comparison; its winner is trained.")
+        str, Field(pattern=ID_PATTERN, description="The job of a comparison; its winner is trained.")
     ] | None = None  # fmt: skip
     pipeline: Annotated[
         str, Field(max_length=300, description="Another row of its leaderboard, such as 'svm · stems · per-label'.")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import FileResponse, PlainTextResponse, StreamingResponse
 
+from manylabel.exceptions import MissingDataError
 from manylabel.server.jobs.bodies import (
+    ID_PATTERN,
     DataList,
     Job,
     JobList,
@@ -33,7 +36,9 @@ from manylabel.tasks.serving import methods_and_metrics
 LOOK = 0.2
 """Seconds between two looks at a job whose events are sent."""
 MOST_LOG = 1 << 20
-JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of a job.")]
+WaitForModels: TypeAlias = Callable[[Iterable[dict[str, Any]]], Awaitable[None]]
+"""Waits until the models that some jobs wrote are served: a job is reported as done when its model can be used."""
+JobId = Annotated[str, Path(pattern=ID_PATTERN, description="The id of a job.")]
 LINKS: dict[str, Any] = {
     name: {"operationId": name, "parameters": {"job": "$response.body#/id"}}
     for name in ("show_job", "job_log", "cancel_job", "resume_job")
@@ -41,13 +46,13 @@ LINKS: dict[str, Any] = {
 """What can be asked of a job that was accepted."""
 
 
-def job_routes(store: JobStore, limits: Limits, is_stopping: Callable[[], bool]) -> APIRouter:
+def job_routes(store: JobStore, limits: Limits, wait: WaitForModels, is_stopping: Callable[[], bool]) -> APIRouter:
     """The routes of jobs and of data; events end when the server is stopping."""
     router = APIRouter(tags=["jobs"])
     _add_methods(router)
-    _add_jobs(router, store, limits)
+    _add_jobs(router, store, limits, wait)
     _add_changes(router, store)
-    _add_events(router, store, is_stopping)
+    _add_events(router, store, wait, is_stopping)
     _add_data(router, store, limits)
     _add_model_files(router, store)
     return router
@@ -61,6 +66,15 @@ def known(store: JobStore, identifier: str) -> dict[str, Any]:
     return found
 
 
+@contextmanager
+def missing_is_404() -> Iterator[None]:
+    """Answer 404 where the address names a model or data that are not there."""
+    try:
+        yield
+    except MissingDataError as error:
+        raise RequestError(404, str(error)) from None
+
+
 def _add_methods(router: APIRouter) -> None:
     @router.get("/v1/methods", summary="List the methods and metrics that jobs can name")
     async def methods(request: Request) -> MethodList:
@@ -68,8 +82,8 @@ def _add_methods(router: APIRouter) -> None:
         return MethodList(**methods_and_metrics())
 
 
-def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
-    """Routes that read and write the store run in threads: a write waits for the disk."""
+def _add_jobs(router: APIRouter, store: JobStore, limits: Limits, wait: WaitForModels) -> None:
+    """Routes read and write the store in threads: a write waits for the disk."""
 
     @router.post("/v1/jobs", status_code=202, summary="Accept a job", responses={202: {"links": LINKS}})
     def add(request: Request, asked: JobRequest) -> Job:
@@ -81,7 +95,7 @@ def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
         return Job(**found)
 
     @router.get("/v1/jobs", summary="List jobs")
-    def jobs(
+    async def jobs(
         request: Request,
         state: States | None = None,
         kind: Kinds | None = None,
@@ -89,12 +103,16 @@ def _add_jobs(router: APIRouter, store: JobStore, limits: Limits) -> None:
         limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     ) -> JobList:
         request.scope[ROUTE] = "jobs"
-        return JobList(jobs=[Job(**one) for one in store.list(state, limit, kind=kind, corpus=corpus)])
+        found = await asyncio.to_thread(store.list, state, limit, kind=kind, corpus=corpus)
+        await wait(found)
+        return JobList(jobs=[Job(**one) for one in found])
 
     @router.get("/v1/jobs/{job}", summary="Describe a job, with its result", operation_id="show_job")
-    def show(request: Request, job: JobId) -> Job:
+    async def show(request: Request, job: JobId) -> Job:
         request.scope[ROUTE] = "jobs"
-        return Job(**known(store, job))
+        found = await asyncio.to_thread(known, store, job)
+        await wait([found])
+        return Job(**found)
 
     @router.get(
         "/v1/jobs/{job}/log", summary="What a job printed", response_class=PlainTextResponse, operation_id="job_log"
@@ -126,7 +144,7 @@ def _add_changes(router: APIRouter, store: JobStore) -> None:
         return Job(**known(store, job))
 
 
-def _add_events(router: APIRouter, store: JobStore, is_stopping: Callable[[], bool]) -> None:
+def _add_events(router: APIRouter, store: JobStore, wait: WaitForModels, is_stopping: Callable[[], bool]) -> None:
     @router.get(
         "/v1/jobs/{job}/events",
         summary="Progress as server-sent events",
@@ -142,6 +160,7 @@ def _add_events(router: APIRouter, store: JobStore, is_stopping: Callable[[], bo
                 now = await asyncio.to_thread(store.get, job)
                 if now is None:
                     return
+                await wait([now])
                 shown = json.dumps({key: now[key] for key in ("state", "attempt", "progress", "error")})
                 if shown != last:
                     yield f"event: {'end' if now['state'] in OVER else 'progress'}\ndata: {shown}\n\n"
@@ -156,8 +175,9 @@ def _add_events(router: APIRouter, store: JobStore, is_stopping: Callable[[], bo
 def _add_model_files(router: APIRouter, store: JobStore) -> None:
     @router.get("/v1/models/{model}/file", tags=["models"], summary="The file of a model", response_class=FileResponse)
     def model_file(request: Request, model: Annotated[str, Path(max_length=200)]) -> FileResponse:
-        request.scope[ROUTE] = "models"
-        path = store.found_model(model)
+        request.scope[ROUTE] = "control"
+        with missing_is_404():
+            path = store.found_model(model)
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
 
@@ -175,7 +195,8 @@ def _add_data(router: APIRouter, store: JobStore, limits: Limits) -> None:
     )
     def delete(request: Request, name: Annotated[str, Path(max_length=64)]) -> None:
         request.scope[ROUTE] = "data"
-        store.delete_upload(name)
+        with missing_is_404():
+            store.delete_upload(name)
 
     @router.put(
         "/v1/data/{file}",

@@ -126,9 +126,8 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
         store.end(identifier, "failed", error=without_folder(store, str(error)))
         return 2
     except MemoryError:
-        store.end(
-            identifier, "failed", error="The job needed more memory than it may have. Raise its limit 'megabytes'."
-        )
+        why = "The job needed more memory than its limit. Start the server with a higher --limit job_megabytes=…."
+        store.end(identifier, "failed", error=why)
         return 2
     except Exception as error:
         traceback.print_exc()

@@ -1,0 +1,65 @@
+"""What answers while no worker has loaded the models: that the server runs, and that it is not ready yet."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import threading
+
+from manylabel.server.problems import JSON, not_ready, problem_json
+
+ALIVE = {b"/health": b'{"status":"ok"}', b"/ping": b"{}", b"/v2/health/live": b'{"live":true}'}
+"""By address, what workers answer too as long as they run."""
+LOADING = "The models are being loaded. Try again in a second."
+PAUSE = 0.05
+PATIENCE = 0.5
+"""Seconds that a client has to send its request: while one is waited for, no other is answered."""
+MOST_HEAD = 8 << 10
+
+
+class Waiting(threading.Thread):
+    """Answers requests on a socket, one after the other, until it is ended."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        super().__init__(daemon=True)
+        self.listener = listener
+        self._is_over = threading.Event()
+
+    def run(self) -> None:
+        """Accept connections that no worker accepts."""
+        while not self._is_over.is_set():
+            if not select.select([self.listener], [], [], PAUSE)[0]:
+                continue
+            with contextlib.suppress(OSError):  # a worker was first, or the client is gone
+                connection, _ = self.listener.accept()
+                with connection:
+                    self._answer(connection)
+
+    def end(self) -> None:
+        """Leave the socket to the workers; what was accepted is answered before."""
+        self._is_over.set()
+        self.join()
+
+    def _answer(self, connection: socket.socket) -> None:
+        connection.settimeout(PATIENCE)
+        head = b""
+        while b"\r\n\r\n" not in head and len(head) < MOST_HEAD and (piece := connection.recv(MOST_HEAD)):
+            head += piece
+        words = head.split(b" ", 2)
+        connection.sendall(answer_to(words[1].partition(b"?")[0] if len(words) == 3 else b""))
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(MOST_HEAD):  # a body that is not read would reset the connection before it is answered
+            pass
+
+
+def answer_to(path: bytes) -> bytes:
+    """The answer to a request for an address, with which the connection ends."""
+    lines = [b"HTTP/1.1 200 OK", b"Content-Type: " + JSON]
+    body = ALIVE.get(path)
+    if body is None:
+        problem = not_ready(LOADING, {"ready": False, "workers": 0, "failures": {}} if path == b"/ready" else None)
+        kind, body = problem_json(problem)
+        lines = [b"HTTP/1.1 503 Service Unavailable", b"Content-Type: " + kind, b"Retry-After: 1"]
+    lines += [b"Content-Length: %d" % len(body), b"Cache-Control: no-store", b"Connection: close"]
+    return b"\r\n".join([*lines, b"", body])
