@@ -235,7 +235,7 @@ def export(
 
     check_target(target)
     with corpus.reading() as database:
-        formats = written_formats(about(database)["is_counts"])
+        formats = written_formats(about(database)["format"])
     chosen = to or next((known for known, ending in formats.items() if ending and target.name.endswith(ending)), None)
     with tempfile.TemporaryDirectory(dir=corpus.folder) as place, progress():
         made = written(corpus, Path(place), chosen or target.suffix.lstrip(".") or target.name)

@@ -15,7 +15,7 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.formats import FORMATS
 from manylabel.data.label_changes import checked_label as checked_label
-from manylabel.data.reading import write
+from manylabel.data.reading import write_corrected as write_labels
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import RESAMPLES, paired_difference
 from manylabel.evaluation.statistics import document_statistics
@@ -90,20 +90,27 @@ def terms_as_texts(corpus: Corpus) -> list[str]:
 def write_corrected(
     source: Source, labels: Sequence[Sequence[str]], label_names: Sequence[str], target: Path, format: str
 ) -> None:
-    """Write the documents of a source with other label sets, one per document in their order."""
+    """Write the documents of a source with other label sets, one per document in their order.
+
+    In the format of the source that is a copy of its file, where `write_labels` can make one.
+    """
     corpus = load_source(source).corpus
     if len(corpus) != len(labels):
         raise DataError(
             f"There are {len(labels):,} label sets for {counted(len(corpus), 'document')}: the file was changed.",
             path=corpus.source,
         )
-    write(replace(corpus, labels=[list(one) for one in labels], label_names=list(label_names)), target, format=format)
+    write_labels(corpus, labels, label_names, target, format=format)
 
 
-def written_formats(counts: bool) -> dict[str, str]:
-    """The formats that a corpus of texts, or of counts, can be written in, each with the ending of its files."""
-    kind = "counts" if counts else "text"
-    return {row.name: next(iter(row.suffixes), "") for row in FORMATS if row.writes and row.kind == kind}
+def written_formats(own: str) -> dict[str, str]:
+    """The formats that a corpus which was read from the format `own` can be written in, with the ending of their files.
+
+    A corpus of texts is written as texts, one of counts as counts. Excel is written only as a copy of its own file.
+    """
+    kind = "counts" if is_counts(own) else "text"
+    rows = [row for row in FORMATS if row.kind == kind and (row.writes or (row.copier and row.name == own))]
+    return {row.name: next(iter(row.suffixes), "") for row in rows}
 
 
 def is_counts(format: str) -> bool:

@@ -21,6 +21,7 @@ from manylabel.server.jobs.store import BUILT_IN, JobStore
 from manylabel.server.store.bodies import Decision, checked
 from manylabel.server.store.decisions import measure_margins, new_event, recount
 from manylabel.server.store.files import CorpusFile, CorpusFiles, about, original_source
+from manylabel.server.store.filters import label_number
 from manylabel.server.store.thresholds import DOCUMENTS, SCORES
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.reviewing import (
@@ -240,7 +241,10 @@ def _decision(database: sqlite3.Connection, given: Any) -> dict[str, Any]:
     if "action" in given:
         way = {"add": "accept", "remove": "reject"}.get(given["action"], str(given["action"]))
         made = {"document": made["document"], "revision": made["revision"], way: [given.get("label")]}
-    return checked(Decision, made).model_dump()
+    decision = checked(Decision, made)
+    for label in [*decision.accept, *decision.reject, *decision.clear]:
+        label_number(database, label)  # an error that names the line
+    return decision.model_dump()
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------
@@ -264,7 +268,7 @@ def write_copy(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
     with corpus.reading() as database:
         known = about(database)
         sets, names = true_labels(database)
-    formats = written_formats(known["is_counts"])
+    formats = written_formats(known["format"])
     chosen = format or (known["format"] if known["is_counts"] else "jsonl")
     if chosen not in formats:
         raise UnknownNameError("format to write", chosen, formats)
@@ -291,14 +295,20 @@ def export(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
 
 
 def decision_records(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    """How the labels differ from the imported ones, as the decisions that ``manylabel audit --apply`` reads."""
+    """How the labels differ from the imported ones, as the decisions that ``manylabel audit --apply`` reads.
+
+    Labels that no document had are marked as new.
+    """
     before, after = _imported(database), _current(database)
+    imported = {label for _, label in before}
     ids = {row["number"]: row["id"] for row in database.execute("SELECT number, id FROM documents")}
     for pair in sorted(before.keys() ^ after.keys()):
         by, at = _last_event(database, *(after.get(pair) or before[pair]))
         when = datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
         action = "add" if pair in after else "remove"
-        yield {"document": ids[pair[0]], "label": pair[1], "action": action, "by": by, "when": when, "model": "review"}
+        record = {"document": ids[pair[0]], "label": pair[1], "action": action}
+        record |= {} if pair[1] in imported else {"new": True}
+        yield record | {"by": by, "when": when, "model": "review"}
 
 
 def _imported(database: sqlite3.Connection) -> dict[tuple[int, str], tuple[int, int]]:
