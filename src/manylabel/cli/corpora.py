@@ -181,12 +181,11 @@ def score(
 def audit(folder: Directory, name: Corpus, seed: o.Seed = 0, jobs: o.Jobs = None, json: o.Json = False) -> None:
     """Find doubtful labels, and keep them in the corpus as suggestions."""
     corpus = files_in(folder).get(name)
-    from manylabel.server.store.filling import corrected_copy, keep_suggestions
+    from manylabel.server.store.filling import corrected_source, keep_suggestions
     from manylabel.tasks.jobs import run_job
 
     with explained(), progress():
-        with corrected_copy(corpus) as data:
-            found = run_job("audit", str(data), None, {"seed": seed, "threads": jobs})
+        found = run_job("audit", corrected_source(corpus), None, {"seed": seed, "threads": jobs})
         with corpus.writing() as database:
             kept = keep_suggestions(database, found["doubted"])
     if json:

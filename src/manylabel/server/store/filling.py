@@ -6,9 +6,8 @@ import json
 import math
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from manylabel.server.store.decisions import measure_margins, new_event, recount
 from manylabel.server.store.files import CorpusFile, CorpusFiles, about, original_source
 from manylabel.server.store.filters import label_number
 from manylabel.server.store.thresholds import DOCUMENTS, SCORES
-from manylabel.tasks.corpora import Source
+from manylabel.tasks.corpora import Corrected, Source
 from manylabel.tasks.reviewing import (
     PlainCorpus,
     ReviewScores,
@@ -277,11 +276,12 @@ def write_copy(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
     return target
 
 
-@contextmanager
-def corrected_copy(corpus: CorpusFile) -> Iterator[Path]:
-    """A temporary copy of the corrected corpus, for a job."""
-    with tempfile.TemporaryDirectory(dir=corpus.folder) as folder:
-        yield write_copy(corpus, Path(folder), None)
+def corrected_source(corpus: CorpusFile) -> Source:
+    """The data that a corpus was made from, read in the same way, with its corrected labels: what jobs learn from."""
+    with corpus.reading() as database:
+        known = about(database)
+        sets, _ = true_labels(database)
+    return replace(original_source(corpus, known), corrected=Corrected(known["name"], sets))
 
 
 def export(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
