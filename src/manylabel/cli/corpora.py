@@ -97,9 +97,9 @@ def import_data(folder: Directory, name: Corpus, data: o.Data, *, reading: o.Dat
         show_json(found)
         return
     text = f"The corpus {name} has {counted(found['documents'], 'document')} and {counted(found['labels'], 'label')}."
-    show(
-        [Note(text), *skipped_notes(found["skipped"]), Note(f"Next: manylabel corpora score {folder} {name}", "quiet")]
-    )
+    html = "Most documents contain HTML, which is removed here as it is in training."
+    notes = [Note(text), *([Note(html)] if found["html_removed"] else []), *skipped_notes(found["skipped"])]
+    show([*notes, Note(f"Next: manylabel corpora score {folder} {name}", "quiet")])
 
 
 def show_corpus(

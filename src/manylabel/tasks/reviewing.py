@@ -22,6 +22,7 @@ from manylabel.evaluation.statistics import document_statistics
 from manylabel.evaluation.training_documents import count_seen
 from manylabel.exceptions import DataError
 from manylabel.features.keyword_rules import parse_rules
+from manylabel.features.scripts import has_markup, readable_text
 from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -56,13 +57,22 @@ class PlainCorpus:
     format: str
     skipped: list[str]
     """The lines that were skipped in reading."""
+    html_removed: bool = False
+    """Whether the texts are without their HTML, because most of them had some."""
 
 
 def read_plain(source: Source) -> PlainCorpus:
-    """The documents of a source as plain data; counts become a text of the most frequent terms."""
+    """The documents of a source as plain data; counts become a text of the most frequent terms.
+
+    HTML is removed where training removes it by default: if most documents contain some.
+    """
     loaded = load_source(source)
     corpus = loaded.corpus
     fields = {"text": terms_as_texts(corpus)} if corpus.counts is not None else corpus.fields
+    in_order = [text for texts in zip(*fields.values(), strict=True) for text in texts]
+    html_removed = has_markup(in_order, len(fields))
+    if html_removed:
+        fields = {name: [readable_text(text) for text in texts] for name, texts in fields.items()}
     return PlainCorpus(
         corpus.name or Path(source.data).name,
         list(corpus.ids),
@@ -72,6 +82,7 @@ def read_plain(source: Source) -> PlainCorpus:
         list(corpus.split_names or [""] * len(corpus)),
         loaded.format,
         [str(problem) for problem in loaded.skipped],
+        html_removed,
     )
 
 

@@ -78,6 +78,7 @@ def import_corpus(files: CorpusFiles, name: str, data: str, options: Mapping[str
         "labels": len(plain.label_names),
         "fields": list(plain.fields),
         "format": plain.format,
+        "html_removed": plain.html_removed,
         "skipped": plain.skipped[:100],
     }
 
