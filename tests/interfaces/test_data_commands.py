@@ -8,6 +8,7 @@ import pytest
 
 from manylabel.cli import run as running
 from manylabel.cli.display import progress
+from manylabel.cli.options import default_model_path
 from manylabel.cli.run import run
 from manylabel.evaluation.findings import Claim, Experiment, Reproduction, Verdict
 from manylabel.progress import stage
@@ -32,6 +33,30 @@ def test_convert_writes_and_describes(folder: Path, capsys: pytest.CaptureFixtur
     assert "Written" not in capsys.readouterr().out
     assert run(["convert", "mail.csv", "mail.xyz"]) == 2
     assert "'.xyz'" in capsys.readouterr().err
+
+
+def test_a_corrected_copy_has_a_model_of_its_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mail.corrected.csv").write_text(CSV.replace("bad road", "good road"))
+    for data, model in {"mail.csv": "mail.manylabel", "mail.corrected.csv": "mail.corrected.manylabel"}.items():
+        assert run(["train", data, "--method", "nb-binary"]) == 0
+        assert f"The model is in {model}." in capsys.readouterr().out
+    assert Path("mail.manylabel").read_bytes() != Path("mail.corrected.manylabel").read_bytes()
+    for data in ("mail.csv.gz", "MAIL.CSV", "there/mail.jsonl.zst", "mail.tar.gz", "mail", "mail/"):
+        assert str(default_model_path(data)).lower() == "mail.manylabel"
+    assert str(default_model_path("mail.2026/")) == "mail.2026.manylabel"
+
+
+def test_empty_rows_are_left_out_but_have_their_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What docs/formats.md says."""
+    Path("letters.csv").write_text("text,labels\nlate bus,buses\n\n,\na letter of thanks,\n,roads\n\n,\n")
+    assert run(["train", "letters.csv", "--method", "nb-binary"]) == 0
+    assert "3 documents (1 without a label), 2 labels" in capsys.readouterr().out
+    assert run(["describe", "letters.csv"]) == 0
+    assert "1 document has no words." in capsys.readouterr().out
+    assert run(["predict", "letters.manylabel", "letters.csv"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["id"] for one in found] == ["2", "3", "4", "5", "6"]
+    assert [one["labels"] for one in found[1:3]] == [[], []]
 
 
 def test_fetch_prints_where_the_data_are(

@@ -97,9 +97,9 @@ def import_data(folder: Directory, name: Corpus, data: o.Data, *, reading: o.Dat
         show_json(found)
         return
     text = f"The corpus {name} has {counted(found['documents'], 'document')} and {counted(found['labels'], 'label')}."
-    show(
-        [Note(text), *skipped_notes(found["skipped"]), Note(f"Next: manylabel corpora score {folder} {name}", "quiet")]
-    )
+    html = "Most documents contain HTML, which is removed here as it is in training."
+    notes = [Note(text), *([Note(html)] if found["html_removed"] else []), *skipped_notes(found["skipped"])]
+    show([*notes, Note(f"Next: manylabel corpora score {folder} {name}", "quiet")])
 
 
 def show_corpus(
@@ -181,12 +181,11 @@ def score(
 def audit(folder: Directory, name: Corpus, seed: o.Seed = 0, jobs: o.Jobs = None, json: o.Json = False) -> None:
     """Find doubtful labels, and keep them in the corpus as suggestions."""
     corpus = files_in(folder).get(name)
-    from manylabel.server.store.filling import corrected_copy, keep_suggestions
+    from manylabel.server.store.filling import corrected_source, keep_suggestions
     from manylabel.tasks.jobs import run_job
 
     with explained(), progress():
-        with corrected_copy(corpus) as data:
-            found = run_job("audit", str(data), None, {"seed": seed, "threads": jobs})
+        found = run_job("audit", corrected_source(corpus), None, {"seed": seed, "threads": jobs})
         with corpus.writing() as database:
             kept = keep_suggestions(database, found["doubted"])
     if json:
@@ -235,7 +234,7 @@ def export(
 
     check_target(target)
     with corpus.reading() as database:
-        formats = written_formats(about(database)["is_counts"])
+        formats = written_formats(about(database)["format"])
     chosen = to or next((known for known, ending in formats.items() if ending and target.name.endswith(ending)), None)
     with tempfile.TemporaryDirectory(dir=corpus.folder) as place, progress():
         made = written(corpus, Path(place), chosen or target.suffix.lstrip(".") or target.name)

@@ -66,7 +66,7 @@ def audit(
         typer.Option(
             "--apply",
             help="Write a corrected copy of the file by these decisions: one JSON object per line with document, label "
-            "and action (add or remove).",
+            'and action (add or remove), and "new": true for a label that no document has yet.',
             show_default=False,
         ),
     ] = None,

@@ -386,7 +386,6 @@ def label_limit(labels: str) -> int | None:
 
 def default_model_path(data: str) -> Path:
     """The model file of some data unless --model names another: in the current folder, named after the data."""
-    name = Path(data.rstrip("/")).name
-    for ending in (".gz", ".tar"):
-        name = name.removesuffix(ending)
-    return Path(f"{name.partition('.')[0] or 'model'}.manylabel")
+    from manylabel.data.recognition import name_without_suffix
+
+    return Path(f"{name_without_suffix(Path(data)) or 'model'}.manylabel")

@@ -102,6 +102,7 @@ def corpus_of_table(
         metadata={name: table.columns[name] for name in unused},
         layout=layout,
         columns=table.columns,
+        lines=table.lines,
         name=table.path.name.split(".")[0],
         source=str(table.path),
     )

@@ -54,6 +54,8 @@ class Corpus:
     licence: str = ""
     columns: Mapping[str, Sequence[Any]] | None = field(default=None, compare=False)
     """All columns of the table that was read, in their order; None for formats without columns."""
+    lines: Sequence[int] | None = field(default=None, compare=False)
+    """The line of the file, or the row of the sheet, that each document begins on; None for formats without columns."""
     layout: Layout | None = None
     """Which columns of a table the documents were read from; None for other formats."""
     labels_from: str = field(default="", compare=False)
@@ -167,6 +169,7 @@ class Corpus:
             counts=None if self.counts is None else self.counts[index],
             metadata={key: pick(values) for key, values in self.metadata.items()},
             columns=None if self.columns is None else {key: pick(values) for key, values in self.columns.items()},
+            lines=None if self.lines is None else pick(self.lines),
         )
 
     def split(self, name: str) -> Corpus:
@@ -240,6 +243,7 @@ def combine_splits(splits: Mapping[str, Corpus]) -> Corpus:
         terms=terms,
         metadata=_stacked([corpus.metadata for corpus in corpora], lengths, None),
         columns=_stacked(columns, lengths, None) if len(columns) == len(corpora) else None,
+        lines=None,
     )
 
 

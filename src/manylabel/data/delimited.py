@@ -183,6 +183,15 @@ def read_rows(
     path: Path, problems: Problems, dialect: Dialect, encoding: str = "utf-8", span: Span = WHOLE_FILE
 ) -> Iterator[tuple[int, list[str]]]:
     """Each row that is not blank, with the line it begins on."""
+    for numbers, row in rows_and_lines(path, problems, dialect, encoding, span):
+        if problems.keep_blank or any(cell.strip() for cell in row):
+            yield numbers[0], row
+
+
+def rows_and_lines(
+    path: Path, problems: Problems, dialect: Dialect, encoding: str = "utf-8", span: Span = WHOLE_FILE
+) -> Iterator[tuple[list[int], list[str]]]:
+    """Each row, blank ones too, with the numbers of its lines."""
     lines, delimiter, quoting = Lines(path, problems, encoding, span), dialect.delimiter, dialect.quoting
     starts: list[int] = []  # the lines of the row being read; broken ones are not among them
 
@@ -209,8 +218,7 @@ def read_rows(
             problem = "A quote opened in this row is never closed." if unclosed else f"The row is broken ({error})."
             problems.report(problem, path=path, line=starts[0], remedy='Write a quote inside a quoted cell as "".')
             continue
-        if problems.keep_blank or any(cell.strip() for cell in row):
-            yield starts[0], row
+        yield list(starts), row
 
 
 def table_of_rows(

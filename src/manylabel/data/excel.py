@@ -49,8 +49,8 @@ def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **co
         warnings.catch_warnings(action="ignore"),  # of styles and extensions that have nothing to do with cells
     ):
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-        chosen = _sheet(path, book, sheet)
-        rows = list(_rows(path, problems, book[chosen]))
+        chosen = sheet_name(path, book, sheet)
+        rows = list(filled_rows(path, problems, book[chosen]))
     if not rows:
         raise DataError(f"Sheet {chosen!r} is empty.", path=path, remedy="Give another sheet: -o sheet=NAME.")
     (_, header), *body = rows
@@ -82,7 +82,7 @@ def _checked_bytes(path: Path, limits: Limits) -> bytes:
     return data
 
 
-def _sheet(path: Path, book: Any, given: str | int | None) -> str:
+def sheet_name(path: Path, book: Any, given: str | int | None) -> str:
     """The name of the sheet that was given, by name (which may be a year) or number from 1, or of the first one."""
     names = [sheet.title for sheet in book.worksheets]
     if not names:
@@ -99,7 +99,7 @@ def _sheet(path: Path, book: Any, given: str | int | None) -> str:
     raise DataError(f"There is no sheet {given!r}. Found: {listed(names)}.", path=path, remedy="Use -o sheet=NAME.")
 
 
-def _rows(path: Path, problems: Problems, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
+def filled_rows(path: Path, problems: Problems, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
     """The rows up to their last filled cell, each with its number; blank ones only if blank documents are kept."""
     sheet.reset_dimensions()  # what a file claims about its size is not to be relied upon
     cells, begun = 0, False

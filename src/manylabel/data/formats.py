@@ -21,6 +21,7 @@ from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfi
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
+    from manylabel.data.label_edits import LabelEdits
     from manylabel.data.problems import Problems
     from manylabel.data.reading_options import ReadingOptions
 
@@ -69,6 +70,8 @@ class Format:
     """``read(path, problems, **options)``, which returns a `Corpus`."""
     writer: str = ""
     """``write(corpus, path)``; empty if the format can only be read."""
+    copier: str = ""
+    """``write_copy(corpus, edits, target)``: the file of the corpus with changed label cells; empty if none can."""
     suffixes: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     signature: bytes = b""
@@ -122,6 +125,10 @@ class Format:
     def write(self, corpus: Corpus, path: Path) -> None:
         """Write a corpus to a file or a folder."""
         _function(self.writer)(corpus, path)
+
+    def write_copy(self, corpus: Corpus, edits: LabelEdits, target: Path) -> None:
+        """Write the file that a corpus was read from, with changed cells."""
+        _function(self.copier)(corpus, edits, target)
 
     def has_shape(self, lines: list[str]) -> bool:
         """Whether the first lines of a file look like the format."""
@@ -185,6 +192,7 @@ FORMATS: tuple[Format, ...] = (
         "text",
         reader="delimited:read",
         writer="delimited:write_csv",
+        copier="delimited_copy:write_copy",
         suffixes=(".csv",),
         options=DELIMITED,
         shape="delimited:is_csv",
@@ -195,6 +203,7 @@ FORMATS: tuple[Format, ...] = (
         "text",
         reader="delimited:read",
         writer="delimited:write_tsv",
+        copier="delimited_copy:write_copy",
         suffixes=(".tsv", ".tab"),
         options=DELIMITED,
         shape="delimited:is_tsv",
@@ -224,6 +233,7 @@ FORMATS: tuple[Format, ...] = (
         "Excel workbook, column names in the first row (needs openpyxl)",
         "text",
         reader="excel:read",
+        copier="excel_copy:write_copy",
         suffixes=(".xlsx", ".xlsm"),
         options=(
             Option("sheet", "the name of the sheet, where it is not the first one", allowed=AnyOf(TEXT, WHOLE)),

@@ -121,17 +121,26 @@ def split_cell(cell: str, separator: str | None) -> list[str]:
     >>> split_cell('{"choices": ["a, b", "c"]}', ",")
     ['a, b', 'c']
     """
+    return sorted(cell_pieces(cell, separator))
+
+
+def cell_pieces(cell: str, separator: str | None) -> list[str]:
+    """The labels of one cell in their order, each once.
+
+    >>> cell_pieces("b; a;b;", ";")
+    ['b', 'a']
+    """
     cell = cell.strip()
     if (choices := _CHOICES.fullmatch(cell)) is not None:
         cell = choices[1]
     if cell.startswith("[") and cell.endswith("]"):
         names = _listed(cell)
         if names is not None:
-            return sorted(set(names))
+            return list(dict.fromkeys(names))
     if _ADDRESSES.match(cell):
-        return sorted({address.strip("<>") for address in cell.split()})
+        return list(dict.fromkeys(address.strip("<>") for address in cell.split()))
     pieces = [cell] if separator is None else cell.split(None if separator == " " else separator)
-    return sorted({piece.strip() for piece in pieces} - {""})
+    return list(dict.fromkeys(name for piece in pieces if (name := piece.strip())))
 
 
 def _listed(cell: str) -> list[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,7 +12,9 @@ from typing import Any
 from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_name
 from manylabel.data.formats import FORMATS, Format, format_named
 from manylabel.data.hierarchy import Hierarchy
+from manylabel.data.label_edits import OtherShapeError, plan_edits
 from manylabel.data.label_vocabulary import check_holds_documents, looks_like_vocabulary
+from manylabel.data.layout import listed
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading_options import ReadingOptions
@@ -20,9 +22,9 @@ from manylabel.data.recognition import format_of_suffix, guess_format, suffix_of
 from manylabel.data.spellings import merge_corpus_spellings
 from manylabel.data.textfile import check_is_file
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
-from manylabel.progress import track
+from manylabel.progress import remark, track
 
-__all__ = ["Problem", "Problems", "Reading", "read", "write"]
+__all__ = ["Problem", "Problems", "Reading", "read", "write", "write_corrected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,36 @@ def write(corpus: Corpus, path: str | Path, *, format: str | None = None) -> Non
     row = _format_to_write(path, format)
     _check_kind(corpus, path, row)
     row.write(corpus, path)
+
+
+def write_corrected(
+    corpus: Corpus, labels: Sequence[Sequence[str]], label_names: Sequence[str], path: str | Path, *, format: str
+) -> None:
+    """Write a corpus with other labels, one list per document.
+
+    In the format of its own file that is a copy in which only cells of labels differ, where the format has columns
+    (CSV, TSV, Excel). A remark reports why if that is not possible.
+    """
+    made = replace(corpus, labels=[list(one) for one in labels], label_names=list(label_names))
+    row, own = format_named(format), corpus.reading
+    if not row.copier or own is None or own.format != format or corpus.lines is None:
+        write(made, path, format=format)
+        return
+    try:
+        edits = plan_edits(corpus, labels)
+        row.write_copy(corpus, edits, Path(path))
+    except OtherShapeError as error:
+        if not row.writes:
+            raise DataError(error.problem, path=path, remedy="Write another format, such as .csv.") from None
+        write(made, path, format=format)
+        remark(
+            f"{path}: the columns of {Path(corpus.source).name} are not kept. {error.problem} Labels are in one column."
+        )
+        return
+    if edits.added:
+        remark(f"{path}: new at the end: {listed(list(edits.added))}.")
+    if edits.reading:
+        remark(f"{path}: to read it, add {edits.reading}.")
 
 
 def _format_to_write(path: Path, name: str | None) -> Format:

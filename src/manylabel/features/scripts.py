@@ -42,6 +42,12 @@ _ENDS = {
 }
 """What ends a comment, a script and a style."""
 ANY_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*+>")
+_BLOCK = re.compile(
+    r"</?(?:p|h[1-6]|div|ul|ol|dl|table|pre|blockquote|form|center|section|article|title|body)(?:\s[^<>]*+|/)?>",
+    re.IGNORECASE,
+)
+_LINE_BREAK = re.compile(r"<(?:br|hr|li|dt|dd|tr)(?:\s[^<>]*+|/)?>", re.IGNORECASE)
+_BLANKS, _EMPTY_LINES = re.compile(r"[^\S\n]+"), re.compile(r"\n{3,}")
 CHARACTER_REFERENCE = re.compile(r"&(#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 """What `html.unescape` replaces."""
 _HUGE_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{9,}+;?")
@@ -93,12 +99,30 @@ def without_markup(text: str) -> str:
     """
     if "<" not in text and "&" not in text:
         return text
+    return unescaped(ANY_TAG.sub(" ", _without_hidden(text)))
+
+
+def readable_text(text: str) -> str:
+    """The text as `without_markup` returns it, for people: with line breaks where a browser shows them.
+
+    >>> readable_text("<h1>Late bus</h1><p>Line&nbsp;15<br>was   <b>late</b></p>")
+    'Late bus\\n\\nLine 15\\nwas late'
+    """
+    if "<" not in text and "&" not in text:
+        return text
+    broken = _LINE_BREAK.sub("\n", _BLOCK.sub("\n\n", _without_hidden(text)))
+    plain = _BLANKS.sub(" ", unescaped(ANY_TAG.sub(" ", broken)))
+    return _EMPTY_LINES.sub("\n\n", plain.replace(" \n", "\n").replace("\n ", "\n")).strip()
+
+
+def _without_hidden(text: str) -> str:
+    """The text without comments, scripts and styles."""
     kept: list[str] = []
     done = 0
     for start, end in hidden_spans(text):
         kept.append(text[done:start])
         done = end
-    return unescaped(ANY_TAG.sub(" ", " ".join([*kept, text[done:]])))
+    return " ".join([*kept, text[done:]])
 
 
 def unescaped(text: str) -> str:

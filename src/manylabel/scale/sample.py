@@ -87,7 +87,7 @@ def draw_sample(corpus: ShardedCorpus, most_bytes: int, seed: int = 0) -> Sample
         for shard in corpus.shards:
             for batch in filter(len, corpus.batches(shard)):
                 counts.update(min(len(names), 2) for names in batch.label_sets)
-                drawn.add(replace(batch, columns=None, metadata={}), random.random(len(batch)))
+                drawn.add(replace(batch, columns=None, lines=None, metadata={}), random.random(len(batch)))
             advance(1)
     if not counts:
         raise DataError("There are no documents to learn from.", remedy="Give at least one document.")

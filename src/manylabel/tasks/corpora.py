@@ -26,6 +26,7 @@ from manylabel.data.label_vocabulary import (
     read_label_vocabulary,
     with_named_concepts,
 )
+from manylabel.data.labels import label_names
 from manylabel.data.limits import Limits
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading import Reading
@@ -57,6 +58,15 @@ DUPLICATES = "duplicates"
 
 
 @dataclass(frozen=True, slots=True)
+class Corrected:
+    """The labels that documents have after a review, one list per document in the order of the data."""
+
+    name: str
+    """What the corpus is called."""
+    labels: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Where documents come from and how to read them: what every command that takes data takes."""
 
@@ -80,6 +90,8 @@ class Source:
     """Whether to read labels; predictions need none."""
     merge_labels: bool = False
     """Whether labels that differ only in case, blanks or Unicode form become one, in the most frequent spelling."""
+    corrected: Corrected | None = None
+    """Labels in place of those of the data; None to keep these."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """Limits on what a file may hold that differ from the defaults of `manylabel.data.limits`."""
 
@@ -125,6 +137,8 @@ def load_source(
         corpus = check_spellings(corpus, source, model)
     if names_labels and corpus.labels is not None:
         corpus = name_labels(corpus, source, model)
+    if source.corrected is not None:
+        corpus = _with_labels(corpus, source.corrected)
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
         _warn_of_several_parents(corpus)
@@ -133,6 +147,15 @@ def load_source(
     if model is not None and corpus.counts is not None and corpus.terms is not None:
         model.check_columns(corpus.terms)
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def _with_labels(corpus: Corpus, corrected: Corrected) -> Corpus:
+    """The corpus with the labels of a review."""
+    if len(corpus) != len(corrected.labels):
+        number = f"There are {len(corrected.labels):,} label sets for {counted(len(corpus), 'document')}"
+        raise DataError(f"{number}: the file was changed.", path=corpus.source)
+    sets = [list(names) for names in corrected.labels]
+    return replace(corpus, labels=sets, label_names=label_names(sets), name=corrected.name)
 
 
 def check_spellings(corpus: Corpus, source: Source, model: TextClassifier | None = None) -> Corpus:

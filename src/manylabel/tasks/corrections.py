@@ -9,16 +9,20 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from manylabel import __version__
 from manylabel.data.atomic import atomic_text, atomic_write, check_target
+from manylabel.data.corpus import Corpus
 from manylabel.data.jsonl import read_lines
+from manylabel.data.layout import listed
 from manylabel.data.problems import Problems
-from manylabel.data.reading import write
+from manylabel.data.reading import write_corrected
+from manylabel.data.recognition import name_without_suffix
 from manylabel.data.strict_json import dumps
 from manylabel.exceptions import DataError
 from manylabel.tasks.corpora import Source, load_source
@@ -39,6 +43,8 @@ class Applied:
     record: str
     added: int
     removed: int
+    new_labels: tuple[str, ...]
+    """Labels that no document had before."""
     skipped: tuple[str, ...]
     """Decisions that changed nothing, each with the reason."""
 
@@ -46,9 +52,10 @@ class Applied:
     def text(self) -> str:
         """Sentences on what was written and what was not."""
         same = "".join(f"\nNothing to do for {one}." for one in self.skipped)
+        new = f"\nNew labels: {listed(self.new_labels)}." if self.new_labels else ""
         return (
             f"{counted(self.added, 'label')} added, {self.removed:,} removed. The corrected copy is in "
-            f"{self.corrected}, the record of the changes in {self.record}.{same}\n"
+            f"{self.corrected}, the record of the changes in {self.record}.{new}{same}\n"
             f"Undo: manylabel audit --revert {self.record}"
         )
 
@@ -59,17 +66,24 @@ class Applied:
             "record": self.record,
             "added": self.added,
             "removed": self.removed,
+            "new_labels": list(self.new_labels),
             "skipped": list(self.skipped),
         }
 
 
 def default_corrected(path: Path) -> Path:
-    """Where the corrected copy of a file goes: beside it, with ``.corrected`` before the ending."""
-    return path.with_name(f"{path.stem}.corrected{path.suffix}")
+    """Where the corrected copy of a file goes: beside it, with ``.corrected`` before the suffix.
+
+    >>> default_corrected(Path("a/letters.csv")).name, default_corrected(Path("a/letters.csv.gz")).name
+    ('letters.corrected.csv', 'letters.corrected.csv.gz')
+    """
+    name = name_without_suffix(path)
+    suffix = path.name[len(name) :].removesuffix(".zst")  # the copy is not written in this compression
+    return path.with_name(f"{name}.corrected{suffix}")
 
 
-def read_decisions(path: Path) -> list[dict[str, Any]]:
-    """The accepted decisions of a file: one JSON object per line with document, label and action.
+def read_decisions(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """The accepted decisions of a file with their lines: one JSON object per line with document, label and action.
 
     A line with ``"accept": false`` is left out.
     """
@@ -84,7 +98,7 @@ def read_decisions(path: Path) -> list[dict[str, Any]]:
                 remedy='Write, for example, {"document": "17", "label": "roads", "action": "add"}.',
             )
         if decision.get("accept", True):
-            found.append(decision)
+            found.append((number, decision))
     return found
 
 
@@ -102,9 +116,12 @@ def apply_decisions(source: Source, decisions: Path, target: Path, record: Path)
     corpus = loaded.corpus
     before = original.read_bytes()
     sets = [list(names) for names in corpus.label_sets]
-    changes, skipped = _changed(sets, list(corpus.ids), read_decisions(decisions))
-    names = [*corpus.label_names, *sorted({c["label"] for c in changes} - set(corpus.label_names))]
-    write(replace(corpus, labels=[sorted(one) for one in sets], label_names=names), target, format=loaded.format)
+    accepted = read_decisions(decisions)
+    _check_labels(corpus, accepted, decisions)
+    changes, skipped = _changed(sets, list(corpus.ids), accepted, decisions)
+    new = sorted({change["label"] for change in changes} - set(corpus.label_names))
+    names = [*corpus.label_names, *new]
+    write_corrected(corpus, [sorted(one) for one in sets], names, target, format=loaded.format)
     after = target.read_bytes()
     when = datetime.now(UTC).isoformat(timespec="seconds")
     head = {
@@ -119,19 +136,35 @@ def apply_decisions(source: Source, decisions: Path, target: Path, record: Path)
         for change in changes:
             stream.write(dumps({"when": when, "by": _user(), "model": METHOD, "why": "", **change}) + "\n")
     added = sum(change["action"] == "add" for change in changes)
-    return Applied(str(target), str(record), added, len(changes) - added, tuple(skipped))
+    return Applied(str(target), str(record), added, len(changes) - added, tuple(new), tuple(skipped))
+
+
+def _check_labels(corpus: Corpus, decisions: Sequence[tuple[int, Mapping[str, Any]]], path: Path) -> None:
+    """Raise `DataError` for a label that the data do not have, unless a decision about it has ``"new": true``."""
+    known = {*corpus.label_names, *(one["label"] for _, one in decisions if one.get("new") is True)}
+    for line, decision in decisions:
+        if (label := decision["label"]) not in known:
+            near = get_close_matches(label, known, n=1, cutoff=0.5)
+            offer = f" Did you mean {near[0]!r}?" if near else ""
+            raise DataError(
+                f"No document of {corpus.source} has the label {label!r:.200}.{offer}",
+                path=path,
+                line=line,
+                remedy='Correct it; or add "new": true to this line if it is a new label.',
+            )
 
 
 def _changed(
-    sets: list[list[str]], ids: Sequence[str], decisions: Sequence[Mapping[str, Any]]
+    sets: list[list[str]], ids: Sequence[str], decisions: Sequence[tuple[int, Mapping[str, Any]]], path: Path
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Change the label sets in place; return the changes made and the decisions that change nothing."""
     row_of = {identifier: row for row, identifier in enumerate(ids)}
     changes, skipped = [], []
-    for decision in decisions:
+    for line, decision in decisions:
         name, label, action = (decision[key] for key in ("document", "label", "action"))
         if name not in row_of:
-            raise DataError(f"A decision is about the document {name!r}, which the data do not have.")
+            problem = f"This decision is about the document {name!r:.200}, which the data do not have."
+            raise DataError(problem, path=path, line=line, remedy="Name a document by its id, or else by its line.")
         labels = sets[row_of[name]]
         if (label in labels) == (action == "add"):
             skipped.append(f"{name}: {label} is {'there already' if action == 'add' else 'not there'}")

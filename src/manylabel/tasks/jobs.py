@@ -38,15 +38,15 @@ def asked_method(request: Mapping[str, Any]) -> tuple[str, dict[str, dict[str, A
     return name, with_metric(settings, request.get("metric"))
 
 
-def run_job(kind: str, data: str, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The result of a job; `data` and `model` are the files that the request names.
+def run_job(kind: str, source: Source, model: Path | None, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of a job; `source` and `model` are the data and the model file that the request names.
 
     ``train`` writes the model, ``compare`` that of the winner where one is named, ``evaluate`` measures the model, or
     a method on the test split where none is named, ``audit`` judges the labels of the data, ``labels`` reports on
     them, with the quality of a model where one is named, ``preview`` tells how the data are read. None of them keeps
     partial results: a job that is run again starts over.
     """
-    source, seed, n_jobs = Source(data), int(request.get("seed") or 0), request.get("threads")
+    seed, n_jobs = int(request.get("seed") or 0), request.get("threads")
     metric, method = request.get("metric"), request.get("method")
     if kind == "train":
         if model is None:

@@ -15,13 +15,14 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.formats import FORMATS
 from manylabel.data.label_changes import checked_label as checked_label
-from manylabel.data.reading import write
+from manylabel.data.reading import write_corrected as write_labels
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import RESAMPLES, paired_difference
 from manylabel.evaluation.statistics import document_statistics
 from manylabel.evaluation.training_documents import count_seen
 from manylabel.exceptions import DataError
 from manylabel.features.keyword_rules import parse_rules
+from manylabel.features.scripts import has_markup, readable_text
 from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -56,13 +57,22 @@ class PlainCorpus:
     format: str
     skipped: list[str]
     """The lines that were skipped in reading."""
+    html_removed: bool = False
+    """Whether the texts are without their HTML, because most of them had some."""
 
 
 def read_plain(source: Source) -> PlainCorpus:
-    """The documents of a source as plain data; counts become a text of the most frequent terms."""
+    """The documents of a source as plain data; counts become a text of the most frequent terms.
+
+    HTML is removed where training removes it by default: if most documents contain some.
+    """
     loaded = load_source(source)
     corpus = loaded.corpus
     fields = {"text": terms_as_texts(corpus)} if corpus.counts is not None else corpus.fields
+    in_order = [text for texts in zip(*fields.values(), strict=True) for text in texts]
+    html_removed = has_markup(in_order, len(fields))
+    if html_removed:
+        fields = {name: [readable_text(text) for text in texts] for name, texts in fields.items()}
     return PlainCorpus(
         corpus.name or Path(source.data).name,
         list(corpus.ids),
@@ -72,6 +82,7 @@ def read_plain(source: Source) -> PlainCorpus:
         list(corpus.split_names or [""] * len(corpus)),
         loaded.format,
         [str(problem) for problem in loaded.skipped],
+        html_removed,
     )
 
 
@@ -90,20 +101,27 @@ def terms_as_texts(corpus: Corpus) -> list[str]:
 def write_corrected(
     source: Source, labels: Sequence[Sequence[str]], label_names: Sequence[str], target: Path, format: str
 ) -> None:
-    """Write the documents of a source with other label sets, one per document in their order."""
+    """Write the documents of a source with other label sets, one per document in their order.
+
+    In the format of the source that is a copy of its file, where `write_labels` can make one.
+    """
     corpus = load_source(source).corpus
     if len(corpus) != len(labels):
         raise DataError(
             f"There are {len(labels):,} label sets for {counted(len(corpus), 'document')}: the file was changed.",
             path=corpus.source,
         )
-    write(replace(corpus, labels=[list(one) for one in labels], label_names=list(label_names)), target, format=format)
+    write_labels(corpus, labels, label_names, target, format=format)
 
 
-def written_formats(counts: bool) -> dict[str, str]:
-    """The formats that a corpus of texts, or of counts, can be written in, each with the ending of its files."""
-    kind = "counts" if counts else "text"
-    return {row.name: next(iter(row.suffixes), "") for row in FORMATS if row.writes and row.kind == kind}
+def written_formats(own: str) -> dict[str, str]:
+    """The formats that a corpus which was read from the format `own` can be written in, with the ending of their files.
+
+    A corpus of texts is written as texts, one of counts as counts. Excel is written only as a copy of its own file.
+    """
+    kind = "counts" if is_counts(own) else "text"
+    rows = [row for row in FORMATS if row.kind == kind and (row.writes or (row.copier and row.name == own))]
+    return {row.name: next(iter(row.suffixes), "") for row in rows}
 
 
 def is_counts(format: str) -> bool:

@@ -23,9 +23,10 @@ from manylabel.progress import figures_to, remarks_to, reporting_to
 from manylabel.server.jobs.bodies import chosen_recipe
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.store.files import CorpusFile, CorpusFiles
-from manylabel.server.store.filling import corrected_copy, import_corpus, keep_suggestions
+from manylabel.server.store.filling import corrected_source, import_corpus, keep_suggestions
 from manylabel.server.store.scoring import score_corpus, suggest_documents
 from manylabel.server.store.thresholds import saved_thresholds
+from manylabel.tasks.corpora import Source
 from manylabel.tasks.jobs import dumps, run_job
 from manylabel.tasks.thresholds import write_reviewed
 
@@ -139,7 +140,7 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
 
 
 def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    """The result of a job on uploaded data, or on the corrected copy of a corpus under review."""
+    """The result of a job on uploaded data, or on a corpus under review with its corrected labels."""
     corpora = CorpusFiles(store.folder)
     if (recipe := chosen_recipe(store, request)) is not None:
         request = {**request, "recipe": recipe}
@@ -151,7 +152,7 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
     if (name := request.get("model")) is not None:
         model = store.writable_model(name) if kind in WRITE_MODELS else store.found_model(name)
     if "corpus" not in request:
-        return work(kind, store.data_path(request["data"]), model, request)
+        return work(kind, Source(store.data_path(request["data"])), model, request)
     corpus = corpora.get(request["corpus"])
     if kind == "score":
         return score_corpus(corpus, model, request)
@@ -159,8 +160,7 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
         return score_corpus(corpus, None, request, output=model)
     if kind == "suggest":
         return suggest_documents(corpus, request)
-    with corrected_copy(corpus) as data:
-        result = work(kind, str(data), model, request)
+    result = work(kind, corrected_source(corpus), model, request)
     if kind == "audit":
         with corpus.writing() as database:
             result["suggestions"] = keep_suggestions(database, result["doubted"])

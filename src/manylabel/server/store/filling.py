@@ -6,9 +6,8 @@ import json
 import math
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,9 @@ from manylabel.server.jobs.store import BUILT_IN, JobStore
 from manylabel.server.store.bodies import Decision, checked
 from manylabel.server.store.decisions import measure_margins, new_event, recount
 from manylabel.server.store.files import CorpusFile, CorpusFiles, about, original_source
+from manylabel.server.store.filters import label_number
 from manylabel.server.store.thresholds import DOCUMENTS, SCORES
-from manylabel.tasks.corpora import Source
+from manylabel.tasks.corpora import Corrected, Source
 from manylabel.tasks.reviewing import (
     PlainCorpus,
     ReviewScores,
@@ -78,6 +78,7 @@ def import_corpus(files: CorpusFiles, name: str, data: str, options: Mapping[str
         "labels": len(plain.label_names),
         "fields": list(plain.fields),
         "format": plain.format,
+        "html_removed": plain.html_removed,
         "skipped": plain.skipped[:100],
     }
 
@@ -240,7 +241,10 @@ def _decision(database: sqlite3.Connection, given: Any) -> dict[str, Any]:
     if "action" in given:
         way = {"add": "accept", "remove": "reject"}.get(given["action"], str(given["action"]))
         made = {"document": made["document"], "revision": made["revision"], way: [given.get("label")]}
-    return checked(Decision, made).model_dump()
+    decision = checked(Decision, made)
+    for label in [*decision.accept, *decision.reject, *decision.clear]:
+        label_number(database, label)  # an error that names the line
+    return decision.model_dump()
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------
@@ -264,7 +268,7 @@ def write_copy(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
     with corpus.reading() as database:
         known = about(database)
         sets, names = true_labels(database)
-    formats = written_formats(known["is_counts"])
+    formats = written_formats(known["format"])
     chosen = format or (known["format"] if known["is_counts"] else "jsonl")
     if chosen not in formats:
         raise UnknownNameError("format to write", chosen, formats)
@@ -273,11 +277,12 @@ def write_copy(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
     return target
 
 
-@contextmanager
-def corrected_copy(corpus: CorpusFile) -> Iterator[Path]:
-    """A temporary copy of the corrected corpus, for a job."""
-    with tempfile.TemporaryDirectory(dir=corpus.folder) as folder:
-        yield write_copy(corpus, Path(folder), None)
+def corrected_source(corpus: CorpusFile) -> Source:
+    """The data that a corpus was made from, read in the same way, with its corrected labels: what jobs learn from."""
+    with corpus.reading() as database:
+        known = about(database)
+        sets, _ = true_labels(database)
+    return replace(original_source(corpus, known), corrected=Corrected(known["name"], sets))
 
 
 def export(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
@@ -291,14 +296,20 @@ def export(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
 
 
 def decision_records(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:
-    """How the labels differ from the imported ones, as the decisions that ``manylabel audit --apply`` reads."""
+    """How the labels differ from the imported ones, as the decisions that ``manylabel audit --apply`` reads.
+
+    Labels that no document had are marked as new.
+    """
     before, after = _imported(database), _current(database)
+    imported = {label for _, label in before}
     ids = {row["number"]: row["id"] for row in database.execute("SELECT number, id FROM documents")}
     for pair in sorted(before.keys() ^ after.keys()):
         by, at = _last_event(database, *(after.get(pair) or before[pair]))
         when = datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
         action = "add" if pair in after else "remove"
-        yield {"document": ids[pair[0]], "label": pair[1], "action": action, "by": by, "when": when, "model": "review"}
+        record = {"document": ids[pair[0]], "label": pair[1], "action": action}
+        record |= {} if pair[1] in imported else {"new": True}
+        yield record | {"by": by, "when": when, "model": "review"}
 
 
 def _imported(database: sqlite3.Connection) -> dict[tuple[int, str], tuple[int, int]]:

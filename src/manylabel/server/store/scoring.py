@@ -15,10 +15,9 @@ from scipy import sparse
 
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.files import CorpusFile, about
-from manylabel.server.store.filling import corrected_copy, keep_queue, keep_scores
+from manylabel.server.store.filling import corrected_source, keep_queue, keep_scores
 from manylabel.server.store.rules import saved
 from manylabel.server.store.thresholds import columns
-from manylabel.tasks.corpora import Source
 from manylabel.tasks.jobs import asked_method
 from manylabel.tasks.reviewing import ReviewScores, measure_gain, score_by_model, score_out_of_fold
 from manylabel.tasks.suggest import suggest_for_review
@@ -43,21 +42,20 @@ def score_corpus(
         raise ParameterError("The corpus has no saved keyword rules. Save some first, or leave 'rules' out.")
     seed = int(request.get("seed") or 0)
     method, overrides = asked_method(request)
-    with corrected_copy(corpus) as data:
-        source = Source(str(data), keep_blank=True)
-        if model is not None:
-            found = score_by_model(source, model)
-        else:
-            found = score_out_of_fold(
-                source,
-                output,
-                without_label=empty,
-                method=method,
-                overrides=overrides,
-                rules=rules,
-                seed=seed,
-                n_jobs=request.get("threads"),
-            )
+    source = corrected_source(corpus)
+    if model is not None:
+        found = score_by_model(source, model)
+    else:
+        found = score_out_of_fold(
+            source,
+            output,
+            without_label=empty,
+            method=method,
+            overrides=overrides,
+            rules=rules,
+            seed=seed,
+            n_jobs=request.get("threads"),
+        )
     gain = _kept(corpus, found, seen)
     return {
         "corpus": corpus.folder.name,
@@ -73,10 +71,8 @@ def suggest_documents(corpus: CorpusFile, request: Mapping[str, Any]) -> dict[st
     """Choose the documents to label next and keep them as a queue; return them in their order."""
     with corpus.reading() as database:
         empty = _reviewed_without_label(database)
-    with corrected_copy(corpus) as data:
-        source = Source(str(data), keep_blank=True)
-        count, seed = int(request.get("count", SUGGESTED)), int(request.get("seed") or 0)
-        chosen = suggest_for_review(source, without_label=empty, count=count, seed=seed)
+    count, seed = int(request.get("count", SUGGESTED)), int(request.get("seed") or 0)
+    chosen = suggest_for_review(corrected_source(corpus), without_label=empty, count=count, seed=seed)
     with corpus.writing() as database:
         keep_queue(database, chosen)
         numbers = json.dumps([one.row + 1 for one in chosen])
