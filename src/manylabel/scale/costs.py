@@ -42,10 +42,11 @@ TERM, MEMORY_A_TERM = 5e-6, 235
 with word pairs (6.8 million terms of 100,000 documents)."""
 TABLE = 1.4e-7
 """Seconds to read a value of X from disk, weigh it and add it to the table of its labels, in each fit."""
-SOLVE = 4.5e-9
+SOLVE = 3.6e-9
 """Seconds for each value of the documents of a block and each label in which an SVM is solved, in each fit."""
-STREAM = 2.5e-9
-"""Seconds for each value of X and each label to find the documents that a block lacks, all passes of a fit."""
+STREAM = 1.6e-9
+"""Seconds for each value of X and each label to find the documents that a block lacks: in a pass over all documents, and
+in a second one over those that are not in memory."""
 WEIGH, READ, PASSES = 3.7e-8, 5e-9, 4
 """Seconds to weigh and store a value of X, in each fit; to read it again, and how often that is done for a block."""
 SOLVE_LOGISTIC, STREAM_LOGISTIC, PASSES_LOGISTIC = 5e-8, 2.8e-9, 31
@@ -195,10 +196,11 @@ def fit_of_svms(extent: Extent, labels: int) -> Fit:
     work = max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents)
     labels_a_block = min(labels, work // (OTHERS + extent.documents // 8))
     passes = PASSES * max(labels / labels_a_block, extent.documents / MOST_POSITIVES)
+    compared = 2 * extent.cells - block
     weights = WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
     kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
     return Fit(
-        seconds=labels * (SOLVE * block + STREAM * extent.cells) + (WEIGH + READ * passes) * extent.cells,
+        seconds=labels * (SOLVE * block + STREAM * compared) + (WEIGH + READ * passes) * extent.cells,
         tables=0.0,
         worker=SOLVED_A_CELL * block + weights + LABELS_A_DOCUMENT * extent.documents,
         disk=0.0,
