@@ -64,8 +64,8 @@ def serve(
         typer.Option(
             "--origin",
             metavar="URL",
-            help="Another site whose pages may send requests from a browser and read the answers (CORS), such as "
-            "https://catalogue.example.org; repeatable.",
+            help="Another site whose pages may send requests from a browser and read responses (CORS): its "
+            "scheme, host and port, such as http://localhost:3000; repeatable.",
             show_default=False,
         ),
     ] = None,

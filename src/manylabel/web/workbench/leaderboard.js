@@ -1,6 +1,6 @@
 // <ml-leaderboard>: the result of a comparison: the methods with intervals, tests and costs, and a model of one of them.
 import { html, nothing } from "lit";
-import { get, runJob } from "./api.js";
+import { runJob } from "./api.js";
 import { relation } from "./filters.js";
 import { spoken } from "./job.js";
 import { address } from "./route.js";
@@ -9,8 +9,6 @@ import { View, count, counted, percent, points } from "./view.js";
 import "../chart.js";
 
 const MOST_DRAWN = 15;
-const LOOKS = 40;
-const PAUSE = 250;
 const SHORTEST_P = 0.001;
 const title = ({ method, features, rule }) => `${method} · ${features} · ${rule}`;
 const between = ({ low, high }) => `${percent(low).replace(" %", "")} to ${percent(high)}`;
@@ -19,14 +17,6 @@ const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(byte
 
 /** Training times: short ones with a digit, since they differ most. */
 const took = (seconds) => (seconds < 10 ? `${seconds.toFixed(1)} s` : spoken(seconds));
-
-/** Wait until a model that was just written is served, which takes the server a moment. */
-async function untilServed(name) {
-  for (let look = 0; look < LOOKS; look += 1) {
-    if ((await get("/v1/models")).models.some((model) => model.name === name)) return;
-    await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
-  }
-}
 
 /** The chart of a comparison, in the form of chart.js: one dot with its interval per pipeline. */
 function chartOf({ leaderboard, metric }) {
@@ -70,7 +60,6 @@ class Leaderboard extends View {
     this.tell("ml-job");
     const trained = await this.attempt(async () => {
       const result = await running;
-      await untilServed(name);
       return result;
     });
     this.trained = trained ?? null;
