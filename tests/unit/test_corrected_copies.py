@@ -1,8 +1,11 @@
 """Corrected copies of tables: the user's own file in which only cells of labels differ."""
 
+import csv
 import gzip
 import json
+import shlex
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import openpyxl
@@ -290,3 +293,51 @@ def test_a_misspelt_label_is_an_error_and_a_new_one_is_marked(capsys: pytest.Cap
     assert run(["audit", "mail.csv", "--apply", "decisions.jsonl"]) == 0
     assert "New labels: 'trams'." in capsys.readouterr().out
     assert read("mail.corrected.csv").corpus.label_sets[0] == ["roads", "trams"]
+
+
+def test_a_column_named_by_a_number_that_no_document_has() -> None:
+    copy, _ = corrected("text,7,0\nx,1,0\ny,1,0\n", [["0", "7"], []])
+    assert copy == "text,7,0\nx,1,1\ny,0,0\n"
+
+
+@pytest.mark.parametrize("shape", ["marks", "numbered", "joined"])
+def test_any_labels_are_read_again_and_other_cells_are_as_they_were(shape: str) -> None:
+    names = ["a", "b", "real estate", "Smith, John", "x;y", "ü", "[z]", 'say "hi"', "p|q"]
+    for seed in range(60):
+        random = Random(seed)
+        known = random.sample(names, 4)
+        rows = [random.sample(known, random.randint(0, 3)) for _ in range(5)]
+        notes = ["".join(random.choices('ab ,;\n"\té|', k=8)) + "w" for _ in rows]
+        if shape == "marks":
+            head, cells = known, [[str(int(name in row)) for name in known] for row in rows]
+        elif shape == "numbered":
+            head, cells = ["label1", "label2", "label3"], [[*row, "", "", ""][:3] for row in rows]
+        else:
+            head, cells = ["labels"], [[json.dumps(row)] if random.random() < 0.3 else ["; ".join(row)] for row in rows]
+        options = {
+            "marks": {"label_column": known},
+            "numbered": {"label_separator": "none"},
+            "joined": {"label_separator": ";"},
+        }[shape]
+        delimiter, quoting = random.choice(",;\t|"), random.choice([csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+        with open("any.csv", "w", newline="") as stream:
+            writer = csv.writer(stream, delimiter=delimiter, quoting=quoting)
+            writer.writerow(["text", *head, "note"])
+            writer.writerows(
+                [f"text {row}", *own, note] for row, (own, note) in enumerate(zip(cells, notes, strict=True))
+            )
+        corpus, remarks = read("any.csv", delimiter=delimiter, **options).corpus, list[str]()
+        new = [
+            random.sample(names, random.randint(0, 3)) if random.random() < 0.6 else one for one in corpus.label_sets
+        ]
+        with remarks_to(remarks.append):
+            write_corrected(corpus, new, [], "copy.csv", format="csv")
+        assert not any("not kept" in remark for remark in remarks)
+        for needed in (remark.split("to read it, add ")[1][:-1] for remark in remarks if "to read it" in remark):
+            words = shlex.split(needed)
+            given = [value for option, value in zip(words[::2], words[1::2], strict=True) if option == "--label-column"]
+            options |= {"label_column": given} if given else {"label_separator": words[1]}
+        again = read("copy.csv", delimiter=delimiter, **options).corpus
+        assert [sorted(one) for one in again.label_sets] == [sorted(one) for one in new]
+        assert again.columns is not None
+        assert (again.columns["text"], again.columns["note"]) == (corpus.fields["text"], corpus.metadata["note"])

@@ -86,10 +86,11 @@ class _Spelled:
         by_address = {address: label for label, address in own.items()}
         by_spelling = {plain_spelling(label): label for label in corpus.label_names}
         label_of: dict[str, str] = {}
+        are_numbers = all(map(str.isdecimal, found)) and not known & found.keys()  # which a file beside the data names
         for name in found:
             label = name if name in known else by_address.get(bare_address(name), by_spelling.get(plain_spelling(name)))
-            if label is None and name.isdecimal() and int(name) < len(corpus.label_names):
-                label = corpus.label_names[int(name)]  # a file beside the data names the numbers
+            if label is None and are_numbers and int(name) < len(corpus.label_names):
+                label = corpus.label_names[int(name)]
             label_of[name] = name if label is None else label
         in_file = {label_of[name]: name for name, _ in reversed(found.most_common())}
         if any(is_address(name) for name in found):
