@@ -147,3 +147,16 @@ def test_true_labels_have_one_fingerprint_from_disk_and_from_memory(
     assert train == train_from_disk
     assert test == test_from_disk
     assert train != test
+
+
+def test_train_doubts_its_estimate_where_labels_have_few_documents(
+    letters: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doubt = "This is probably too high: labels have 3.0 training documents on average"
+    rows = [f"word{label} text{number},label{label}" for label in range(6) for number in range(3)]
+    letters.write_text("text,labels\n" + "\n".join(rows) + "\n")
+    assert doubt in printed(capsys, "train", letters, "--multi-label")
+    fixed = printed(capsys, "train", letters, "--multi-label", "--method", "svm")  # nothing is searched for
+    assert "probably too high" not in fixed
+    letters.write_text("text,labels\n" + 5 * ROWS)
+    assert "probably too high" not in printed(capsys, "train", letters)

@@ -65,6 +65,8 @@ def _once_text(trained: TrainingRecord) -> str:
     )
 
 
+FEW_PER_LABEL = 5
+"""With fewer training documents per label than this, the quality to expect of a searched model is doubtful."""
 ONE_LABEL = "Exactly one label is predicted per document, the one with the highest score"
 
 
@@ -79,7 +81,7 @@ def _next_text(trained: TrainingRecord, data: str) -> str:
 def _quality(trained: TrainingRecord, data: str, settings: str) -> list[Block]:
     """The quality to expect, or the command that measures it; nothing where a guarantee stands for it."""
     if trained.expected is not None:
-        return [Note(expected_text(trained.expected))]
+        return [Note(expected_text(trained.expected)), *_doubt(trained)]
     if trained.guarantee is not None:
         return []
     if len(trained.described_only) == trained.labels:
@@ -89,6 +91,20 @@ def _quality(trained: TrainingRecord, data: str, settings: str) -> list[Block]:
         Note(
             "How good the model is on new documents was not measured: training it gives no out-of-fold scores. Measure "
             f"such a model: manylabel evaluate {data} --method {method}{settings}"
+        )
+    ]
+
+
+def _doubt(trained: TrainingRecord) -> list[Block]:
+    """A warning where settings and thresholds were chosen on few documents per label: the estimate is then too high."""
+    mean = trained.documents_per_label
+    if trained.chosen is None or mean is None or mean >= FEW_PER_LABEL:
+        return []
+    return [
+        Note(
+            f"This is probably too high: labels have {mean:.1f} training documents on average, and settings and "
+            "thresholds were chosen on them. Measure the model on other labelled documents (manylabel evaluate).",
+            "warning",
         )
     ]
 

@@ -55,6 +55,8 @@ class TrainingRecord(Record):
     """Whether every training document has exactly one label."""
     single_label: bool = False
     """Whether exactly one label is predicted per document."""
+    documents_per_label: float | None = None
+    """How many training documents a label has, on average."""
     labels_once: int = 0
     """How many labels have a single training document."""
     described_only: list[str] = field(default_factory=list)

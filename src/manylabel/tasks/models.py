@@ -202,6 +202,7 @@ def training_record(
         has_test_split=has_test_split,
         skipped=skipped,
         single_label=classifier.predicts_one_label,
+        documents_per_label=float(classifier.label_counts_.mean()),
     )
 
 
