@@ -45,8 +45,8 @@ TABLE = 1.4e-7
 SOLVE = 3.6e-9
 """Seconds for each value of the documents of a block and each label in which an SVM is solved, in each fit."""
 STREAM = 1.75e-9
-"""Seconds for each value of X and each label to find the documents that a block lacks: in a pass over all documents, and
-in a second one over those that are not in memory."""
+"""Seconds for each value of X and each label to find the documents that a block lacks: in a pass over all documents,
+and in a second one over those that are not in memory."""
 WEIGH, READ, PASSES = 3.7e-8, 5e-9, 4
 """Seconds to weigh and store a value of X, in each fit; to read it again, and how often that is done for a block."""
 SOLVE_LOGISTIC, STREAM_LOGISTIC, PASSES_LOGISTIC = 5e-8, 2.8e-9, 31
