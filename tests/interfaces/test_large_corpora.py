@@ -83,7 +83,7 @@ def test_what_needs_all_documents_is_refused(folder: Path, capsys: pytest.Captur
     arguments = ["train", str(folder / "letters.csv"), "--model", str(folder / "x.manylabel"), "--memory", "500MB"]
     assert run([*arguments, "--merge-labels"]) == 2
     assert "--merge-labels needs all documents in memory" in capsys.readouterr().err
-    assert run([*arguments, "--method", "knn"]) == 2
+    assert run([*arguments, "--method", "label-tree"]) == 2
     assert "raise --memory" in capsys.readouterr().err
 
 
@@ -179,13 +179,13 @@ def test_a_winner_that_needs_all_documents_is_trained_on_the_sample(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    arguments = ["compare", "letters.csv", "--method", "knn", *QUICK, "--memory", "3GB", "--budget", "10m"]
-    assert run([*arguments, "--model", "knn.manylabel", "--test", "new.csv", "--json"]) == 0
+    arguments = ["compare", "letters.csv", "--method", "label-tree", *QUICK, "--memory", "3GB", "--budget", "10m"]
+    assert run([*arguments, "--model", "tree.manylabel", "--test", "new.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["documents"], found["test"]["documents"]) == (120, 40)
     assert 50 <= found["in_memory"] == found["compared"] == found["trained"] < 120
-    assert "because it cannot be trained on all of them: NearestNeighbours cannot be" in found["why_not_all"]
-    assert TextClassifier.load("knn.manylabel").n_documents_ == found["trained"]
+    assert "because it cannot be trained on all of them: LabelTree cannot be" in found["why_not_all"]
+    assert TextClassifier.load("tree.manylabel").n_documents_ == found["trained"]
 
 
 def test_a_budget_that_is_too_short_for_a_training_from_disk_is_kept(

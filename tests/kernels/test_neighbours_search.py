@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels import nearest as driver
 from manylabel.kernels import neighbours_reference as reference
-from manylabel.kernels.nearest import Neighbours, nearest, nearest_index, votes
+from manylabel.kernels.nearest import Neighbours, frequent_terms, merged, nearest, nearest_index, votes
 
 compiled = pytest.importorskip("manylabel.kernels.neighbours", reason="The kernels are not compiled.")
 BOTH = pytest.mark.parametrize("kernel", [compiled, reference], ids=["compiled", "plain"])
@@ -55,6 +56,23 @@ def test_skip_leaves_one_document_out(kernel: Any, use: Any) -> None:
     stored = nearest_index(np.eye(3) + 1)
     found = nearest(stored, np.eye(3) + 1, 2, skip=[0, -1, 2])
     assert found.ids.tolist() == [[1, 2], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("k", [1, 7, 60])
+def test_neighbours_of_groups_are_merged_to_those_of_all_to_the_bit(k: int) -> None:
+    random = np.random.default_rng(k)
+    stored, asked = (Csr(np.where(random.random((n, 40)) < 0.13, random.random((n, 40)), 0)) for n in (50, 20))
+    stored = Csr(sparse.vstack([stored, stored[:10], Csr(np.zeros((1, 40)))], format="csr"))  # ties
+    asked = Csr(sparse.vstack([asked, stored[-1:]], format="csr"))
+    frequent = frequent_terms(np.bincount(stored.indices, minlength=40), stored.shape[0])
+    assert 0 < len(frequent) < 40
+    groups = []
+    for start, end in ((0, 3), (3, 40), (40, 61)):
+        found = nearest(nearest_index(stored[start:end], frequent), asked, k)
+        groups.append(replace(found, ids=np.where(found.ids < 0, -1, found.ids + start)))
+    one, whole = merged(groups, k), nearest(nearest_index(stored), asked, k)
+    for name in ("ids", "similarities", "counts"):
+        assert np.array_equal(getattr(one, name), getattr(whole, name))
 
 
 @settings(max_examples=40, deadline=None)

@@ -103,5 +103,13 @@ def test_mixtures_with_pairs_of_labels_take_more_steps_and_learned_rules_more_fi
     assert first.disk > 36 * extent.cells  # counts, and counts by term
 
 
+def test_neighbours_of_all_documents_take_quadratic_time_and_a_selection_less_memory() -> None:
+    small, large = (estimate(Extent.of_size(documents, 1000), Recipe.of("ml-knn")) for documents in (10**6, 2 * 10**6))
+    assert 3.5 < large.seconds / small.seconds < 4.1
+    every, some = (estimate(Extent.of_size(10**6, 1000), Recipe.of(method)) for method in ("knn-majority", "knn"))
+    assert some.memory < every.memory
+    assert some.model < every.model
+
+
 def test_a_comparison_takes_more_memory_than_a_training() -> None:
     assert memory_of_all(10**8, kept=2) > 1.5 * memory_of_all(10**8)

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from manylabel import modelfile
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.pmm_base import ParametricMixture
 from manylabel.recipe import Recipe
-from manylabel.scale import logistic_blocks, mixture_blocks, shards, svm_blocks
+from manylabel.scale import logistic_blocks, mixture_blocks, neighbour_parts, shards, svm_blocks
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, Task, run_task
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.training import ShardedTraining
@@ -210,6 +211,29 @@ def test_mixtures_check_settings_as_in_memory(tmp_path: Path) -> None:
         ShardedTraining(ShardedCorpus.of(tmp_path / "letters.jsonl"), recipe, tmp_path / "work", SerialEngine()).run()
 
 
+@pytest.mark.parametrize(
+    ("method", "overrides"),
+    [
+        ("knn", {}),
+        ("knn", {"model": {"weights": "summed"}, "decision": {"rule": "guarantee", "level": 0.7}}),
+        ("knn-majority", {"selection": CHI2}),
+        ("ml-knn", {}),
+        ("ml-knn", {"weighting": {"idf": "none"}, "decision": {"rule": "per-label"}}),
+    ],
+)
+def test_neighbours_are_those_of_a_training_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, overrides: dict
+) -> None:
+    monkeypatch.setattr(neighbour_parts, "PARTS_A_TASK", 2)
+    in_memory, sharded = both(corpus, tmp_path, method, overrides)
+    files = [tmp_path / "memory", tmp_path / "disk"]
+    for classifier, path in zip((in_memory, sharded), files, strict=True):
+        modelfile.save(classifier.decided_, path)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert sharded.predict(NEW) == in_memory.predict(NEW)
+    assert sharded.expected_ == in_memory.expected_  # scores out of fold come from documents on disk
+
+
 @pytest.mark.usefixtures("few_in_memory")
 def test_the_default_chooses_as_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
     in_memory, sharded = both(corpus, tmp_path, "auto", {"model": {"most_work": 0}})
@@ -232,6 +256,17 @@ def test_a_guarantee_is_learned_from_the_same_held_out_documents(
     assert sharded.predict(NEW) == in_memory.predict(NEW)
 
 
+def test_a_guarantee_may_hold_out_all_documents_of_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"text": text, "labels": list(names)} for text, names in zip(TEXTS[:20], LABELS[:20], strict=True)]
+    (tmp_path / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(shards, "SHARD_BYTES", 300)
+    recipe = Recipe.of("ml-knn", {"decision": {"rule": "guarantee", "level": 0.5}})
+    training = ShardedTraining(ShardedCorpus.of(tmp_path / "letters.jsonl"), recipe, tmp_path / "work", SerialEngine())
+    sharded, in_memory = training.run(), TextClassifier.from_recipe(recipe).fit(TEXTS[:20], LABELS[:20])
+    assert 0 in [part.n_documents for part in training.parts()]
+    np.testing.assert_array_equal(sharded.decision_function(NEW), in_memory.decision_function(NEW))
+
+
 class Interrupted(Engine):
     """Ends after some tasks."""
 
@@ -250,9 +285,10 @@ class Interrupted(Engine):
 
 @UNLABELLED
 @pytest.mark.usefixtures("few_in_memory", "few_terms_in_a_block")
-@pytest.mark.parametrize("method", ["svm", "pmm", "pmm2"])
+@pytest.mark.parametrize("method", ["svm", "pmm", "pmm2", "ml-knn"])
 def test_an_interrupted_training_goes_on(corpus: ShardedCorpus, tmp_path: Path, method: str) -> None:
-    recipe = Recipe.of(method, {"selection": CHI2} if method == "svm" else {})
+    further = {"svm": {"selection": CHI2}, "ml-knn": {"decision": {"rule": "per-label"}}}
+    recipe = Recipe.of(method, further.get(method, {}))
     counting = Interrupted(10**6)
     whole = ShardedTraining(corpus, recipe, tmp_path / "whole", counting).run()
     ran = 0
@@ -285,7 +321,7 @@ def test_another_training_does_not_go_on(corpus: ShardedCorpus, tmp_path: Path) 
     [
         ("mnb-vw", {}, "cannot be trained on a corpus that does not fit in memory.*Use naive Bayes"),
         ("label-tree", {}, "LabelTree cannot be trained on a corpus that does not fit in memory"),
-        ("knn", {}, "linear SVM, logistic regression or a mixture model"),
+        ("mnb-vw-cc", {}, "linear SVM, logistic regression, a mixture model or neighbours"),
         ("nb-binary", {"features": {"n_hashes": 99}}, "hashed terms needs all documents in memory"),
     ],
 )

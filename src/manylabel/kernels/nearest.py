@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from manylabel.estimator import Csr
+from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels import compiled_module
 from manylabel.kernels import neighbours_reference as reference
@@ -38,6 +39,10 @@ class NearestIndex:
     postings: Postings
     n_documents: int
 
+    def find(self, queries: Any, k: int, *, skip: npt.ArrayLike | None = None, n_jobs: int | None = None) -> Neighbours:
+        """See `nearest`."""
+        return nearest(self, queries, k, skip=skip, n_jobs=n_jobs)
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
@@ -48,21 +53,45 @@ class Neighbours:
     counts: Int32s
 
 
-def nearest_index(X: Any) -> NearestIndex:
-    """Prepare the documents (rows of X, unit vectors for cosine) for `nearest`; float32 stays, all else is float64."""
+def nearest_index(X: Any, frequent: Ints | None = None) -> NearestIndex:
+    """Prepare the documents (rows of X, unit vectors for cosine) for `nearest`; float32 stays, all else is float64.
+
+    `frequent` are the terms to add first; by default the `frequent_terms` of X. As long as these are the same,
+    similarities do not depend, to the bit, on the other documents of an index.
+    """
     X = canonical(X)
     if X.shape[0] >= np.iinfo(np.int32).max:
         raise DataError(f"An index holds fewer than 2,147,483,647 documents, not {X.shape[0]}.")
     X = canonical(X, np.float32 if X.dtype == np.float32 else np.float64)
     by_term = X.tocsc()
     starts = by_term.indptr.astype(np.int64)
-    frequent = np.flatnonzero(np.diff(starts) * FREQUENT > X.shape[0])
+    if frequent is None:
+        frequent = frequent_terms(np.diff(starts), X.shape[0])
     row_of = np.full(X.shape[1], -1, dtype=np.int32)
     row_of[frequent] = np.arange(len(frequent), dtype=np.int32)
     rows = np.ascontiguousarray(by_term[:, frequent].toarray().T)
     return NearestIndex(
         Postings(starts, by_term.indices.astype(np.int32, copy=False), by_term.data, row_of, rows), X.shape[0]
     )
+
+
+def frequent_terms(document_frequency: Ints, n_documents: int) -> Ints:
+    """The terms of many documents, by the number of documents with each term."""
+    return np.flatnonzero(document_frequency * FREQUENT > n_documents).astype(np.int64)
+
+
+def merged(found: Sequence[Neighbours], k: int) -> Neighbours:
+    """The k best of the neighbours that were found among several groups of documents; ids rise from group to group.
+
+    >>> first, second = ([[4, 0]], [[0.9, 0.5]], [2]), ([[7, 9]], [[0.5, 0.0]], [1])
+    >>> merged([Neighbours(*map(np.array, first)), Neighbours(*map(np.array, second))], 3).ids.tolist()
+    [[4, 0, 7]]
+    """
+    ids, similarities = (np.hstack(column) for column in zip(*((one.ids, one.similarities) for one in found)))
+    order = np.argsort(-similarities, axis=1, kind="stable")[:, :k]  # what is no neighbour has similarity 0
+    best = np.take_along_axis(similarities, order, axis=1)
+    counts = np.count_nonzero(best > 0, axis=1).astype(np.int32)
+    return Neighbours(np.take_along_axis(ids, order, axis=1), best, counts)
 
 
 def nearest(

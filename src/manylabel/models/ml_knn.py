@@ -58,9 +58,14 @@ class MLkNN(NeighbourModel):
     def learn(self, X: Csr, Y: Csr) -> None:
         """Store the documents, count the neighbours with each label, and apply the formula."""
         self.keep(X, Y)
-        N = X.shape[0]
-        counts = self._carriers(self.neighbours(X, skip=np.arange(N)))
-        with_label, without = neighbour_tables(counts, Y, self.k)
+        self.learn_tables(*self.tables(self.neighbours(X, skip=np.arange(X.shape[0])), Y))
+
+    def tables(self, found: Neighbours, Y: Csr) -> tuple[Ints, Ints]:
+        """The `neighbour_tables` of training documents with labels Y, whose neighbours were found; they add up."""
+        return neighbour_tables(self._carriers(found), Y, self.k)
+
+    def learn_tables(self, with_label: Ints, without: Ints) -> None:
+        """Apply the formula to the tables of all training documents."""
         self.count_log_odds_ = log_odds_of_counts(with_label, without, self.s)
 
     def _carriers(self, found: Neighbours) -> Csr:

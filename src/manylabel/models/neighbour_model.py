@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, Ints, rows_of_cells
-from manylabel.kernels.nearest import NearestIndex, Neighbours, nearest, nearest_index
+from manylabel.kernels.nearest import Neighbours, nearest_index
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import NeighbourVotes
 from manylabel.parameters import AnyOf, Number, OneOf
@@ -17,6 +17,13 @@ from manylabel.stored import Matrix, Stored, wholes
 
 K = Number(low=1, whole=True)
 JOBS = AnyOf(OneOf(None, -1), Number(low=1, whole=True))
+
+
+class Index(Protocol):
+    """Training documents in which the nearest ones can be found."""
+
+    def find(self, queries: Any, k: int, *, skip: npt.ArrayLike | None = None, n_jobs: int | None = None) -> Neighbours:
+        """See `manylabel.kernels.nearest.nearest`."""
 
 
 class NeighbourModel(MultiLabelModel):
@@ -33,7 +40,7 @@ class NeighbourModel(MultiLabelModel):
     documents_: Csr
     label_sets_: Csr
     label_documents_: Ints
-    _index: NearestIndex | None = None
+    _index: Index | None = None
 
     learned: ClassVar[Mapping[str, Stored]] = {
         "documents_": Matrix("documents", "terms", ("f4", "f8")),
@@ -43,9 +50,18 @@ class NeighbourModel(MultiLabelModel):
 
     def keep(self, X: Csr, Y: Csr) -> None:
         """Store the training documents and their label sets, and build the index."""
-        self.documents_, self.label_sets_ = unit_vectors(X), Y
-        self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+        self.documents_ = unit_vectors(X)
+        self.keep_labels(Y)
         self._index = nearest_index(self.documents_)
+
+    def keep_labels(self, Y: Csr) -> None:
+        """Store the label sets of the training documents."""
+        self.label_sets_ = Y
+        self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+
+    def search_in(self, index: Index) -> None:
+        """Find neighbours in an index of the training documents that is elsewhere."""
+        self._index = index
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Set the learned attributes to what `learned_state` returned; an index over other documents is dropped."""
@@ -53,7 +69,7 @@ class NeighbourModel(MultiLabelModel):
         return super().restore(state)
 
     @property
-    def index(self) -> NearestIndex:
+    def index(self) -> Index:
         """The stored documents by term."""
         if self._index is None:
             self._index = nearest_index(self.documents_)
@@ -61,7 +77,7 @@ class NeighbourModel(MultiLabelModel):
 
     def neighbours(self, X: Csr, skip: npt.ArrayLike | None = None) -> Neighbours:
         """The k nearest training documents of each document, without the one training document in `skip` for each."""
-        return nearest(self.index, unit_vectors(X), self.k, skip=skip, n_jobs=self.n_jobs)
+        return self.index.find(unit_vectors(X), self.k, skip=skip, n_jobs=self.n_jobs)
 
     def votes_by_term(self, document: Csr, found: Neighbours, weights: Floats) -> tuple[Csr, Csr]:
         """The vote of each neighbour of a document, divided among terms (neighbours × terms), and their label sets.

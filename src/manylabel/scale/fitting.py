@@ -1,7 +1,7 @@
-"""Models fitted to documents on disk: from merged tables of counts, or in blocks of labels or of terms.
+"""Models fitted to documents on disk: from merged tables of counts, in blocks of labels or of terms, or part by part.
 
 Blocks of labels are those of linear classifiers (`svm_blocks`, `logistic_blocks`), blocks of terms those of mixture
-models (`mixture_blocks`).
+models (`mixture_blocks`); neighbours are found part by part (`neighbour_parts`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.models.count_model import LabelTermCounts
 from manylabel.models.inputs import AdditiveModel
 from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.neighbour_model import NeighbourModel
 from manylabel.models.out_of_fold import OutOfFold, scored_folds, scored_rows
 from manylabel.models.pmm_base import ParametricMixture
 from manylabel.models.score_kinds import Bools
@@ -32,6 +33,7 @@ from manylabel.scale.engine import Engine, Task
 from manylabel.scale.logistic_blocks import logistic_label_blocks
 from manylabel.scale.matrix import Matrix
 from manylabel.scale.mixture_blocks import fit_mixture
+from manylabel.scale.neighbour_parts import fit_neighbours
 from manylabel.scale.selected import PARTS_A_TASK, Selected, csr_arrays, csr_of
 from manylabel.scale.svm_blocks import fit_blocks, label_blocks
 from manylabel.scale.tables import digest, replace_array, replace_arrays, save_arrays
@@ -169,6 +171,9 @@ class ShardedOutOfFold(OutOfFold):
         if isinstance(unfitted, ParametricMixture):
             place = self._place(unfitted, selected)
             return fit_mixture(unfitted, selected, Y, self.frequency, self.engine, place)
+        if isinstance(unfitted, NeighbourModel):
+            place = self._place(unfitted, selected)
+            return fit_neighbours(unfitted, selected, Y, self._frequency(wanted), self.engine, place)
         if not model.is_additive:
             raise _refusal(model)
         table = self._counted(unfitted, selected)
@@ -221,13 +226,17 @@ class ShardedOutOfFold(OutOfFold):
         """The weighting, fitted to the wanted documents."""
         if weighting is None:
             return None
+        documents = self.matrix.shape[0] if wanted is None else int(wanted.sum())
+        state = {"document_frequency_": self._frequency(wanted), "n_documents_": documents, "weighed_before_": False}
+        return unfitted_copy(weighting).restore(state)
+
+    def _frequency(self, wanted: Bools | None) -> Ints:
+        """How many of the wanted documents have each term."""
         frequency = self.frequency.copy()
         if wanted is not None:  # few documents are held out: those are read
             for _, X in self.matrix.blocks(~wanted):
                 frequency -= np.bincount(X.indices, minlength=self.matrix.n_terms)
-        documents = self.matrix.shape[0] if wanted is None else int(wanted.sum())
-        state = {"document_frequency_": frequency, "n_documents_": documents, "weighed_before_": False}
-        return unfitted_copy(weighting).restore(state)
+        return frequency
 
     # ---- files that tasks read -------------------------------------------------------------------------------------
 
@@ -265,7 +274,7 @@ def _kept(path: Path, arrays: Mapping[str, Any]) -> Path:
 def check_model(model: MultiLabelModel) -> None:
     """Raise an error for a model that cannot learn from documents on disk."""
     inner = model.model if isinstance(model, WeightedMember) else model
-    if not (inner.is_additive or isinstance(inner, LinearSVM | ParametricMixture)):
+    if not (inner.is_additive or isinstance(inner, LinearSVM | ParametricMixture | NeighbourModel)):
         raise _refusal(inner)
 
 
@@ -273,6 +282,6 @@ def _refusal(model: MultiLabelModel) -> UnsupportedError:
     """Why a model cannot learn from documents on disk."""
     return UnsupportedError(
         f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
-        "Rocchio, a linear SVM, logistic regression or a mixture model (nb, rocchio, svm, logistic, pmm or the "
-        "default), or raise --memory."
+        "Rocchio, a linear SVM, logistic regression, a mixture model or neighbours (nb, rocchio, svm, logistic, pmm, "
+        "knn or the default), or raise --memory."
     )
