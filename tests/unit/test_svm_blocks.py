@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manylabel.estimator import Csr
-from manylabel.kernels.linear_solvers import fit_linear
+from manylabel.kernels.linear_solvers import LinearFit, fit_linear
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.scale import svm_blocks
 from manylabel.scale.svm_blocks import Block, Worst
@@ -46,29 +46,59 @@ class InMemory:
         return [(numbers, Csr(self.X[numbers])) for numbers in parts if len(numbers)]
 
 
-@pytest.mark.parametrize("dense", [True, False], ids=["dense weights", "sparse weights"])
-def test_only_labels_whose_margins_are_violated_are_solved_again(monkeypatch: pytest.MonkeyPatch, dense: bool) -> None:
-    monkeypatch.setattr(svm_blocks, "OTHERS", 20)
-    monkeypatch.setattr(svm_blocks, "LEAST_ADDED", 4)
-    monkeypatch.setattr(svm_blocks, "MOST_DENSE", 1 << 25 if dense else 0)
+@pytest.fixture
+def problem() -> tuple[Csr, Csr]:
+    """Documents with three labels, the last of which has two of them."""
     rng = np.random.default_rng(1)
     X = Csr(rng.random((120, 12)) * (rng.random((120, 12)) < 0.4))
-    Y = Csr(np.column_stack([X.toarray()[:, 0] > 0.3, X.toarray()[:, 1] > 0.7, np.arange(120) < 2]).astype(float))
-    solved: list[list[int]] = []
-    solve = Block.solve_members
+    Y = np.column_stack([X.toarray()[:, 0] > 0.3, X.toarray()[:, 1] > 0.7, np.arange(120) < 2])
+    return X, Csr(Y.astype(float))
 
-    def noted(self: Block, labels: np.ndarray, initial: Csr | None = None) -> object:
-        solved.append(labels.tolist())
+
+@pytest.fixture
+def solved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], int]]:
+    """The labels that are solved, one time after the other, and how many documents are then in memory."""
+    monkeypatch.setattr(svm_blocks, "OTHERS", 20)
+    monkeypatch.setattr(svm_blocks, "LEAST_ADDED", 4)
+    solve, noted = Block.solve_members, []
+
+    def note(self: Block, labels: np.ndarray, initial: Csr | None = None) -> LinearFit:
+        noted.append((labels.tolist(), len(self.members)))
         return solve(self, labels, initial)
 
-    monkeypatch.setattr(Block, "solve_members", noted)
-    found = Block(LinearSVM(tol=1e-6, max_iter=10_000), InMemory(X), Y, [0, 1, 2]).solve()  # type: ignore[arg-type]
-    assert solved[0] == [0, 1, 2]
-    assert len(solved) > 2
-    assert all(set(after) <= set(before) for before, after in pairwise(solved))
-    assert any(len(after) < len(before) for before, after in pairwise(solved))
+    monkeypatch.setattr(Block, "solve_members", note)
+    return noted
+
+
+def check_solution(X: Csr, Y: Csr) -> None:
+    """Solve the labels as one block, and compare with the solution in memory."""
+    model = LinearSVM(tol=1e-6, max_iter=10_000)
+    found = Block(model, InMemory(X), Y, [0, 1, 2]).solve()  # type: ignore[arg-type]
     at_once = fit_linear(X, Y, tol=1e-6, max_iter=10_000)
     weights = at_once.weights if isinstance(at_once.weights, np.ndarray) else at_once.weights.toarray()
     np.testing.assert_allclose(found.weights.toarray(), weights, atol=1e-4)
     np.testing.assert_allclose(found.intercept, at_once.intercept, atol=1e-4)
     assert found.converged.all()
+
+
+@pytest.mark.parametrize("dense", [True, False], ids=["dense weights", "sparse weights"])
+def test_only_labels_whose_margins_are_violated_are_solved_again(
+    monkeypatch: pytest.MonkeyPatch, problem: tuple[Csr, Csr], solved: list[tuple[list[int], int]], dense: bool
+) -> None:
+    monkeypatch.setattr(svm_blocks, "MOST_DENSE", 1 << 25 if dense else 0)
+    check_solution(*problem)
+    labels = [one for one, _ in solved]
+    assert labels[0] == [0, 1, 2]
+    assert all(set(after) <= set(before) for before, after in pairwise(labels))
+    assert any(len(after) < len(before) for before, after in pairwise(labels))
+
+
+def test_labels_that_need_too_many_documents_are_solved_in_groups(
+    monkeypatch: pytest.MonkeyPatch, problem: tuple[Csr, Csr], solved: list[tuple[list[int], int]]
+) -> None:
+    monkeypatch.setattr(svm_blocks, "MOST_MEMBERS", 100)
+    check_solution(*problem)
+    assert solved[0][0] == [0, 1, 2]
+    assert {label for one, _ in solved[1:] for label in one} == {0, 1, 2}
+    assert all(len(one) < 3 for one, _ in solved[1:])
+    assert all(documents <= 100 for one, documents in solved if len(one) > 1)

@@ -36,6 +36,8 @@ LEAST_WORK, WORK_A_DOCUMENT = 1 << 20, 64
 of the corpus where that is more. Blocks are the tasks that workers share, and all documents are read for each."""
 OTHERS = 1 << 13
 """Random documents that a block begins with beside those of its labels."""
+MOST_MEMBERS = 3 << 17
+"""Documents in memory beyond which the labels of a block are solved in smaller groups; one label may need more."""
 MOST_DENSE, DENSE_SHARE = 1 << 25, 0.5
 """Weights of up to so many cells are dense if a term of a document has weights for more than this share of the labels:
 a sparse table takes twice as long for each weight."""
@@ -181,8 +183,10 @@ class Block:
         self.Y, self.n_labels = Csr(whole[:, labels]), whole.shape[1]
         Y = self.Y
         wanted = selected.wanted()
-        self.outside = np.ones(Y.shape[0], dtype=np.bool_) if wanted is None else wanted
-        """Documents to learn from that are not in memory."""
+        self.learned = np.ones(Y.shape[0], dtype=np.bool_) if wanted is None else wanted
+        """Documents to learn from."""
+        self.outside = self.learned.copy()
+        """Those that are not in memory."""
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.X = Csr(np.zeros((0, selected.matrix.n_terms)))
 
@@ -193,24 +197,41 @@ class Block:
         return cls(cast(LinearSVM, modelfile.load(model)), selected, selected.Y(), list(labels))
 
     def solve(self) -> LinearFit:
-        """The solution on all documents."""
-        carried = np.flatnonzero((np.diff(self.Y.indptr) > 0) & self.outside)
+        """The solution on all documents, for fewer labels at a time where they need too many documents in memory."""
+        settled: list[_Settled] = []
+        groups = [np.arange(len(self.labels))]
+        while groups:
+            solved, left = self._solve_group(groups.pop())
+            settled += solved
+            groups += left
+        return _together(settled, len(self.members))
+
+    def _solve_group(self, labels: Ints) -> tuple[list[_Settled], list[Ints]]:
+        """The solution of some labels, and groups of those that need too many documents."""
+        self._begin(labels)
+        settled: list[_Settled] = []
+        found = self.solve_members(labels)
+        while True:
+            worst = self._violated(found)
+            going, numbers = worst.has_any, worst.documents()
+            settled.append(_Settled.of(labels, found, ~going))
+            labels, dual = labels[going], found.dual[:, going]
+            if not len(labels):
+                return settled, []
+            if len(self.members) + len(numbers) > MOST_MEMBERS and len(labels) > 1:
+                groups = 1 + (len(self.members) + len(worst.held.labels)) // MOST_MEMBERS
+                return settled, [labels[first::groups] for first in range(min(groups, len(labels)))]
+            self.take(numbers)
+            found = self.solve_members(labels, dual)
+
+    def _begin(self, labels: Ints) -> None:
+        """Read the documents of some labels into memory, and some others."""
+        self.members, self.X, self.outside = self.members[:0], self.X[:0], self.learned.copy()
+        carried = np.flatnonzero((np.diff(self.Y[:, labels].indptr) > 0) & self.outside)
         others = np.flatnonzero(self.outside)
         if len(others) > OTHERS:
             others = np.random.default_rng(self.model.seed).choice(others, size=OTHERS, replace=False)
         self.take(np.union1d(carried, others))
-        labels = np.arange(len(self.labels))
-        found = self.solve_members(labels)
-        settled: list[_Settled] = []
-        while len(labels):
-            worst = self._violated(found)
-            going = worst.has_any
-            settled.append(_Settled.of(labels, found, ~going))
-            labels, dual = labels[going], found.dual[:, going]
-            if len(labels):
-                self.take(worst.documents())
-                found = self.solve_members(labels, dual)
-        return _together(settled, len(self.members))
 
     def take(self, numbers: Ints) -> None:
         """Read documents into memory, after those that are there."""
