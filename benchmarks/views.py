@@ -6,8 +6,9 @@ python -m benchmarks.views                on the test splits, after all was chos
 Each cell trains the default for one metric on some training documents, drawn at random, and computes the metric on all
 documents of the measured split. `words` is the default without further views and stacks, `auto` the default with those
 that it chooses; behind it, its difference to words with a 95 % interval over resampled documents, and the CPU seconds
-of both. ``--encoder NAME`` adds the default with this encoder. What was measured is kept in a file,
-and a run goes on where the last one ended. The data: MANYLABEL_DATA.
+of both. ``--encoder NAME`` adds the default with this encoder. With ``--draws N`` the training documents are drawn N
+times; figures are means, and differences have the standard error of their mean instead of an interval. What was
+measured is kept in a file, and a run goes on where the last one ended. The data: MANYLABEL_DATA.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import argparse
 import json
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from benchmarks.defaults import OUTPUT, SEED, TARGET_METRICS, drawn, quartered, read
 from manylabel.catalog import DEFAULT_METHOD
@@ -55,28 +60,30 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
     parser.add_argument("--encoder", help="a folder, or a name that `manylabel encoder list` prints")
     parser.add_argument("--metrics", nargs="+", default=TARGET_METRICS)
+    parser.add_argument("--draws", type=int, default=1, help="how many times training documents are drawn")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     asked = parser.parse_args()
     kinds = [*asked.kinds, *([] if asked.encoder is None else [asked.encoder])]
     asked.output.mkdir(parents=True, exist_ok=True)
     kept = asked.output / ("views_held_out.jsonl" if asked.held_out else "views.jsonl")
-    known = {(row["set"], row["size"], row["metric"]): row for row in read(kept)}
+    known = {(row["set"], row["size"], row["metric"], row["draw"]): row for row in read(kept)}
     for name in asked.sets:
         whole, test, _ = train_and_test(load_source(Source(name)).corpus, 0.25, SEED)
         whole, test = quartered(whole, SEED) if asked.held_out else (whole, test)
         for size in [size or len(whole) for size in asked.sizes if size < len(whole)]:
-            for metric in asked.metrics:
-                if (name, size, metric) in known:
+            for metric, draw in product(asked.metrics, range(asked.draws if size < len(whole) else 1)):
+                if (name, size, metric, draw) in known:
                     continue
-                row = {"set": name, "size": size, "metric": metric}
-                row["kinds"] = measured(drawn(whole, size, SEED), test, metric, kinds)
-                known[name, size, metric] = row
+                row = {"set": name, "size": size, "metric": metric, "draw": draw}
+                row["kinds"] = measured(drawn(whole, size, SEED + draw), test, metric, kinds)
+                known[name, size, metric, draw] = row
                 with kept.open("a") as stream:
                     stream.write(json.dumps(row) + "\n")
                 print(json.dumps(row), file=sys.stderr, flush=True)
     for metric in asked.metrics:
         rows = [row for row in known.values() if row["metric"] == metric and row["set"] in asked.sets]
         print(table(rows, kinds))
+        print(mean_differences(rows, kinds))
 
 
 def measured(train: Corpus, test: Corpus, metric: str, kinds: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -117,19 +124,51 @@ def table(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
         f"| {rows[0]['metric']} (micro / macro F1) | documents | {' | '.join(columns)} |",
         "|---" * (len(columns) + 2) + "|",
     ]
-    for row in rows:
-        found = row["kinds"]
-        cells = [
-            " / ".join(f"{100 * value:.1f}" for value in found[kind]["figures"].values()) if kind in found else "–"
-            for kind in kinds
-        ]
-        gains = [found[kind].get("gain") if kind in found else None for kind in compared]
-        cells += [
-            "–" if gain is None else "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * one for one in gain)) for gain in gains
-        ]
-        cells.append(", ".join(f"{found[kind]['seconds']:g}" for kind in (WORDS, *compared) if kind in found))
-        lines.append(f"| {row['set']} | {row['size']:,} | {' | '.join(cells)} |")
+    for (name, size), draws in _by_sample(rows).items():
+        found = {kind: [draw[kind] for draw in draws] for kind in kinds if all(kind in draw for draw in draws)}
+        cells = [_figures(found[kind]) if kind in found else "–" for kind in kinds]
+        cells += [_difference(found.get(kind, [])) for kind in compared]
+        seconds = {kind: np.mean([one["seconds"] for one in ones]) for kind, ones in found.items()}
+        cells.append(", ".join(f"{seconds[kind]:.1f}" for kind in (WORDS, *compared) if kind in seconds))
+        lines.append(f"| {name} | {size:,} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def mean_differences(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
+    """A line for each size and kind that is compared with words: the mean difference over the sets, and the least."""
+    found = defaultdict[tuple[int, str], list[float]](list)
+    for (_, size), draws in _by_sample(rows).items():
+        for kind in kinds:
+            if all("gain" in draw.get(kind, {}) for draw in draws):
+                found[size, kind].append(float(np.mean([draw[kind]["gain"][0] for draw in draws])))
+    return "".join(
+        f"{size:,} documents, {kind}: {100 * np.mean(gains):+.2f} on the mean of {len(gains)} sets, "
+        f"{100 * min(gains):+.2f} at the least\n"
+        for (size, kind), gains in sorted(found.items())
+    )
+
+
+def _by_sample(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
+    """What was measured with each draw, by set and number of training documents."""
+    found: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((row["set"], row["size"]), []).append(row["kinds"])
+    return found
+
+
+def _figures(draws: Sequence[Mapping[str, Any]]) -> str:
+    """The means of both metrics, in percent."""
+    return " / ".join(f"{100 * np.mean([one['figures'][name] for one in draws]):.1f}" for name in TARGET_METRICS)
+
+
+def _difference(draws: Sequence[Mapping[str, Any]]) -> str:
+    """The difference to words with its interval; of several draws, their mean and its standard error."""
+    gains = 100 * np.array([one["gain"] for one in draws if "gain" in one])
+    if not len(gains):
+        return "–"
+    if len(gains) == 1:
+        return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*gains[0])
+    return f"{gains[:, 0].mean():+.1f} ± {gains[:, 0].std(ddof=1) / np.sqrt(len(gains)):.1f}"
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ class Training:
             sample_weight = None if sample_weight is None else sample_weight[train]
             moments = None if moments is None else moments[train]
         learned = self._learn_features(documents, Y, labels, terms, descriptions)
-        facts = self._facts(learned, Y, parents, deadline)
+        facts = self._facts(learned, Y, labels, parents, deadline)
         unlearned = None if held_out is None else (self.pipeline.transform(held_out[0]), held_out[1])
         splits = None if moments is None else _time_ordered(moments, self.folds)
         self._learn_model(learned, Y, facts, unlearned, splits, sample_weight)
@@ -196,9 +196,13 @@ class Training:
             self.recipe.read_vectors(self.decided, self.pipeline.vectors_.dimensions)
         return learned
 
-    def _facts(self, learned: Learned, Y: Csr, parents: Ints | None, deadline: Deadline | None) -> Facts:
+    def _facts(
+        self, learned: Learned, Y: Csr, labels: Sequence[str], parents: Ints | None, deadline: Deadline | None
+    ) -> Facts:
         """What is known about the corpus besides X and Y, and the time that there is."""
         facts: Facts = {**learned.facts}
+        if self.pipeline.vectors_ is not None and (vectors := self.pipeline.vectors_.of_names(labels)) is not None:
+            facts["label_vectors"] = vectors
         if parents is not None:
             facts["parents"] = parents
         if deadline is not None:

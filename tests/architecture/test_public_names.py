@@ -234,6 +234,7 @@ NAMES = {
         "MLkNN",
         "MultiLabelModel",
         "MultinomialNaiveBayes",
+        "NameSimilarity",
         "NearestNeighbours",
         "NeuralNetwork",
         "PMM1",

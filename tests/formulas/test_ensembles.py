@@ -112,6 +112,15 @@ def test_stacking_without_shrinkage_is_scikit_learns_logistic_regression(problem
     np.testing.assert_allclose(found.intercept, theirs.intercept_, rtol=1e-3)
 
 
+@pytest.mark.parametrize("combine", [stacked, averaged])
+def test_rounding_of_equal_scores_is_not_stretched(problem: Any, combine: Any) -> None:
+    X, Y = problem
+    equal = np.full((len(X), 2), 0.3) + np.linspace(0, 1e-15, len(X))[:, np.newaxis] * X[:, :2]
+    assert np.ptp(equal) > 0
+    found = combine(np.stack([X[:, :2], equal]), Csr(Y), 1.0)
+    assert np.abs(found.weights).max() < 100
+
+
 def test_the_scale_of_a_member_does_not_matter(problem: Any) -> None:
     X, Y = problem
     scaled = X * np.repeat([1.0, 100.0, 0.01], 2) + 7

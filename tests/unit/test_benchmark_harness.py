@@ -14,6 +14,7 @@ from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from benchmarks import views
 from benchmarks.growth import (
     CENTRE,
     FULL_SIZES,
@@ -274,3 +275,22 @@ class TestTrees:
         lines = table_of_trees(reports, tmp_path).splitlines()
         assert lines[1].split() == ["one", "0.00", "0.00", "0.00", "1.0", "0.500", "1"]
         assert lines[2].split() == ["other", "not", "installed"]
+
+
+def _draw(name: str, draw: int, gain: float) -> dict[str, Any]:
+    def kind(value: float) -> dict[str, Any]:
+        return {"figures": {"micro-f1": value, "macro-f1": value / 2}, "seconds": 1.0 + draw}
+
+    found = {"words": kind(0.5), "static": {**kind(0.5 + gain), "gain": [gain, gain - 0.01, gain + 0.01]}}
+    return {"set": name, "size": 100, "metric": "micro-f1", "draw": draw, "kinds": found}
+
+
+def test_views_are_compared_on_the_mean_of_several_draws() -> None:
+    rows = [_draw("townhall", 0, 0.02), _draw("townhall", 1, 0.06), _draw("hallmarks", 0, -0.01)]
+    lines = views.table(rows, ["words", "static"]).splitlines()
+    assert lines[2:] == [
+        "| townhall | 100 | 50.0 / 25.0 | 54.0 / 27.0 | +4.0 ± 2.0 | 1.5, 1.5 |",
+        "| hallmarks | 100 | 50.0 / 25.0 | 49.0 / 24.5 | -1.0 [-2.0, +0.0] | 1.0, 1.0 |",
+    ]
+    means = views.mean_differences(rows, ["words", "static"])
+    assert means == "100 documents, static: +1.50 on the mean of 2 sets, -1.00 at the least\n"

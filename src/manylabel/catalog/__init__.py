@@ -134,5 +134,6 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.features.views:FurtherViews",
         "manylabel.strategies.described:DescribedLabels",
         "manylabel.models.label_columns:LabelColumns",
+        "manylabel.models.name_similarity:NameSimilarity",
     ]
     return {path.partition(":")[2]: path for path in paths}

@@ -20,7 +20,7 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.documents import as_matrix, strings
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.splits import Split
-from manylabel.estimator import Csr, Ints
+from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.features import Vectorizer
 from manylabel.features.facts import Facts, FoldFeatures
@@ -92,7 +92,7 @@ class FoldWork:
         self.memory = memory
         self._counts: OrderedDict[object, tuple[Csr, bool]] = OrderedDict()
         self._folds: OrderedDict[object, FoldData] = OrderedDict()
-        self._vectors: dict[str, Csr] = {}
+        self._vectors: dict[str, tuple[Csr, Floats | None]] = {}
 
     @classmethod
     def of(
@@ -171,11 +171,11 @@ class FoldWork:
         labels = np.flatnonzero(np.bincount(self.Y[train].indices, minlength=self.Y.shape[1])).astype(np.int64)
         Y = Csr(self.Y[train][:, labels])
         pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, self.n_jobs)
-        vectors = self._encoded(recipe)
+        vectors, of_names = self._encoded(recipe)
         further = None if vectors is None else Csr(vectors[train])
         learned = pipeline.fit_counts(everything[train], Y, has_vocabulary=is_vocabulary, further=further)
         X_test = pipeline.transform_counts(everything[test], None if vectors is None else Csr(vectors[test]))
-        facts = self._facts(recipe, labels)
+        facts = self._facts(labels, of_names)
         if self.has_texts and learned.counts is not None:
             of_counts = recipe.build().counts_of_counts(learned.counts, Y)
             if of_counts is not None:
@@ -184,21 +184,26 @@ class FoldWork:
         width = 0 if vectors is None else vectors.shape[1]
         return FoldData(learned.X, Y, X_test, Csr(self.Y[test]), rows_test, labels, facts, learned.in_folds, width)
 
-    def _encoded(self, recipe: Recipe) -> Csr | None:
-        """The vectors of all documents by the encoder of a recipe; None without one."""
+    def _encoded(self, recipe: Recipe) -> tuple[Csr | None, Floats | None]:
+        """The vectors of all documents and of all label names by the encoder of a recipe; None without one."""
         name = recipe.features.get("encoder")
         if name is None:
-            return None
+            return None, None
         if as_matrix(self.documents) is not None:
             raise DataError("An encoder reads texts, but the documents are a matrix.", remedy="Give texts.")
         if name not in self._vectors:
-            self._vectors[name] = VectorView(name).fit().transform(strings(self.documents, None))  # type: ignore[arg-type]
+            view = VectorView(name).fit()
+            vectors = view.transform(strings(self.documents, None))  # type: ignore[arg-type]
+            self._vectors[name] = vectors, view.of_names(self.label_names)
         return self._vectors[name]
 
-    def _facts(self, recipe: Recipe, labels: Ints) -> Facts:
-        if self.hierarchy is None:
-            return {}
-        return {"parents": self.hierarchy.columns([self.label_names[label] for label in labels.tolist()])[1]}
+    def _facts(self, labels: Ints, of_names: Floats | None) -> Facts:
+        facts: Facts = {}
+        if self.hierarchy is not None:
+            facts["parents"] = self.hierarchy.columns([self.label_names[label] for label in labels.tolist()])[1]
+        if of_names is not None:
+            facts["label_vectors"] = of_names[labels]
+        return facts
 
 
 def _key(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

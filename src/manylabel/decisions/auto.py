@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from manylabel.decisions.base import DecisionRule, decidable_scores
-from manylabel.decisions.combined import combine
+from manylabel.decisions.combined import combine, scored_names
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.scored import Scored, learned_rule
 from manylabel.decisions.shown import Probabilities
@@ -31,6 +31,9 @@ NEAR = 0.005
 NEAR_STACK = 0.0025
 """How much worse than an average a stack may seem, in units of the metric, and still be chosen: it learned the weights,
 and its scores of new documents are the better ones at equal values."""
+NEAR_STACK_OF_FEW = 0.02
+"""The same where documents are fewer than `LEAST_DOCUMENTS`, and there are vectors: chance decides which model seems
+the best one of few documents, and a stack depends least on it."""
 MORE_WORK = 3.0
 """How many times as much work the other models may take where a further view was kept: a stack gains from them."""
 SEARCHED_LABELS = 256
@@ -69,6 +72,9 @@ class AutoModel(DecidedModel):
        scored so far are combined by a logistic regression for each label (`Ensemble`, stacked): the model with every
        cost that was tried, with each further view that was kept, and the `others`. The stack is chosen if it gains half
        a point over each single model, and an average is no more than a quarter of a point better.
+       Where X has vectors, its members are the best model of the terms, that of the vectors (on larger data of both),
+       the `others`, and the similarity of documents to the names of labels (`NameSimilarity`). Fewer documents are
+       stacked too; then the stack is chosen unless another model is two points better.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -131,8 +137,9 @@ class AutoModel(DecidedModel):
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
-        """The facts that any of the models wants, further views, and a deadline."""
-        return super().wants.union({"views"} if self.views else set(), *(model.wants for model in self.others))
+        """The facts that any of the models wants, further views, vectors of label names, and a deadline."""
+        own = {"label_vectors", *(["views"] if self.views else [])}
+        return super().wants.union(own, *(model.wants for model in self.others))
 
     def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
         """The counts of counts for the first of the models that wants them."""
@@ -153,7 +160,7 @@ class AutoModel(DecidedModel):
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
         searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", "both")]
-        tried = [one for models in searched for one in models]
+        tried, firsts = [one for models in searched for one in models], [max(models, key=_gain) for models in searched]
         best = max(tried, key=_gain)  # the terms alone where vectors gain nothing
         viewed = self._try_views(best, rule, Y, documents)
         kept = [one for one in viewed if one.X is not None]
@@ -164,15 +171,17 @@ class AutoModel(DecidedModel):
             averages.append(self._average([best], others, rule, Y, documents))
             if self._vectors:
                 (alone,) = (self._search(model, rule, Y, documents) for model in self._readings("vectors"))
-                firsts = [max(models, key=_gain) for models in (searched[0], alone)]
+                firsts = [firsts[0], max(alone, key=_gain)]
                 averages.append(self._average(firsts, others, rule, Y, documents))
             average = max(averages, key=_gain)
             # With vectors several averages are compared, and by chance one of few documents seems the worse.
             if _gain(average) > _gain(best) - (NEAR if self._vectors else 0):
                 best = average
-        members = [*tried, *kept, *alone, *others]
+        members = [*firsts, *others] if self._vectors else [*tried, *kept, *others]
         stacks = self._stacks(members, rule, Y, documents) if kept or self._vectors else []
         least = max(max(map(_gain, (*tried, *kept))) + LEAST_GAIN, _gain(best) - NEAR_STACK)
+        if documents.X.shape[0] < LEAST_DOCUMENTS:
+            least = _gain(best) - NEAR_STACK_OF_FEW
         best = next((stack for stack in stacks if _gain(stack) >= least), best)
         decided = [one for scored in (*tried, *viewed, *alone, *averages, *stacks) for one in scored.crossed]
         return replace(best, crossed=tuple(decided))
@@ -333,11 +342,13 @@ class AutoModel(DecidedModel):
         return replace(found, settings={**firsts[-1].settings, **firsts[0].settings, "averaged": True})
 
     def _stacks(self, members: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
-        """The stack of all models that were scored; none with few documents, or many scores."""
+        """The stack of models that were scored, and of label names; none with few documents, or many scores."""
         n_documents = documents.X.shape[0]
         has_all = n_documents * Y.shape[1] <= MANY_SCORES and len(members[0].rows) == n_documents
-        if not self.stacked or n_documents < LEAST_DOCUMENTS or not has_all:
+        is_small = n_documents < LEAST_DOCUMENTS and not self._vectors
+        if not self.stacked or is_small or not has_all:
             return []
+        members = [*members, *scored_names(self._vectors, Y, documents)]
         found = combine(members, "stacked", rule, Y, documents, self.n_jobs)
         settings = {name: value for one in members for name, value in one.settings.items() if name != "C"}
         return [replace(found, settings={**settings, "stacked": len(members)})]

@@ -12,10 +12,12 @@ from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.scored import Scored, learned_rule
 from manylabel.estimator import Csr, Floats
 from manylabel.models.base import MultiLabelModel
+from manylabel.models.name_similarity import NameSimilarity
 from manylabel.models.out_of_fold import OutOfFold
 from manylabel.strategies.ensemble import Ensemble
 from manylabel.strategies.stacking import combined_out_of_fold, constant_labels, of_unseen_documents, with_constants
 from manylabel.strategies.viewed_member import ViewedMember
+from manylabel.strategies.weighted_member import WeightedMember
 
 RIDGES = {"average": 1.0, "stacked": 10.0}
 """How much a rare label follows all others, by the way of combining: several slopes of a label need more of it."""
@@ -61,6 +63,18 @@ def combine(
     return Combined(
         ensemble, scores, first.rows, first.empty, learned, crossed=crossed, X=wide, member_scores=member_scores
     )
+
+
+def scored_names(vectors: int, Y: Csr, documents: OutOfFold) -> list[Scored]:
+    """The similarity of documents to the names of labels, a member of a stack; none without vectors of names.
+
+    `vectors` is the number of columns of X that hold vectors. Documents with weights have no names, which learn nothing
+    from documents and so cannot weigh them.
+    """
+    if not vectors or "label_vectors" not in documents.facts or "sample_weight" in documents.facts:
+        return []
+    model = WeightedMember(NameSimilarity(), vectors=vectors, reads="vectors")
+    return [Scored(model, *documents(model, Y))]
 
 
 def _beside_views(model: MultiLabelModel, n_terms: int) -> MultiLabelModel:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from manylabel.deadline import Deadline
-from manylabel.estimator import Csr, Ints
+from manylabel.estimator import Csr, Floats, Ints
 
 if TYPE_CHECKING:
     from manylabel.features.views import OfferedViews
@@ -26,6 +26,8 @@ class Facts(TypedDict, total=False):
     """Rules × words: which words of the vocabulary speak for each of these rules."""
     descriptions: Csr
     """Labels × terms: what describes each label, as the features read it."""
+    label_vectors: Floats
+    """Labels × dimensions: the vector of each label's name, of length 1, by the encoder whose vectors X has."""
     parents: Ints
     """For each label the column of its parent in the label hierarchy, −1 for a root; groups that are no labels
     themselves follow behind the labels."""

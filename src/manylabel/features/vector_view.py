@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -25,6 +26,8 @@ LENGTH = 0.5
 PROBE = "The library lent 3 books to the mayor, who returned them late."
 """The text whose vector tells whether an encoder without a checksum is the one that the model was trained with."""
 TOLERANCE = 1e-2
+BETWEEN_WORDS = re.compile(r"[\W_]+")
+"""What stands between the words of a label's name, such as "/" in streets/road-works."""
 
 
 class VectorView(Estimator):
@@ -134,6 +137,12 @@ class VectorView(Estimator):
         n_rows, width = found.shape
         indptr = np.arange(n_rows + 1, dtype=np.int64) * width
         return Csr((found.ravel(), np.tile(np.arange(width, dtype=np.int32), n_rows), indptr), shape=found.shape)
+
+    def of_names(self, labels: Sequence[str]) -> Floats | None:
+        """Labels × dimensions: the vectors of the labels' names, of length 1; None for ready vectors."""
+        if not self.loaded.encodes_any_text:
+            return None
+        return scaled(self.loaded.encode([BETWEEN_WORDS.sub(" ", name).strip() for name in labels])) / LENGTH
 
     def reader_behind(self, read: DocumentReader, n_terms: int, strips_markup: bool) -> DocumentReader | None:
         """The function that reads one text, with the vector behind its terms, in the same bits as `transform`.

@@ -25,6 +25,7 @@ Linear, neighbours, trees, networks, rules
     RandomForest       forests of decision trees
     NeuralNetwork      one hidden layer
     KeywordRules       hand-written keyword rules and suggested keywords
+    NameSimilarity     vectors of documents beside those of label names
     LabelColumns       some labels of fitted models, after an update
 
 Base classes and kinds of scores
@@ -59,6 +60,7 @@ __all__ = [
     "MLkNN",
     "MultiLabelModel",
     "MultinomialNaiveBayes",
+    "NameSimilarity",
     "NearestNeighbours",
     "NeuralNetwork",
     "ParametricMixture",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from manylabel.models.linear_svm import LinearSVM
     from manylabel.models.ml_knn import MLkNN
     from manylabel.models.multinomial_nb import MultinomialNaiveBayes
+    from manylabel.models.name_similarity import NameSimilarity
     from manylabel.models.neural import NeuralNetwork
     from manylabel.models.out_of_fold import out_of_fold_scores
     from manylabel.models.pmm1 import PMM1
@@ -112,6 +115,7 @@ else:
             "linear_svm": "LinearSVM",
             "ml_knn": "MLkNN",
             "multinomial_nb": "MultinomialNaiveBayes",
+            "name_similarity": "NameSimilarity",
             "neural": "NeuralNetwork",
             "out_of_fold": "out_of_fold_scores",
             "pmm1": "PMM1",

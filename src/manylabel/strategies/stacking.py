@@ -13,6 +13,8 @@ from manylabel.models.score_kinds import LOG_ODDS_LIMIT, ScoreKind, on_an_open_s
 
 STEPS = 50
 TOLERANCE = 1e-8
+ROUNDING = 1e-9
+"""Scores that differ by no more than this share of their size are equal but for rounding, and are not stretched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def stacked(scores: Floats, Y: Csr, ridge: float) -> LinearCombination:
     Source: Wolpert 1992 for stacking; Platt 1999 for one member; the shrinkage is ours.
     """
     mean, spread = scores.mean(axis=1), scores.std(axis=1)
-    spread = np.where(spread > 0, spread, 1.0)
+    spread = np.where(spread > ROUNDING * np.abs(scores).max(axis=1, initial=0.0), spread, 1.0)
     z = (scores - mean[:, np.newaxis]) / spread[:, np.newaxis]
     carried = Y.toarray().astype(np.bool_)
     common, _ = _logistic(z.reshape(len(z), -1, 1), carried.reshape(-1, 1), np.zeros((len(z), 1)), ridge)
