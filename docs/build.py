@@ -79,6 +79,34 @@ are.
 What a file may hold is limited, so that a small file cannot take all memory: [limits.md](limits.md) lists the limits
 and how to raise them.
 
+## Empty rows and cells
+
+| in CSV, TSV and Excel | what it is |
+|---|---|
+| a blank line, or a row whose cells are all empty | no document: it is left out, and nothing is printed |
+| a row with a text and no labels | a document without a label |
+| a row with labels and no text | a document without words |
+
+`predict` keeps empty rows, without labels, so that every row has its prediction, except at the end of the file. Rows
+keep their line numbers, also after empty ones: in messages, and as ids where the table has none. `describe` and `train`
+print how many documents are left; of this table it is three:
+
+```text title="letters.csv"
+text,labels
+late bus,buses
+
+,
+a letter of thanks,
+,roads
+```
+
+```text
+3 documents (1 without a label), 2 labels
+```
+
+`describe` also prints "1 document has no words." A JSON object whose text is `null` or missing is an error that names
+the line. `--on-error skip` leaves it out.
+
 ## JSON output
 
 Everything that manylabel writes as JSON (`--json`, `predict`, `.jsonl` files) can be read by any JSON parser. JSON
@@ -175,7 +203,10 @@ def metrics() -> str:
         for rows in (METRICS, RANKING_METRICS, HIERARCHICAL_METRICS)
     )
     intro = METRICS_INTRO + "\n## Metrics of label sets\n\n"
-    of_rankings = "\n## Metrics of label rankings\n\nThese need scores: see [ranking.md](ranking.md).\n\n"
+    of_rankings = (
+        "\n## Metrics of label rankings\n\nThese need scores: see [ranking.md](ranking.md). All of them, `recall@10` "
+        "among them, leave out documents without a label.\n\n"
+    )
     with_ancestors = (
         "\n## Metrics of label sets with their ancestors\n\nThese need a label hierarchy: see "
         "[methods/hierarchies.md](methods/hierarchies.md).\n\n"
@@ -230,7 +261,10 @@ def formats() -> str:
         "and unpacks `.gz` and `.zst` (the latter with `pip install 'manylabel[scale]'`).\n\n"
         + table(["format", "suffixes", "what it is", "documents are", ""], rows)
         + "\n*read, write* is about `manylabel convert`. `manylabel predict --output FILE` writes CSV, TSV, JSON "
-        "lines, Parquet and also Excel (`.xlsx`).\n" + columns() + "\n## Options of the readers\n\n"
+        "lines, Parquet and also Excel (`.xlsx`).\nFiles with other labels, as `audit --apply` and `corpora export` "
+        "write them, keep the columns of CSV, TSV and Excel: [the corrected copy](audit.md#the-corrected-copy).\n"
+        + columns()
+        + "\n## Options of the readers\n\n"
         'In Python: `load("mail.csv", id_column="number")`. On the command line: `manylabel describe mail.csv '
         "-o id_column=number`; values are written as in TOML.\n\n"
         + table(["option", "on the command line", "what it is", "formats"], options)
