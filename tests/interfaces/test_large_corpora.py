@@ -243,6 +243,8 @@ def test_an_audit_from_disk_finds_what_one_in_memory_finds(
     assert (whole["not_looked_for"], len(disk["not_looked_for"])) == ([], 2)
 
 
+# The guard ends the work wherever it is, also just after a file was opened.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_training_that_takes_too_much_memory_ends_and_goes_on_with_more(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,8 +34,8 @@ ENOUGH = 0.9
 """The share of the labels at which a vocabulary beside the data is used without reading further ones."""
 LEAST = 0.5
 """The least share of the labels that a vocabulary beside the data must have."""
-LONGEST_NAME = 12
-"""A table in which a second cell has more words than this holds texts, not names."""
+LONGEST_NAME, USUAL_NAME = 12, 3
+"""A table whose second cells have more words than this, or more in the mean, holds texts, not names."""
 _ROW = re.compile(r"<[^<>\s]+>\t[^\t<]*(\t[^\t<]*)?$")
 _BARE_ROW = re.compile(r"<?\w+://[^<>\s]+>?\t[^\t<]*(\t[^\t<]*)?$")
 STORED_VOCABULARY: Stored = Fields(
@@ -288,7 +288,9 @@ def check_holds_documents(file: Path) -> None:
 def _are_concepts(rows: Sequence[str]) -> bool:
     """Whether no address occurs twice, as labels of documents do, and all names are short."""
     addresses, names = zip(*(row.split("\t")[:2] for row in rows), strict=True)
-    return len(set(addresses)) == len(addresses) and all(len(name.split()) <= LONGEST_NAME for name in names)
+    words = [len(name.split()) for name in names]
+    are_short = max(words) <= LONGEST_NAME and sum(words) <= USUAL_NAME * len(words)
+    return len(set(addresses)) == len(addresses) and are_short
 
 
 def find_vocabulary(data: Path, labels: Sequence[str], limits: Limits = LIMITS) -> LabelVocabulary | None:
