@@ -37,6 +37,9 @@ def test_point_19_compare_keeps_models_that_it_did_not_write(capsys: pytest.Capt
         assert run(command) == 2
         assert "holds the model of `manylabel train`" in capsys.readouterr().err
         assert Path("mail.manylabel").read_bytes() == before
+    TextClassifier.load("mail.manylabel").save("own.manylabel")
+    assert run(["compare", "mail.csv", *NAMED, "--model", "own.manylabel"]) == 2
+    assert "own.manylabel holds a model saved from Python" in capsys.readouterr().err
     Path("notes.txt").write_text("mine")
     assert run(["compare", "mail.csv", *NAMED, "--model", "notes.txt"]) == 2
     assert "notes.txt is not a model" in capsys.readouterr().err

@@ -60,6 +60,8 @@ CASES = {
     "nodata": ("a.arff", "@relation r\n@attribute a numeric\n", None, "no @data line", "again"),
     "whichlabels": ("a.arff", "@relation r\n@attribute a numeric\n@data\n1\n", None,
         "does not name its label attributes", "-o label_count=5"),
+    "manylabels": ("a.arff", "@relation 'r: -C 9'\n@attribute a numeric\n@data\n1\n", None,
+        "@relation has -C 9, but the file has 1 attribute", "-o label_count=5"),
     "pair": ("a.svm", "1 1:1\n2 1:x\n", 2, "'1:x' is not a pair", "Correct"),
     "zero": ("a.svm", "1 0:1\n", 1, "Column 0 lies before the first column", "-o zero_based=true"),
     "names": ("a.svm", "x,y 1:1\n", 1, "'x,y' is not a list of label numbers", "Correct"),

@@ -126,7 +126,9 @@ def test_a_full_queue_says_when_to_try_again(server: InProcess) -> None:
 
 
 def test_a_job_that_cannot_be_done_says_why(server: InProcess, store: JobStore) -> None:
-    identifier = server.ask("POST", "/v1/jobs", {**TRAIN, "method": "nb-binry"}).json()["id"]
+    found = store.add("train", {**TRAIN, "method": "nb-binry"}, 10)
+    assert found is not None
+    identifier = found["id"]
     store.take()
     assert job_process.run(store, identifier) == 2
     failed = server.ask("GET", f"/v1/jobs/{identifier}").json()
@@ -279,3 +281,10 @@ def test_names_never_lead_out_of_the_directory(store: JobStore) -> None:
 def test_without_a_data_directory_there_are_no_jobs(tmp_path: Path) -> None:
     assert in_process({}).ask("GET", "/v1/jobs").status == 404
     assert "No model is served" in in_process({}).ask("POST", "/predict", {"inputs": "a"}).json()["error"]
+
+
+def test_a_job_with_an_unknown_method_is_refused_at_once(server: InProcess) -> None:
+    for wrong in ({**TRAIN, "method": "nb-binry"}, {"kind": "compare", "data": "townhall", "methods": ["nb-binry"]}):
+        answer = server.ask("POST", "/v1/jobs", wrong)
+        assert answer.status == 422
+        assert "nb-binary" in answer.json()["detail"]

@@ -52,8 +52,11 @@ def read(
     columns, hierarchy, how = _label_columns(path, header, label_file, label_count, problems.limits)
     single = class_column(header.attributes) if columns is None else None
     if columns is None and single is None:
+        why = "The file does not name its label attributes."
+        if (found := _MEKA.search(header.relation)) is not None:
+            why = f"@relation has {found[0]}, but the file has {counted(len(header.attributes), 'attribute')}."
         raise DataError(
-            "The file does not name its label attributes.",
+            why,
             path=path,
             remedy="Put Mulan's label XML beside it, or give their number: -o label_count=5, or -5 for the last five.",
         )

@@ -109,7 +109,9 @@ def _purpose(found: CardRecord) -> str:
 def _data(model: ModelRecord) -> list[str]:
     facts, counts = model.facts, model.label_counts
     documents = facts.get("documents", 0)
-    told = [f"Trained on {facts.get('data', 'unknown data')}: {counted(documents, 'document')}."]
+    told = ["Trained in Python; what on is not stored."]
+    if "data" in facts:
+        told = [f"Trained on {facts['data']}: {counted(documents, 'document')}."]
     if documents and not model.single_label:
         without = facts.get("unlabelled", 0)
         told.append(f"{sum(counts) / documents:.2f} labels per document; {without:,} of them without a label.")

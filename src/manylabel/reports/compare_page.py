@@ -223,7 +223,7 @@ def _gap(row: LeaderboardRow, facts: ComparisonRecord) -> list[Cell]:
 
 def _model(facts: ComparisonRecord) -> list[Block]:
     if facts.trained == 0:
-        longer = "Give a longer --budget, or save the recipe to a file and run: manylabel train --recipe FILE"
+        longer = "Give a longer --budget, or save the recipe to a file and run: manylabel train DATA --recipe FILE"
         return [
             Note(f"The budget ended before the winner was trained, so that there is no model. {longer}.", "warning")
         ]
@@ -233,7 +233,7 @@ def _model(facts: ComparisonRecord) -> list[Block]:
         return [Note(f"The model, trained on {counted(facts.documents, 'document')}, is in {facts.model}.")]
     return [
         trained_note(facts.model, facts.trained, facts.documents, facts.why_not_all),
-        Note("More documents make it better: save the recipe to a file and run: manylabel train --recipe FILE"),
+        Note("More documents make it better: save the recipe to a file and run: manylabel train DATA --recipe FILE"),
     ]
 
 

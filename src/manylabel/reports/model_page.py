@@ -125,14 +125,24 @@ def training_documents_notes(seen: SeenDocuments | None, expected: ExpectedQuali
     ]
 
 
+def _trained_on(facts: Mapping[str, Any]) -> str:
+    """The documents that a model was trained on.
+
+    >>> _trained_on({"data": "letters.csv", "documents": 415}), _trained_on({})
+    ('trained on letters.csv, 415 documents', 'trained in Python')
+    """
+    if "data" not in facts:
+        return "trained in Python"
+    return f"trained on {facts['data']}, {counted(facts.get('documents', 0), 'document')}"
+
+
 def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
     """The page of a model file; `limit` is the number of labels to list (None: all of them)."""
     facts = found.facts
     blocks: list[Block] = [
         Heading(found.path),
         Note(
-            f"{found.bytes:,} bytes, written by manylabel {found.versions['manylabel']}; trained on "
-            f"{facts.get('data', 'unknown data')}, {counted(facts.get('documents', 0), 'document')}, "
+            f"{found.bytes:,} bytes, written by manylabel {found.versions['manylabel']}; {_trained_on(facts)}; "
             f"{counted(len(found.labels), 'label')}."
         ),
         *([Note(text)] if (text := program_text(facts)) else []),

@@ -79,9 +79,13 @@ def check_own_model(path: Path, command: str) -> None:
     try:
         written_by = stored_facts(open_model(path)).get("written_by")
     except ModelFileError:
-        written_by = None
-    if written_by != command:
-        which = "is not a model" if written_by is None else f"holds the model of `manylabel {written_by}`"
-        raise ParameterError(
-            f"{path} {which} and would be overwritten. Give another name with --model, or remove the file first."
+        which = "is not a model"
+    else:
+        if written_by == command:
+            return
+        which = (
+            "holds a model saved from Python" if written_by is None else f"holds the model of `manylabel {written_by}`"
         )
+    raise ParameterError(
+        f"{path} {which} and would be overwritten. Give another name with --model, or remove the file first."
+    )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.catalog import DEFAULT_METHOD, METHODS
+from manylabel.catalog import DEFAULT_METHOD, METHODS, find_method
 from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Text as Text
 from manylabel.data.label_vocabulary import is_address
@@ -283,3 +283,9 @@ def methods_and_metrics() -> dict[str, Any]:
         "default_method": DEFAULT_METHOD,
         "default_metric": DEFAULT_METRIC,
     }
+
+
+def check_methods(names: Iterable[str]) -> None:
+    """Raise an error for a name that is no method."""
+    for name in names:
+        find_method(name)

@@ -11,6 +11,7 @@ from manylabel.exceptions import UnknownNameError
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.problems import RequestError
 from manylabel.server.store.files import CorpusFiles
+from manylabel.tasks.serving import check_methods
 
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 ID_PATTERN = "^[0-9a-f]{16}$"
@@ -202,6 +203,7 @@ def check_request(store: JobStore, asked: JobRequest) -> None:
             raise RequestError(422, f"Only a job of the kind {listed} takes {name!r}.")
     if (asked.data is None) == (asked.corpus is None) and asked.kind != "import":
         raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
+    check_methods([*([] if asked.method is None else [asked.method]), *(asked.methods or [])])
     chosen_recipe(store, given)
     corpora = CorpusFiles(store.folder)
     if asked.corpus is not None and asked.kind == "import":
