@@ -88,13 +88,13 @@ class UpdatePlan:
         if self.new and self.way in ("counts", "new") and rule is not None and not rule.decides_apart:
             raise UnsupportedError(
                 "The rule of this model chooses among label sets seen in training, so that no label can be added to "
-                "it. Give the documents of the training too (former, --with), so that it is learned again."
+                "it. Give the documents of the training too (--with; in Python former), so that it is learned again."
             )
         without = [label for label in self.new if label not in seen]
         if without and (self.way != "counts" or self.decided.learns_out_of_fold):
             raise DataError(
                 f"The label {without[0]!r} is to be learned, but none of the documents has it.",
-                remedy="Give documents with the label (former documents: former, --with).",
+                remedy="Give documents with the label (former documents: --with; in Python former).",
             )
         for label, parts in self.changes.split.items():
             if missing := [part for part in parts if part not in seen]:
@@ -258,7 +258,7 @@ class UpdatePlan:
         if self.former is None:
             notes.append(
                 "The new documents were the only ones without the new labels that these learned from, so that they may "
-                "be predicted too often. Give the documents of the training too (former, --with)."
+                "be predicted too often. Give the documents of the training too (--with; in Python former)."
             )
         return notes
 
@@ -286,7 +286,7 @@ def _way(decided: DecidedModel, method: str, has_new: bool, has_given: bool, has
     if has_new:
         raise DataError(
             f"{method} learns merged and split labels from documents, but none were given.",
-            remedy="Give the documents of the training (former, --with).",
+            remedy="Give the documents of the training (--with; in Python former).",
         )
     raise UnsupportedError(
         f"{method} cannot learn known labels from new documents alone. Give the documents of the training too (former, "

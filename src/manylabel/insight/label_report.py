@@ -137,7 +137,8 @@ def missing_ancestors(Y: Csr, names: Sequence[str], hierarchy: Hierarchy | None)
 
 
 def similar_names(names: Sequence[str]) -> tuple[SimilarNames, ...]:
-    """Names that may mean the same: other case, accents, punctuation, number or order of words, or one letter apart.
+    """Names that may mean the same: other case, accents, punctuation, number or order of words, one letter apart, or
+    two neighbouring letters exchanged.
 
     >>> found = similar_names(["Garden waste", "waste, garden", "parks", "park", "libraries", "libaries"])
     >>> [(one.first, one.second, one.reason) for one in found[:2]]
@@ -155,9 +156,10 @@ def similar_names(names: Sequence[str]) -> tuple[SimilarNames, ...]:
         for pair in combinations(sorted(group), 2)
     ]
     known = {frozenset((one.first, one.second)) for one in found}
-    near = [pair for pair in sorted(_one_letter_apart(names)) if frozenset(pair) not in known]
+    near = dict.fromkeys(_one_letter_apart(names), "one letter apart")
+    near |= dict.fromkeys(_letters_exchanged(names), "two letters exchanged")
     return tuple(sorted(found, key=lambda one: one.first)) + tuple(
-        SimilarNames(one, other, "one letter apart") for one, other in near
+        SimilarNames(*pair, near[pair]) for pair in sorted(near) if frozenset(pair) not in known
     )
 
 
@@ -180,6 +182,23 @@ def _one_letter_apart(names: Sequence[str]) -> set[tuple[str, str]]:
         pairs = [(one, other) for (at, one), (there, other) in combinations(group, 2) if at == there]
         pairs += [(rest, plain) for _, plain in group if rest in long]
         found |= {(min(a, b), max(a, b)) for a, b in ((long[one], long[other]) for one, other in pairs) if a != b}
+    return found
+
+
+def _letters_exchanged(names: Sequence[str]) -> set[tuple[str, str]]:
+    """Pairs of names that differ by two neighbouring letters.
+
+    >>> _letters_exchanged(["network", "netwrok", "mail", "mali"])
+    {('network', 'netwrok')}
+    """
+    long = {name.casefold(): name for name in names if sum(map(str.isalpha, name)) >= LEAST_NAME}
+    found: set[tuple[str, str]] = set()
+    for plain, name in long.items():
+        for place in range(len(plain) - 1):
+            one, other = plain[place : place + 2]
+            exchanged = f"{plain[:place]}{other}{one}{plain[place + 2 :]}"
+            if one != other and one.isalpha() and other.isalpha() and exchanged in long:
+                found.add((min(name, long[exchanged]), max(name, long[exchanged])))
     return found
 
 

@@ -72,7 +72,12 @@ def _effect_note(found: ThresholdsRecord, effect: ThresholdEffect) -> Block:
     if found.target is None:
         remedy = f"choose {'lower' if hardly or recall_lost else 'higher'} thresholds"
     else:
-        remedy = f"ask for less {found.target.split()[0]}, or name the labels that need it with --only LABEL"
+        some = (
+            ""
+            if any(not row.changed for row in found.labels)
+            else ", or name the labels that need it with --only LABEL"
+        )
+        remedy = f"ask for less {found.target.split()[0]}{some}"
     return Note(f"{figures}{hardly} If that is not wanted, {remedy}.", "warning")
 
 
