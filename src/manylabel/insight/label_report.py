@@ -195,7 +195,7 @@ def _letters_exchanged(names: Sequence[str]) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for plain, name in long.items():
         for place in range(len(plain) - 1):
-            one, other = plain[place : place + 2]
+            one, other = plain[place], plain[place + 1]
             exchanged = f"{plain[:place]}{other}{one}{plain[place + 2 :]}"
             if one != other and one.isalpha() and other.isalpha() and exchanged in long:
                 found.add((min(name, long[exchanged]), max(name, long[exchanged])))
