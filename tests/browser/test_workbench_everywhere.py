@@ -27,6 +27,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "form.tools:1 > label > select": "the model to download: the button beside it takes it",
         "form.panel.make > div.tools > label > input": "the name of a new corpus: the button below takes it",
     },
+    "review": {"select.relation": "what a filter asks of a label: the label that is chosen beside it takes it"},
 }
 """By view, parts of the places of controls that need not have an effect of their own, with the reason."""
 FOLLOW_FOCUS = """() => {
