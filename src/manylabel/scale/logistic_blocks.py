@@ -60,22 +60,21 @@ def logistic_label_blocks(counts: Ints, n_documents: int, n_terms: int) -> list[
 def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> None:
     """Solve a block of labels and write what `svm_blocks.solve_block` writes; a task."""
     block = Block.of(documents, model, labels)
-    everything, every = np.flatnonzero(block.outside), np.arange(len(block.labels))
+    everything, every = np.flatnonzero(block.learned), np.arange(len(block.labels))
     if len(everything) <= MOST_DOCUMENTS:
         block.take(everything)
         found = block.solve_members(every)
     else:
-        learned = block.outside.copy()
         start = block.solve_members(every, weights=_sample(block, everything), tol=max(SAMPLE_TOL, block.model.tol))
         block.forget()
-        found = _Newton(block, learned, start).solve()
+        found = _Newton(block, start).solve()
     save_block(output, block, found)
 
 
 def _sample(block: Block, everything: Ints) -> Floats:
     """Read documents with the labels of the block, and others, into memory; return how many each one stands for."""
     random, carries = np.random.default_rng(block.model.seed), np.diff(block.Y.indptr)[everything] > 0
-    most, weights = MOST_DOCUMENTS // 2, np.zeros(len(block.outside))
+    most, weights = MOST_DOCUMENTS // 2, np.zeros(len(block.learned))
     for group in (everything[carries], everything[~carries]):
         drawn = group if len(group) <= most else random.choice(group, size=most, replace=False)
         weights[drawn] = len(group) / max(len(drawn), 1)
@@ -109,11 +108,11 @@ class _Point:
 class _Newton:
     """Newton's method on all documents for the labels of a block, from a solution on a sample."""
 
-    def __init__(self, block: Block, learned: Bools, start: LinearFit) -> None:
-        self.block, self.learned, self.start = block, learned, start
+    def __init__(self, block: Block, start: LinearFit) -> None:
+        self.block, self.start = block, start
         model = block.model
-        carried = np.bincount(block.Y[learned].indices, minlength=len(block.labels))
-        self.labels = np.flatnonzero((carried > 0) & (carried < np.count_nonzero(learned)))
+        carried = np.bincount(block.Y[block.learned].indices, minlength=len(block.labels))
+        self.labels = np.flatnonzero((carried > 0) & (carried < np.count_nonzero(block.learned)))
         """The labels that some documents have and some do not."""
         every = np.arange(len(block.labels))
         self.scale = {"regularised": float(model.intercept_scaling), "free": 1.0, "none": 0.0}[model.bias]
@@ -209,7 +208,7 @@ class _Newton:
 
     def _margins(self, weights: Floats, columns: Ints) -> Iterator[tuple[Csr, Floats, Floats, Floats]]:
         """X of some documents at a time, and for each of some labels their margins, signs and costs."""
-        for numbers, X in self.block.selected.blocks(self.learned):
+        for numbers, X in self.block.selected.blocks(self.block.learned):
             positive = self.Y[numbers][:, columns].toarray() > 0
             signs = np.where(positive, 1.0, -1.0)
             costs = np.where(positive, self.costs[1, columns], self.costs[0, columns])

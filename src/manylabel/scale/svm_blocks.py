@@ -226,7 +226,7 @@ class Block:
 
     def _begin(self, labels: Ints) -> None:
         """Read the documents of some labels into memory, and some others."""
-        self.members, self.X, self.outside = self.members[:0], self.X[:0], self.learned.copy()
+        self.forget()
         carried = np.flatnonzero((np.diff(self.Y[:, labels].indptr) > 0) & self.outside)
         others = np.flatnonzero(self.outside)
         if len(others) > OTHERS:
@@ -243,8 +243,8 @@ class Block:
         self.outside[numbers] = False
 
     def forget(self) -> None:
-        """Give back the memory of the documents."""
-        self.X, self.members = self.X[:0], self.members[:0]
+        """Give back the memory of the documents: all of them are outside again."""
+        self.X, self.members, self.outside = self.X[:0], self.members[:0], self.learned.copy()
 
     def solve_members(
         self, labels: Ints, initial: Csr | None = None, weights: Floats | None = None, tol: float | None = None
@@ -286,8 +286,8 @@ class Block:
 class Worst:
     """The documents with the highest margins above `least`, for each label at most as many as `most` says.
 
-    Once a label has as many, only documents with a higher margin than all but them are kept, so that few are in memory.
-    Of equal margins the first count.
+    Once a label has that many, a document must have a higher margin than one of them to be kept, so that few are in
+    memory. Of equal margins the first count.
 
     >>> worst = Worst(np.array([1, 2]), least=0.0)
     >>> worst.add(np.array([5, 6, 7]), np.array([[0.5, 0.1], [0.7, -1.0], [0.7, 0.2]]))
