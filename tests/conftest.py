@@ -11,12 +11,14 @@ import pytest
 from hypothesis import settings
 
 from manylabel.kernels import active, linear_solvers
+from manylabel.kernels.threads import THREADS_VARIABLE, usable_cores
 
 # The search for garbage reads all that was imported and collected; a tenth as often is enough for tests.
 gc.set_threshold(7_000, 10, 100)
-# Examples are the same in every run, so that a change is judged by what it changed; MANYLABEL_EXPLORE=1 draws new ones.
+# Examples are the same in every run, so that a change is judged by what it changed; MANYLABEL_EXPLORE=1 draws new ones,
+# and more.
 explore = bool(os.environ.get("MANYLABEL_EXPLORE"))
-settings.register_profile("manylabel", deadline=None, max_examples=60, derandomize=not explore)
+settings.register_profile("manylabel", deadline=None, max_examples=200 if explore else 40, derandomize=not explore)
 settings.load_profile("manylabel")
 
 
@@ -24,11 +26,12 @@ settings.load_profile("manylabel")
 def pytest_xdist_auto_num_workers() -> int:
     """One worker per core for `-n auto`, and two more: tests in a browser or of a server mostly wait for it.
 
-    Unless the environment says otherwise, each worker has one thread for linear algebra: more would only wait.
+    Unless the environment or a test says otherwise, each worker has one thread for linear algebra, and one for our own
+    kernels: more would only wait.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + 2
+    os.environ.setdefault(THREADS_VARIABLE, "1")
+    return usable_cores() + 2
 
 
 @pytest.hookimpl(optionalhook=True)

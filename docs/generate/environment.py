@@ -8,6 +8,7 @@ VARIABLES = {
     "MANYLABEL_HOME": "The cache of `manylabel fetch` and `manylabel reproduce`; by default `manylabel` in "
     "`$XDG_CACHE_HOME` or in `~/.cache`.",
     "XDG_CACHE_HOME": "The folder of all caches, where `MANYLABEL_HOME` is not set.",
+    "MANYLABEL_THREADS": "How many threads to use where no option says so; by default one for each core.",
     "MANYLABEL_VECTOR_CACHE": "How many MB the cache of encoders' vectors may take; by default 1024. `0`: keep none.",
     "MANYLABEL_PLAIN": "`1`: use the plain twins instead of the compiled kernels. Slower, the same results.",
     "NOTIFY_SOCKET": "Set by systemd for units of `Type=notify`: where `manylabel serve` reports that it is ready.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
@@ -56,26 +56,29 @@ def state_of(estimator: Any, predict: Callable[[Any], Any]) -> bytes | None:
 
 
 def check_interruptions(
-    estimator: Any, learn: Callable[[Any], Any], predict: Callable[[Any], Any], moments: int, seed: int = 0
+    estimators: Sequence[Any], learn: Callable[[Any], Any], predict: Callable[[Any], Any], moments: int
 ) -> None:
-    """Interrupt `learn` at random moments; the estimator must predict as before, or as after it."""
-    done, rng = deepcopy(estimator), np.random.default_rng(seed)
-    before = state_of(estimator, predict)
-    learn(deepcopy(estimator))  # imports happen only once, and are not counted
+    """Interrupt `learn` of each estimator at random moments; it must predict as before, or as after learning.
+
+    The last estimator is fitted, so that all has been imported, and its calls are counted.
+    """
+    done, rng = deepcopy(estimators[-1]), np.random.default_rng(0)
     with interrupted_at(0, KeyboardInterrupt) as calls:
         learn(done)
     after, raised = state_of(done, predict), 0
-    for number in range(moments):
-        interrupted = deepcopy(estimator)
-        error = (KeyboardInterrupt, MemoryError, RuntimeError)[number % 3]
-        try:
-            with interrupted_at(int(rng.integers(1, calls[0])), error):
-                learn(interrupted)
-        except BaseException:
-            raised += 1
-            assert state_of(interrupted, predict) == before
-        else:  # the error was raised where Python only reports it, and the work went on
-            assert state_of(interrupted, predict) == after
+    for estimator in estimators:
+        before = state_of(estimator, predict)
+        for number in range(moments):
+            interrupted = deepcopy(estimator)
+            error = (KeyboardInterrupt, MemoryError, RuntimeError)[number % 3]
+            try:
+                with interrupted_at(int(rng.integers(1, calls[0])), error):
+                    learn(interrupted)
+            except BaseException:
+                raised += 1
+                assert state_of(interrupted, predict) == before
+            else:  # the error was raised where Python only reports it, and the work went on
+                assert state_of(interrupted, predict) == after
     assert raised
 
 
@@ -95,8 +98,8 @@ def check_classifier(method: str, moments: int) -> None:
     def predict(one: TextClassifier) -> Any:
         return one.predict_scores(old.texts[:5])
 
-    check_interruptions(classifier, learn, predict, moments)
-    check_interruptions(classifier.fit(old.texts, old.label_sets), learn, predict, moments, seed=1)
+    fitted = deepcopy(classifier).fit(old.texts, old.label_sets)
+    check_interruptions([classifier, fitted], learn, predict, moments)
 
 
 @pytest.mark.parametrize("method", TEN)
@@ -118,9 +121,8 @@ def test_an_interrupted_fit_leaves_a_model_as_it_was(method: str, with_rule: boo
     X, Y = rng.poisson(0.7, (24, 10)), (rng.random((24, 3)) < 0.4).astype(np.int8)
     recipe = Recipe.of(method)
     model: Any = recipe.build(folds=2) if with_rule else recipe.build_model()
-    check_interruptions(model, lambda one: one.fit(X, Y), lambda one: one.scores(X), 2)
-    model.fit(X, Y)
-    check_interruptions(model, lambda one: one.fit(X[::2], Y[::2]), lambda one: one.scores(X), 2)
+    fitted = deepcopy(model).fit(X, Y)
+    check_interruptions([model, fitted], lambda one: one.fit(X[::2], Y[::2]), lambda one: one.scores(X), 2)
 
 
 @pytest.mark.parametrize("method", ["nb-binary", "rocchio", "mnb-vw"])
@@ -139,7 +141,7 @@ def test_an_interrupted_partial_fit_leaves_a_classifier_as_it_was(method: str) -
         return [*one.predict_scores(old.texts[:5]).ravel(), one.n_documents_, *one.label_counts_]
 
     classifier.partial_fit(old.texts, old.label_sets, label_names=names)
-    check_interruptions(classifier, learn, predict, 12)
+    check_interruptions([classifier], learn, predict, 12)
 
 
 def test_an_interrupted_partial_fit_leaves_a_vocabulary_as_it_was() -> None:
@@ -149,8 +151,8 @@ def test_an_interrupted_partial_fit_leaves_a_vocabulary_as_it_was() -> None:
         return np.array([*one.get_feature_names_out(), *map(str, one.document_frequency_)], dtype="U40")
 
     vectorizer = Vectorizer().fit(old)
-    check_interruptions(vectorizer, lambda one: one.partial_fit(new), predict, 12)
-    check_interruptions(vectorizer, lambda one: one.fit_transform(new), predict, 12)
+    check_interruptions([vectorizer], lambda one: one.partial_fit(new), predict, 12)
+    check_interruptions([vectorizer], lambda one: one.fit_transform(new), predict, 12)
 
 
 def test_a_signal_while_a_classifier_learns_leaves_it_as_it_was() -> None:
@@ -166,8 +168,8 @@ def test_a_signal_while_a_classifier_learns_leaves_it_as_it_was() -> None:
     try:
         for _ in range(10):
             one = deepcopy(classifier)
-            signal.setitimer(signal.ITIMER_REAL, float(rng.uniform(0.001, 0.05)))
             with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, float(rng.uniform(0.001, 0.05)))
                 for _ in range(20):  # a signal within a callback is only reported by Python, and nothing is interrupted
                     one.fit(new.texts, new.label_sets)
                 signal.setitimer(signal.ITIMER_REAL, 0)

@@ -316,6 +316,7 @@ def test_a_job_is_done_when_all_workers_serve_its_model_and_one_is_withdrawn_wit
             job = server.ask("POST", "/v1/jobs", asked).json()["id"]
             while (state := server.ask("GET", f"/v1/jobs/{job}").json()["state"]) != "done":
                 assert state in ("queued", "running")
+                time.sleep(0.1)
             for _ in range(8):
                 assert server.ask("POST", f"/v1/models/{name}/predict", {"text": "late bus"}).status == 200
         removed = tmp_path / "models" / "second.manylabel"

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.Unlab
 
 @pytest.fixture(scope="module")
 def letters():
-    return load_corpus("townhall").corpus.split("train").subset(range(150))
+    return load_corpus("townhall").corpus.split("train").subset(range(60))
 
 
 @pytest.mark.usefixtures("patient")

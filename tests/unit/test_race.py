@@ -277,7 +277,7 @@ def test_a_budget_too_short_for_anything_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_table_does_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
-    methods = ["nb-binary", "nb-app", "rocchio"]
+    methods = ["nb-binary", "rocchio"]
     tables = []
     for jobs in (1, 2):
         model = tmp_path / f"{jobs}.manylabel"

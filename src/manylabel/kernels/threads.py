@@ -10,15 +10,27 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.exceptions import ParameterError
+
+THREADS_VARIABLE = "MANYLABEL_THREADS"
+"""The environment variable that says how many threads to use where nothing else does."""
 Block = TypeVar("Block")
 Outcome = TypeVar("Outcome")
 
 
+def usable_cores() -> int:
+    """The number of cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def available_threads(n_jobs: int | None) -> int:
-    """The number of threads to use: `n_jobs`, or as many as this process may run on when it is None or -1."""
+    """The number of threads to use: `n_jobs`; where it is None or -1, what the variable says, or one for each core."""
     if n_jobs is not None and n_jobs > 0:
         return n_jobs
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    given = os.environ.get(THREADS_VARIABLE, "")
+    if given and (not given.isdecimal() or not int(given)):
+        raise ParameterError(f"{THREADS_VARIABLE} is a number of threads, 1 or more, not {given!r}.")
+    return int(given) if given else usable_cores()
 
 
 def in_threads(work: Callable[[Block], Outcome], blocks: Iterable[Block], n_jobs: int | None = None) -> list[Outcome]:

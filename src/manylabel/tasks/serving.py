@@ -23,7 +23,7 @@ from manylabel.decisions.shown import decide_by_shown
 from manylabel.estimator import Floats
 from manylabel.exceptions import ManylabelError, ModelFileError, ParameterError
 from manylabel.features.languages import CODES, language_shares
-from manylabel.kernels.threads import available_threads
+from manylabel.kernels.threads import usable_cores as usable_cores
 from manylabel.metrics.targets import DEFAULT_METRIC, TARGET_METRICS
 from manylabel.tasks.corpora import Source, load_source, split_of
 from manylabel.tasks.models import inspect, train
@@ -260,11 +260,6 @@ def texts_to_send(data: str, most: int = 1_000) -> list[str]:
     if not len(texts):
         raise ParameterError(f"{data} has no texts to send.")
     return [text if isinstance(text, str) else "\n".join(text.values()) for text in texts[:most]]
-
-
-def usable_cores() -> int:
-    """The number of cores that this process may run on."""
-    return available_threads(None)
 
 
 def train_demo(path: Path) -> None:
