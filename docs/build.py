@@ -128,7 +128,8 @@ joined by `;`, and are lists in Parquet and JSON. CSV keeps the delimiter of the
 written whole or not at all.
 
 In a workbook every text is stored as text, also where it begins with `=`, `+`, `-` or `@`. CSV and TSV cannot tell a
-text from a formula, and a spreadsheet may run such a cell when it opens the file: write `.xlsx` for spreadsheets.
+text from a formula, and a spreadsheet may run such a cell when it opens the file; Excel may also take UTF-8 for another
+encoding. Write `.xlsx` for spreadsheets.
 """
 METRICS_INTRO = """\
 # Metrics
@@ -190,6 +191,7 @@ def methods(pages: Mapping[str, str]) -> str:
     intro = (
         "# Methods\n\nA method is a named pipeline from texts to labels: features, a model and a decision rule. The "
         "default is right for most data; [Which method for what?](guides/which-method.md) helps with special cases. "
+        "Each family has a page, from [SVMs](methods/svm.md) to [parametric mixtures](methods/parametric-mixtures.md). "
         'To use another one: `manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
     )
     return intro + table(["method", "what it does", "decision rule", "source"], rows)

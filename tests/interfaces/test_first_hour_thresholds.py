@@ -130,6 +130,9 @@ def test_point_17_predict_takes_a_threshold_and_a_number(path: Path, tmp_path: P
     assert labels[1] == []  # no known word, as by the model's own rule
     found = printed("predict", path, texts, "--top", "3")
     assert [len(json.loads(line)["labels"]) for line in found.splitlines()] == [3, 0]
+    for more, expected in (((), 3), (("--runners-up", "2"), 5)):
+        found = printed("predict", path, texts, "--top", "3", "--scores", *more)
+        assert len(json.loads(found.splitlines()[0])["scores"]) == expected
     found = printed("predict", path, texts, "--top", "1", "--threshold", "0.999")
     assert [len(json.loads(line)["labels"]) for line in found.splitlines()][1] == 0
     raw = json.loads(printed("predict", path, texts, "--raw-scores").splitlines()[0])["scores"]

@@ -38,10 +38,21 @@ def test_evaluating_several_methods_for_a_metric(capsys: pytest.CaptureFixture[s
     for result in json.loads(told)["results"]:
         assert result["remarks"]["chosen_for_metric"]["rule"] == "top-k, k 2"
         assert result["metrics"]["all"]["predicted-cardinality"] == pytest.approx(2.0)
+        assert "hits divided by the true labels" in result["conventions"]["recall@2"]
+
+
+def test_a_model_is_measured_by_the_metric_that_it_was_trained_for(capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "train", "townhall", "--method", "nb-app", "--metric", "recall@10", "--model", "t.manylabel")
+    shown = printed(capsys, "evaluate", "townhall", "--model", "t.manylabel")
+    (row,) = (line.split() for line in shown.splitlines() if line.startswith("Recall at 10 "))
+    (recall,) = (line.split() for line in shown.splitlines() if line.startswith("Recall at 5 "))
+    assert float(row[3]) > float(recall[3])
 
 
 def test_wrong_metrics_are_refused_in_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Did you mean 'micro-f1'" in printed(capsys, "train", "townhall", "--metric", "mikro-f1", code=2)
+    accuracy = printed(capsys, "train", "townhall", "--metric", "accuracy", code=2)
+    assert "scikit-learn's accuracy of label sets is 'exact-match' here." in accuracy
     both = printed(capsys, "train", "townhall", "--metric", "exact-match", "--set", "decision.rule=top-k", code=2)
     assert "not both" in both
     measured = printed(capsys, "evaluate", "townhall", "--model", "t.manylabel", "--metric", "exact-match", code=2)

@@ -341,3 +341,10 @@ def test_any_labels_are_read_again_and_other_cells_are_as_they_were(shape: str) 
         assert [sorted(one) for one in again.label_sets] == [sorted(one) for one in new]
         assert again.columns is not None
         assert (again.columns["text"], again.columns["note"]) == (corpus.fields["text"], corpus.metadata["note"])
+
+
+def test_the_whole_output_of_an_audit_is_no_file_of_decisions(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mail.csv").write_text("text,labels\nlate bus,buses\n")
+    Path("audit.json").write_text(json.dumps({"doubted": []}, indent=2))
+    assert run(["audit", "mail.csv", "--apply", "audit.json"]) == 2
+    assert "the objects of the list 'doubted'" in capsys.readouterr().err

@@ -145,7 +145,10 @@ class DataOptions:
         for assignment in self.option or []:
             key, equals, text = assignment.partition("=")
             if not equals:
-                raise ParameterError(f"A reader's option is written key=value, not {assignment!r}.")
+                raise ParameterError(
+                    f"A reader's option (-o) is written key=value, not {assignment!r}. "
+                    "--help lists the option for the file to write."
+                )
             options[key.strip().replace("-", "_")] = parse_value(text)
         return Source(
             data,

@@ -98,9 +98,14 @@ def predict(
         ),
     ] = None,
     runners_up: Annotated[
-        int,
-        typer.Option("--runners-up", min=0, help="With --scores: how many labels to add that were not predicted."),
-    ] = 3,
+        int | None,
+        typer.Option(
+            "--runners-up",
+            min=0,
+            help="With --scores: how many labels to add that were not predicted; by default 3, and none with --top.",
+            show_default=False,
+        ),
+    ] = None,
     encoder: e.SameEncoder = None,
     vectors: e.Vectors = None,
     jobs: o.Jobs = None,
@@ -131,6 +136,8 @@ def predict(
     if (workers or cluster) and (encoder or vectors):
         raise ParameterError("--workers and --cluster do not take --encoder or --vectors. Leave one of them out.")
     classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory).use_threads(jobs)
+    if runners_up is None:
+        runners_up = 3 if top is None else 0
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
     if workers is not None or cluster is not None:
         _predict_by_engine(model, classifier, reading.source(data), asked, output, wanted, workers, cluster)

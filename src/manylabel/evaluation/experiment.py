@@ -20,6 +20,7 @@ from manylabel.metrics import (
     compute_hierarchical_metrics,
     compute_metrics,
     conventions,
+    find_ranking_metric,
     hierarchical_conventions,
     label_counts,
     label_ranks,
@@ -93,18 +94,22 @@ def evaluate(
     S, ranks, seconds = _answers(classifier, documents, T, analyst)
     if fit_seconds is not None:
         seconds["fit"] = fit_seconds
+    metric = classifier.recipe.decision.get("metric", "")
+    own = [metric] if metric.startswith("recall@") else []  # what it was trained for
+    parents = None if hierarchy is None else hierarchy.columns(names)[1]
     return Result(
         method=classifier.method,
         data=data,
         split=split,
         test=SplitCounts.of(label_sets),
         train=train,
-        metrics=_metrics(T, S, ranks, None if hierarchy is None else hierarchy.columns(names)[1]),
+        metrics=_metrics(T, S, {**metrics_of_ranks(ranks), **metrics_of_ranks(ranks, own)}, parents),
         labels=_label_rows(classifier, names, T, S),
         unseen_labels=dict(sorted(unseen.items())),
         conventions={
             **conventions(),
             **ranking_conventions(),
+            **{name: find_ranking_metric(name).convention for name in own},
             **({} if hierarchy is None else hierarchical_conventions()),
         },
         recipe=classifier.recipe.as_dict(),
@@ -150,8 +155,8 @@ def _widened(scores: Floats, n_labels: int) -> Floats:
     return np.pad(scores, ((0, 0), (0, missing)), constant_values=-np.inf) if missing else scores
 
 
-def _metrics(T: Csr, S: Csr, ranks: LabelRanks, parents: Ints | None) -> dict[str, dict[str, float]]:
-    ranking = metrics_of_ranks(ranks)  # of labelled documents only, so the same in both views
+def _metrics(T: Csr, S: Csr, ranking: dict[str, float], parents: Ints | None) -> dict[str, dict[str, float]]:
+    """All metrics of all documents, and of those with a label; those of the ranking are the same in both views."""
 
     def measured(Y_true: Csr, Y_pred: Csr) -> dict[str, float]:
         with_ancestors = {} if parents is None else compute_hierarchical_metrics(Y_true, Y_pred, parents)

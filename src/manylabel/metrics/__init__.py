@@ -11,6 +11,7 @@ Tables of metrics
     TARGET_METRICS            the metrics to optimise for
     Metric                    a row of METRICS
     RankingMetric             a row of RANKING_METRICS
+    find_ranking_metric       the metric of scores with a name, recall at any number of labels among them
     TargetMetric              a row of TARGET_METRICS
     DEFAULT_METRIC            the metric to optimise for by default
     find_metric               a metric by name
@@ -161,6 +162,7 @@ __all__ = [
     "f1",
     "f1_of_means",
     "find_metric",
+    "find_ranking_metric",
     "find_target_metric",
     "hamming_loss",
     "hierarchical_conventions",
@@ -292,6 +294,7 @@ if TYPE_CHECKING:
         RankingMetric,
         compute_ranking_metrics,
         coverage,
+        find_ranking_metric,
         metrics_of_ranks,
         ndcg_at,
         one_error,
@@ -344,7 +347,8 @@ else:
                 "pooled_accuracy, precision, recall"
             ),
             "ranking": (
-                "RANKING_METRICS, RankingMetric, compute_ranking_metrics, coverage, metrics_of_ranks, ndcg_at, "
+                "RANKING_METRICS, RankingMetric, compute_ranking_metrics, coverage, find_ranking_metric, "
+                "metrics_of_ranks, ndcg_at, "
                 "one_error, precision_at, propensities, ps_ndcg_at, ps_precision_at, ranking_average_precision, "
                 "ranking_conventions, ranking_loss, recall_at"
             ),

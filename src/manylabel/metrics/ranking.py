@@ -6,6 +6,7 @@ document without true labels is left out of every mean.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -175,6 +176,10 @@ def _at(name: str, title: str, function: Callable[..., float], k: int, what: str
     )
 
 
+def _recall_at(k: int) -> RankingMetric:
+    return _at("recall", "Recall", recall_at, k, "hits divided by the true labels", _MANNING)
+
+
 def _scored_at(name: str, title: str, function: Callable[..., float], k: int) -> RankingMetric:
     what = f"a hit counts 1/p of its label; divided by the best possible value; {_ORDER}"
     compute = partial(function, k=k)
@@ -191,7 +196,7 @@ _TABLE = (
         _SCHAPIRE,
     ),
     *(_at("precision", "Precision", precision_at, k, f"hits divided by {k}", _MANNING) for k in (1, 3, 5)),
-    *(_at("recall", "Recall", recall_at, k, "hits divided by the true labels", _MANNING) for k in (3, 5)),
+    *(_recall_at(k) for k in (3, 5)),
     *(
         _at(
             "ndcg",
@@ -235,17 +240,26 @@ _TABLE = (
 RANKING_METRICS: Mapping[str, RankingMetric] = {metric.name: metric for metric in _TABLE}
 
 
+def find_ranking_metric(name: str) -> RankingMetric:
+    """The ranking metric with this name: a row of the table, or recall at any other number of labels.
+
+    >>> find_ranking_metric("recall@10").title
+    'Recall at 10'
+    """
+    if name in RANKING_METRICS:
+        return RANKING_METRICS[name]
+    if found := re.fullmatch(r"recall@([1-9]\d*)", name):
+        return _recall_at(int(found[1]))
+    raise UnknownNameError("ranking metric", name, RANKING_METRICS)
+
+
 def metrics_of_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> dict[str, float]:
     """The named ranking metrics (default: all), computed from ranks, for example of several batches.
 
     Where the ranks know no propensities, "all" leaves out the metrics that need them.
     """
     known = [name for name, one in RANKING_METRICS.items() if ranks.gain is not None or not one.uses_propensities]
-    chosen = list(known if names is None else names)
-    for name in chosen:
-        if name not in RANKING_METRICS:
-            raise UnknownNameError("ranking metric", name, RANKING_METRICS)
-    return {name: RANKING_METRICS[name].compute(ranks) for name in chosen}
+    return {name: find_ranking_metric(name).compute(ranks) for name in (known if names is None else names)}
 
 
 def compute_ranking_metrics(

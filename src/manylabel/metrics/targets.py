@@ -53,6 +53,10 @@ def measured_documents(metric: str) -> str:
     return "documents with a label" if metric.startswith("recall@") else "documents"
 
 
+SAME_AS = {"accuracy": "exact-match", "f1_micro": "micro-f1", "f1_macro": "macro-f1", "f1_samples": "sample-f1"}
+"""What metrics that we optimise for are called elsewhere."""
+
+
 def find_target_metric(name: str) -> TargetMetric:
     """The metric with this name; ``recall@5`` (any number) is the recall of the five labels with the best scores.
 
@@ -64,4 +68,5 @@ def find_target_metric(name: str) -> TargetMetric:
     if found := re.fullmatch(r"recall@([1-9]\d*)", name):
         k = int(found[1])
         return TargetMetric(f"recall@{k}", f"Recall at {k}", True, k)
-    raise UnknownNameError("metric to optimise for", name, [*TARGET_METRICS, "recall@5"])
+    hint = f"scikit-learn's {name} of label sets is {SAME_AS[name]!r} here." if name in SAME_AS else ""
+    raise UnknownNameError("metric to optimise for", name, [*TARGET_METRICS, "recall@5"], hint)

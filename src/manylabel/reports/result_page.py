@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, same_training
-from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS, LabelCounts, chosen_labels
+from manylabel.metrics import (
+    HIERARCHICAL_METRICS,
+    METRICS,
+    RANKING_METRICS,
+    LabelCounts,
+    chosen_labels,
+    find_ranking_metric,
+)
 from manylabel.reports.model_page import bin_weights_blocks, chosen_text, guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table
 from manylabel.reports.records import LabelledDocument, Straddle
@@ -101,15 +108,16 @@ def unseen_note(result: Result) -> Note:
     )
 
 
-def _metric_table(columns: Sequence[tuple[str, object]]) -> Table:
+def _metric_table(columns: Sequence[tuple[str, Mapping[str, float]]]) -> Table:
     rows: list[list[Cell]] = []
     titles = [(name, METRICS[name].title) for name in SHOWN if _has(columns, name)]
     titles += [(name, metric.title) for name, metric in HIERARCHICAL_METRICS.items() if _has(columns, name)]
-    titles += [(name, RANKING_METRICS[name].title) for name in RANKING_SHOWN if _has(columns, name)]
+    own = [name for name in columns[0][1] if name.startswith("recall@") and name not in RANKING_METRICS]
+    titles += [(name, find_ranking_metric(name).title) for name in (*own, *RANKING_SHOWN) if _has(columns, name)]
     for name, title in titles:
         values: list[Cell] = []
         for _, metrics in columns:
-            value = metrics[name]  # type: ignore[index]
+            value = metrics[name]
             values.append(f"{value:.2f}" if name in COUNTS else f"{100 * value:.2f} %")
         rows.append([title, *values])
     return Table([Column("metric"), *(Column(title, "number") for title, _ in columns)], rows)
@@ -124,9 +132,9 @@ def _unranked_notes(result: Result) -> list[Block]:
     return [Note(f"{left_out} left out of the rankings (one-error to coverage, such as recall at 5).", "quiet")]
 
 
-def _has(columns: Sequence[tuple[str, object]], name: str) -> bool:
+def _has(columns: Sequence[tuple[str, Mapping[str, float]]], name: str) -> bool:
     """Whether every column has a metric; those with ancestors are taken only where there is a label hierarchy."""
-    return all(name in metrics for _, metrics in columns)  # type: ignore[operator]
+    return all(name in metrics for _, metrics in columns)
 
 
 def labels_blocks(result: Result, limit: int | None) -> list[Block]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -88,7 +88,7 @@ def read_decisions(path: Path) -> list[tuple[int, dict[str, Any]]]:
     A line with ``"accept": false`` is left out.
     """
     found = []
-    for number, decision in read_lines(path, Problems()):
+    for number, decision in _lines(path):
         is_named = all(isinstance(decision.get(key), str) for key in ("document", "label"))
         if not is_named or decision.get("action") not in ACTIONS:
             raise DataError(
@@ -100,6 +100,15 @@ def read_decisions(path: Path) -> list[tuple[int, dict[str, Any]]]:
         if decision.get("accept", True):
             found.append((number, decision))
     return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines; an error says what to do with the whole output of an audit."""
+    try:
+        yield from read_lines(path, Problems())
+    except DataError as error:
+        remedy = "Write one decision per line: in the output of audit --json, the objects of the list 'doubted'."
+        raise DataError(error.problem, path=error.path, line=error.line, remedy=remedy) from None
 
 
 def apply_decisions(source: Source, decisions: Path, target: Path, record: Path) -> Applied:

@@ -16,7 +16,7 @@ from manylabel.tasks.serving import check_methods
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
 ID_PATTERN = "^[0-9a-f]{16}$"
 PATTERNS = {
-    NAME_PATTERN: "letters, digits, - and _ only, up to 64 of them",
+    NAME_PATTERN: "letters, digits, - and _ only, up to 64 of them, without the ending of a file",
     ID_PATTERN: "16 digits and letters from a to f",
 }
 """What the patterns of names and ids mean."""
