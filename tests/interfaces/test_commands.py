@@ -62,7 +62,8 @@ def test_json_of_every_command_can_be_read(folder: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains_and_is_measured(method: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     letters = load_corpus("townhall").corpus.subset(range(90))
-    rows = [{**text, "labels": labels} for text, labels in zip(letters.texts, letters.label_sets, strict=True)]
+    texts = [text if isinstance(text, str) else text["body"] for text in letters.texts]
+    rows = [{"text": text, "labels": labels} for text, labels in zip(texts, letters.label_sets, strict=True)]
     Path("letters.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert "Micro F1" in printed(capsys, "evaluate", "letters.jsonl", "--method", method)
 
