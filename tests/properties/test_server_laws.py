@@ -16,7 +16,7 @@ from served import InProcess, in_process, small_model
 FIELDS = {"id": "a", "text": {"title": "road", "body": "bus"}}
 TENSOR = {"name": "t", "shape": [1], "datatype": "BYTES", "data": ["bus"]}
 VALID: dict[str, object] = {
-    "predict": {"documents": ["bus", FIELDS], "limit": 2, "threshold": 0.1},
+    "predict": {"documents": ["bus", FIELDS], "top": 2, "threshold": 0.1},
     "explain": {"documents": ["bus", FIELDS], "labels": ["buses"], "runners_up": 1},
     "annif-suggest": {"text": "bus", "limit": 3, "threshold": 0.2},
     "annif-suggest-batch": {"documents": [{"document_id": "a", "text": "bus", "metadata": {"title": "x"}}]},
@@ -24,7 +24,7 @@ VALID: dict[str, object] = {
     "tei-predict": {"inputs": [["bus"], ["road", "bus"]], "raw_scores": True},
     "v2-infer": {"inputs": [TENSOR], "outputs": [{"name": "scores"}]},
     "v2-version-infer": {"id": "1", "inputs": [TENSOR]},
-    "mlflow-invocations": {"dataframe_split": {"columns": ["text"], "data": [["bus"]]}, "params": {"limit": 1}},
+    "mlflow-invocations": {"dataframe_split": {"columns": ["text"], "data": [["bus"]]}, "params": {"top": 1}},
 }
 NUMBERS = [-1, 0, 1e308, 2**63, 10**400]
 STRINGS = ["", "\x00", "\u202e", "ß" * 1000, "nan"]

@@ -68,13 +68,13 @@ def test_ids_fields_thresholds_and_runners_up(server: InProcess) -> None:
     assert first["labels"][0]["threshold"] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("limit", "threshold"), [(1, None), (2, None), (None, 0.1), (1, 0.99)])
-def test_a_limit_and_a_threshold_replace_the_rule(
-    server: InProcess, model: Path, limit: int | None, threshold: float | None
+@pytest.mark.parametrize(("top", "threshold"), [(1, None), (2, None), (None, 0.1), (1, 0.99)])
+def test_a_number_and_a_threshold_replace_the_rule(
+    server: InProcess, model: Path, top: int | None, threshold: float | None
 ) -> None:
-    asked = {"text": "bus on the road", "limit": limit, "threshold": threshold}
+    asked = {"text": "bus on the road", "top": top, "threshold": threshold}
     [one] = server.ask("POST", PREDICT, asked).json()["predictions"]
-    [expected] = TextClassifier.load(model).iter_predictions(["bus on the road"], threshold=threshold, top=limit)
+    [expected] = TextClassifier.load(model).iter_predictions(["bus on the road"], threshold=threshold, top=top)
     assert sorted(label["label"] for label in one["labels"]) == sorted(expected.labels)
     assert [label["score"] for label in one["labels"]] == sorted(
         (label["score"] for label in one["labels"]), reverse=True
@@ -141,8 +141,9 @@ def test_predictions_are_explained(server: InProcess, model: Path) -> None:
         ({}, 422, "neither 'text'"),
         ({"text": "a", "documents": []}, 422, "both"),
         ({"text": 1}, 422, "Expected `str | object`"),
-        ({"text": "a", "limit": 0}, 422, "limit"),
-        ({"text": "a", "treshold": 1}, 422, "treshold"),
+        ({"text": "a", "top": 0}, 422, "top"),
+        ({"text": "a", "treshold": 1}, 422, "treshold`. Known: text, documents, "),
+        ({"documents": [{"text": "a", "treshold": 1}]}, 422, "treshold` - at `$.documents"),
         ({"text": "a", "threshold": 7}, 422, "0 to 1"),
         ({"text": "a", "language": "de"}, 422, "no vocabulary"),
         ({"documents": ["a"] * 6}, 413, "6 documents; up to 5"),

@@ -186,7 +186,7 @@ def test_mlflow_takes_every_form(server: InProcess, request_body: object) -> Non
 
 
 def test_mlflow_parameters_replace_the_rule(server: InProcess) -> None:
-    answer = server.ask("POST", "/invocations", {"inputs": ["bus"], "params": {"limit": 2}}).json()
+    answer = server.ask("POST", "/invocations", {"inputs": ["bus"], "params": {"top": 2}}).json()
     assert len(answer["predictions"][0]) == 2
 
 

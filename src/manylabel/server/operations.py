@@ -96,8 +96,11 @@ class Call:
         try:
             return decoder.decode(self.body)
         except msgspec.ValidationError as error:
+            known = ""
+            if "unknown field" in str(error) and " - at " not in str(error):  # not within another object
+                known = f" Known: {', '.join(one.encode_name for one in msgspec.structs.fields(decoder.type))}."
             raise RequestError(
-                wrong, f"The body has another form than expected: {error}. See /v1/openapi.json."
+                wrong, f"The body has another form than expected: {error}.{known} See /v1/openapi.json."
             ) from None
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise RequestError(400, f"The body is not valid JSON: {error}.") from None

@@ -25,7 +25,7 @@ class Split(Struct):
 class Params(Struct):
     """Which labels are wanted; by default the model's rule decides."""
 
-    limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    top: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     threshold: float | None = None
 
 
@@ -95,7 +95,7 @@ async def invocations(call: Call) -> Reply:
     """Label documents."""
     request = call.json(_decoder, wrong=400)
     model, params = call.model, request.params or Params()
-    answers = await call.predict(model, texts_of(request), Wanted(params.threshold, params.limit))
+    answers = await call.predict(model, texts_of(request), Wanted(params.threshold, params.top))
     names = [[model.labels[column] for column, _ in one.labels] for one in answers]
     return Reply(encode(Predictions(names)), model)
 

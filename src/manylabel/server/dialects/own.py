@@ -27,12 +27,12 @@ class Document(Struct, forbid_unknown_fields=True):
 class PredictRequest(Struct, forbid_unknown_fields=True):
     """One document (`text`) or several (`documents`), and which labels are wanted.
 
-    By default the model's decision rule decides; `threshold` and `limit` replace it.
+    By default the model's decision rule decides; `threshold` and `top` replace it.
     """
 
     text: str | Fields | UnsetType = UNSET
     documents: list[str | Document] | UnsetType = UNSET
-    limit: Count | None = None
+    top: Count | None = None
     threshold: float | None = None
     runners_up: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     language: str | None = None
@@ -114,7 +114,7 @@ async def predict(call: Call) -> Reply:
     request = call.json(_decoder)
     model = call.model
     texts, ids = documents_of(request)
-    wanted = Wanted(request.threshold, request.limit, request.runners_up)
+    wanted = Wanted(request.threshold, request.top, request.runners_up)
     names = model.names(request.language)
     answers = await call.predict(model, texts, wanted)
     thresholds = model.thresholds if request.thresholds and wanted.by_rule else None
