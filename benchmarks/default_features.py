@@ -28,7 +28,8 @@ from manylabel.data.labels import label_matrix
 from manylabel.estimator import Csr
 from manylabel.features import Vectorizer
 from manylabel.metrics.targets import find_target_metric
-from manylabel.tasks.corpora import Source, load_source, train_and_test
+from manylabel.tasks.corpora import Source, load_source
+from manylabel.tasks.dividing import train_and_test
 
 DIVISIONS = {"townhall": 6, "hallmarks": 3, "goemotions": 1, "reuters21578": 1, "debtags": 1}
 """Sets that come as texts, and on how many divisions each is measured: small ones are noisy."""

@@ -35,7 +35,8 @@ from manylabel.exceptions import ManylabelError
 from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe, with_metric
 from manylabel.tasks.compare import compare_documents
-from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
+from manylabel.tasks.corpora import Source, documents_of, load_source
+from manylabel.tasks.dividing import train_and_test
 from manylabel.tasks.models import fit_corpus
 from manylabel.tasks.winner import DocumentsInMemory
 

@@ -21,7 +21,7 @@ import numpy as np
 from manylabel import Corpus, TextClassifier, load_corpus
 from manylabel.data.label_forms import read_labels
 from manylabel.metrics import compute_metrics
-from manylabel.tasks.corpora import train_and_test
+from manylabel.tasks.dividing import train_and_test
 
 SETS = "townhall:100,300,415 goemotions:500,2000 hallmarks:300,1366"
 METRICS = ("micro-f1", "macro-f1")

@@ -23,7 +23,7 @@ from manylabel.estimator import Ints
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import find_target_metric
 from manylabel.recipe import Recipe
-from manylabel.tasks.corpora import folds_of
+from manylabel.tasks.dividing import folds_of
 
 METRIC = find_target_metric("micro-f1")
 SHARES = ((0.7, 0.2, 0.1), (0.8, 0.2), (0.9, 0.1))

@@ -74,7 +74,8 @@ def matrix(rows: Iterable[Sequence[int]], n_columns: int) -> Any:
 
 def known_set(name: str, folder: Path, most: int | None) -> None:
     """A data set of MANYLABEL_DATA, divided as `manylabel evaluate` divides it; the first documents of each split."""
-    from manylabel.tasks.corpora import Source, load_source, train_and_test
+    from manylabel.tasks.corpora import Source, load_source
+    from manylabel.tasks.dividing import train_and_test
 
     data = Path(os.environ["MANYLABEL_DATA"], "tibkat", "en.tsv.gz")
     source = str(data) if name == "tibkat" else name

@@ -34,7 +34,8 @@ from manylabel.evaluation.statistics import DocumentStatistics, document_statist
 from manylabel.features.encoders import load_encoder
 from manylabel.features.views import VIEWS
 from manylabel.recipe import Recipe, with_metric
-from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
+from manylabel.tasks.corpora import Source, documents_of, load_source
+from manylabel.tasks.dividing import train_and_test
 from manylabel.tasks.models import fit_corpus
 
 SETS = ("townhall", "hallmarks", "goemotions", "reuters21578", "debtags")

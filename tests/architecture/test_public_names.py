@@ -168,6 +168,7 @@ NAMES = {
         "f1",
         "f1_of_means",
         "find_metric",
+        "find_ranking_metric",
         "find_target_metric",
         "hamming_loss",
         "hierarchical_conventions",

@@ -11,7 +11,8 @@ from manylabel.data import Corpus
 from manylabel.data.dates import read_dates
 from manylabel.data.splits import group_k_fold, stratified_group_k_fold, time_blocks
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
-from manylabel.tasks.corpora import Source, folds_of, load_source, split_anew, train_and_test
+from manylabel.tasks.corpora import Source, load_source, split_anew
+from manylabel.tasks.dividing import folds_of, train_and_test
 
 
 def corpus(n: int = 60) -> Corpus:

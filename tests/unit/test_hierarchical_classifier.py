@@ -12,7 +12,8 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.strategies.conf_mat import ConfMat
 from manylabel.strategies.hierarchies import Propagated, TopDown
-from manylabel.tasks.corpora import Source, load_source, train_and_test
+from manylabel.tasks.corpora import Source, load_source
+from manylabel.tasks.dividing import train_and_test
 
 TEXTS = ["late bus", "bus stop broken", "late train", "train cancelled", "hole in the road", "road works"] * 4
 LABELS = [["travel/bus"], ["travel/bus"], ["travel/train"], ["travel/train"], ["roads"], ["roads"]] * 4

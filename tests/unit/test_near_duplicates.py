@@ -8,7 +8,8 @@ import pytest
 from manylabel.data import Corpus
 from manylabel.data.duplicates import near_duplicates, straddling
 from manylabel.estimator import Csr
-from manylabel.tasks.corpora import Source, drop_straddling, find_straddling, folds_of, load_source, train_and_test
+from manylabel.tasks.corpora import Source, load_source
+from manylabel.tasks.dividing import drop_straddling, find_straddling, folds_of, train_and_test
 
 
 def random_texts(n: int, words: int = 60, seed: int = 0) -> list[str]:

@@ -11,10 +11,10 @@ Tables of metrics
     TARGET_METRICS            the metrics to optimise for
     Metric                    a row of METRICS
     RankingMetric             a row of RANKING_METRICS
-    find_ranking_metric       the metric of scores with a name, recall at any number of labels among them
     TargetMetric              a row of TARGET_METRICS
     DEFAULT_METRIC            the metric to optimise for by default
     find_metric               a metric by name
+    find_ranking_metric       a ranking metric by name, recall at any number of labels among them
     find_target_metric        a metric to optimise for, by name
     conventions               the convention of each metric, in words
     ranking_conventions       the same for ranking metrics

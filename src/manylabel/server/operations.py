@@ -25,6 +25,7 @@ from manylabel.tasks.serving import ServedModel, Text, TextPrediction, Wanted
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 Given = TypeVar("Given")
+Body = TypeVar("Body", bound=msgspec.Struct)
 
 ROUTE = "manylabel.route"
 """The key of the scope under which the name of the route is kept for the metrics."""
@@ -90,7 +91,7 @@ class Call:
             raise RequestError(400, f"There is no {what} {other!r}. Known: {', '.join(known)}.")
         return found
 
-    def json(self, decoder: msgspec.json.Decoder[Given], *, wrong: int = 422) -> Given:
+    def json(self, decoder: msgspec.json.Decoder[Body], *, wrong: int = 422) -> Body:
         """The body, decoded; status `wrong` where it is JSON of another form."""
         self._check_content_type(JSON)
         try:

@@ -38,15 +38,8 @@ from manylabel.reports.choosing_records import (
     MetricName,
     TestFigure,
 )
-from manylabel.tasks.corpora import (
-    Source,
-    folds_of,
-    in_order_of_time,
-    load_source,
-    split_of,
-    stratified_sample,
-    time_column,
-)
+from manylabel.tasks.corpora import Source, load_source, split_of
+from manylabel.tasks.dividing import folds_of, in_order_of_time, stratified_sample, time_column
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft
 from manylabel.wording import counted
 

@@ -30,7 +30,8 @@ from manylabel.features import Vectorizer
 from manylabel.features.reading import CHOSEN_BY_TEXTS
 from manylabel.resampling.imbalance import LabelImbalance, label_imbalance
 from manylabel.tasks.choices import explain_choices
-from manylabel.tasks.corpora import Source, duplicate_facts, load_source
+from manylabel.tasks.corpora import Source, load_source
+from manylabel.tasks.dividing import duplicate_facts
 
 FEW_DOCUMENTS = (1, 5, 10, 50)
 

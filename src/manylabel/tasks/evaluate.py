@@ -31,16 +31,8 @@ from manylabel.recipe import Recipe
 from manylabel.reports.evaluation_answer import Known
 from manylabel.reports.evaluation_records import EvaluationReport
 from manylabel.reports.records import Straddle
-from manylabel.tasks.corpora import (
-    Source,
-    documents_of,
-    drop_straddling,
-    find_straddling,
-    load_source,
-    ready_vectors,
-    split_of,
-    train_and_test,
-)
+from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vectors, split_of
+from manylabel.tasks.dividing import drop_straddling, find_straddling, train_and_test
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.models import Overrides, fit_corpus
 from manylabel.wording import counted

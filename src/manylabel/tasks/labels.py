@@ -23,7 +23,8 @@ from manylabel.insight.label_report import label_qualities, report_labels, terms
 from manylabel.modelfile import open_model
 from manylabel.progress import stage, track
 from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels
-from manylabel.tasks.corpora import Source, documents_of, load_source, split_of, train_and_test
+from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
+from manylabel.tasks.dividing import train_and_test
 from manylabel.tasks.large import check_all_in_memory, is_large
 from manylabel.tasks.large_evaluation import of_split, read_splits
 from manylabel.tasks.learning_curve import label_outlook

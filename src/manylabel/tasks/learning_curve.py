@@ -24,7 +24,8 @@ from manylabel.parameters import Number, check_parameter
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.reports.records import CurveStep, LabelCurve, LearningCurve, Outlook
-from manylabel.tasks.corpora import Source, documents_of, load_source, train_and_test
+from manylabel.tasks.corpora import Source, documents_of, load_source
+from manylabel.tasks.dividing import train_and_test
 from manylabel.tasks.models import Overrides
 
 FEWEST = 50

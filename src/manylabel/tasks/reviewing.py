@@ -26,7 +26,8 @@ from manylabel.features.scripts import has_markup, readable_text
 from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
-from manylabel.tasks.corpora import Source, documents_of, folds_of, load_source
+from manylabel.tasks.corpora import Source, documents_of, load_source
+from manylabel.tasks.dividing import folds_of
 from manylabel.tasks.model_facts import stored_facts, training_facts
 from manylabel.tasks.models import Overrides, fit_corpus
 from manylabel.wording import counted

@@ -26,7 +26,8 @@ from manylabel.reports.choosing_records import (
     TuningRecord,
     TuningVerdict,
 )
-from manylabel.tasks.corpora import Source, folds_of, load_source, split_of
+from manylabel.tasks.corpora import Source, load_source, split_of
+from manylabel.tasks.dividing import folds_of
 from manylabel.tasks.models import Overrides
 from manylabel.tasks.winner import DocumentsInMemory
 

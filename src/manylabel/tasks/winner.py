@@ -24,7 +24,8 @@ from manylabel.metrics.targets import TargetMetric
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import Expected, TestFigure
-from manylabel.tasks.corpora import documents_of, stratified_sample
+from manylabel.tasks.corpora import documents_of
+from manylabel.tasks.dividing import stratified_sample
 from manylabel.tasks.model_facts import training_facts
 from manylabel.tasks.models import fit_corpus
 
