@@ -348,3 +348,10 @@ def test_the_whole_output_of_an_audit_is_no_file_of_decisions(capsys: pytest.Cap
     Path("audit.json").write_text(json.dumps({"doubted": []}, indent=2))
     assert run(["audit", "mail.csv", "--apply", "audit.json"]) == 2
     assert "the objects of the list 'doubted'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["mail.corrected.csv", "mail.corrected.tsv.gz", "mail.corrected.jsonl"])
+def test_a_corrected_copy_has_a_name_of_its_own(name: str) -> None:
+    rows = {"csv": b"text,labels\nlate bus,buses\n", "gz": gzip.compress(b"text\tlabels\nlate bus\tbuses\n")}
+    Path(name).write_bytes(rows.get(name.rpartition(".")[2], b'{"text": "late bus", "labels": ["buses"]}\n'))
+    assert read(name).corpus.name == "mail.corrected"

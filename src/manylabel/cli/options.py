@@ -389,6 +389,6 @@ def label_limit(labels: str) -> int | None:
 
 def default_model_path(data: str) -> Path:
     """The model file of some data unless --model names another: in the current folder, named after the data."""
-    from manylabel.data.recognition import name_without_suffix
+    from manylabel.data.formats import name_without_suffix
 
     return Path(f"{name_without_suffix(Path(data)) or 'model'}.manylabel")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from manylabel.data.corpus import Corpus, split_name
+from manylabel.data.formats import name_without_suffix
 from manylabel.data.label_columns import LABELS, named_label_columns, read_label_columns
 from manylabel.data.layout import Layout, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
@@ -103,7 +104,7 @@ def corpus_of_table(
         layout=layout,
         columns=table.columns,
         lines=table.lines,
-        name=table.path.name.split(".")[0],
+        name=name_without_suffix(table.path),
         source=str(table.path),
     )
 

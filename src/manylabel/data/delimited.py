@@ -15,6 +15,7 @@ import numpy as np
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import check_first_row, corpus_of_table, has_header
 from manylabel.data.corpus import Corpus, numbered_terms
+from manylabel.data.formats import name_without_suffix
 from manylabel.data.label_cells import is_addresses
 from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
@@ -348,7 +349,7 @@ def read_counts(path: Path, problems: Problems, delimiter: str | None, encoding:
         label_names=[f"{value:g}" for value in sorted(set(classes))],
         counts=counts,
         terms=numbered_terms(width - 1),
-        name=path.name.split(".")[0],
+        name=name_without_suffix(path),
         source=str(path),
     )
 

@@ -369,3 +369,16 @@ def format_named(name: str) -> Format:
     if name not in BY_NAME:
         raise UnknownNameError("format", name, BY_NAME)
     return BY_NAME[name]
+
+
+def name_without_suffix(path: Path) -> str:
+    """A file's name without the suffix of its format and of its compression; other dots belong to the name.
+
+    >>> [name_without_suffix(Path(name)) for name in ("x.csv.gz", "x.corrected.csv", "reuters.tar.gz", "mail.2026")]
+    ['x', 'x.corrected', 'reuters', 'mail.2026']
+    """
+    name = path.name
+    if name.lower().endswith((".gz", ".zst")):
+        name = name.rpartition(".")[0]
+    known = {".txt", *(suffix for row in FORMATS for suffix in row.suffixes)}
+    return name.rpartition(".")[0] if Path(name).suffix.lower() in known else name

@@ -8,6 +8,7 @@ from pathlib import Path
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import has_header
 from manylabel.data.corpus import Corpus
+from manylabel.data.formats import name_without_suffix
 from manylabel.data.label_cells import is_addresses
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
@@ -65,7 +66,7 @@ def read_fasttext(path: Path, problems: Problems, *, label_prefix: str = PREFIX,
         ids=ids,
         fields={"text": texts},
         labels=labels if labelled else None,
-        name=path.name.split(".")[0],
+        name=name_without_suffix(path),
         source=str(path),
     )
 
@@ -150,7 +151,7 @@ def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8
                 remedy=f"To separate them by {other!r}, use --format tsv -o header=false --text-column {place + 1} "
                 f"--label-column {place}; otherwise replace the {other!r}.",
             )
-    return Corpus(ids=ids, fields={"text": texts}, labels=labels, name=path.name.split(".")[0], source=str(path))
+    return Corpus(ids=ids, fields={"text": texts}, labels=labels, name=name_without_suffix(path), source=str(path))
 
 
 def write_libmultilabel(corpus: Corpus, path: Path) -> None:

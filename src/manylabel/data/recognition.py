@@ -33,19 +33,6 @@ def suffix_of(path: Path) -> str:
     return Path(name.removesuffix(".gz").removesuffix(".zst")).suffix
 
 
-def name_without_suffix(path: Path) -> str:
-    """A file's name without the suffix of its format and of its compression; other dots belong to the name.
-
-    >>> [name_without_suffix(Path(name)) for name in ("x.csv.gz", "x.corrected.csv", "reuters.tar.gz", "mail.2026")]
-    ['x', 'x.corrected', 'reuters', 'mail.2026']
-    """
-    name = path.name
-    if name.lower().endswith((".gz", ".zst")):
-        name = name.rpartition(".")[0]
-    known = {".txt", *(suffix for row in FORMATS for suffix in row.suffixes)}
-    return name.rpartition(".")[0] if Path(name).suffix.lower() in known else name
-
-
 def format_of_suffix(path: Path) -> Format | None:
     """The format whose files have this suffix; None if there is none."""
     return next((row for row in FORMATS if suffix_of(path) in row.suffixes), None)

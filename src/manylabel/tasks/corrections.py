@@ -18,11 +18,11 @@ from typing import Any
 from manylabel import __version__
 from manylabel.data.atomic import atomic_text, atomic_write, check_target
 from manylabel.data.corpus import Corpus
+from manylabel.data.formats import name_without_suffix
 from manylabel.data.jsonl import read_lines
 from manylabel.data.layout import listed
 from manylabel.data.problems import Problems
 from manylabel.data.reading import write_corrected
-from manylabel.data.recognition import name_without_suffix
 from manylabel.data.strict_json import dumps
 from manylabel.exceptions import DataError
 from manylabel.tasks.corpora import Source, load_source
