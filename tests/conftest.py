@@ -13,25 +13,27 @@ from hypothesis import settings
 from manylabel.kernels import active, linear_solvers
 from manylabel.kernels.threads import THREADS_VARIABLE, usable_cores
 
-# The search for garbage reads all that was imported and collected; a tenth as often is enough for tests.
-gc.set_threshold(7_000, 10, 100)
+# The search for garbage reads all that was imported and collected; far less often is enough for tests.
+gc.set_threshold(50_000, 20, 100)
 # Examples are the same in every run, so that a change is judged by what it changed; MANYLABEL_EXPLORE=1 draws new ones,
 # and more.
 explore = bool(os.environ.get("MANYLABEL_EXPLORE"))
-settings.register_profile("manylabel", deadline=None, max_examples=200 if explore else 40, derandomize=not explore)
+settings.register_profile("manylabel", deadline=None, max_examples=200 if explore else 30, derandomize=not explore)
 settings.load_profile("manylabel")
 
 
 @pytest.hookimpl(optionalhook=True)  # the tests of a wheel have no pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker per core for `-n auto`, and two more: tests in a browser or of a server mostly wait for it.
+    """One worker per core for `-n auto`, and one more: tests in a browser or of a server mostly wait for it.
+
+    Each further worker would import and collect all tests once more, which takes ten seconds.
 
     Unless the environment or a test says otherwise, each worker has one thread for linear algebra, and one for our own
     kernels: more would only wait.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault(THREADS_VARIABLE, "1")
-    return usable_cores() + 2
+    return usable_cores() + 1
 
 
 @pytest.hookimpl(optionalhook=True)
