@@ -24,16 +24,14 @@ settings.load_profile("manylabel")
 
 @pytest.hookimpl(optionalhook=True)  # the tests of a wheel have no pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker per core for `-n auto`, and one more: tests in a browser or of a server mostly wait for it.
-
-    Each further worker would import and collect all tests once more, which takes ten seconds.
+    """One worker per core for `-n auto`, and two more: tests in a browser or of a server mostly wait for it.
 
     Unless the environment or a test says otherwise, each worker has one thread for linear algebra, and one for our own
     kernels: more would only wait.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault(THREADS_VARIABLE, "1")
-    return usable_cores() + 1
+    return usable_cores() + 2
 
 
 @pytest.hookimpl(optionalhook=True)
