@@ -86,13 +86,17 @@ def check_training(
     memory: str | int | None,
     what: str | None = None,
     remedy: str = FEWER_TERMS,
+    *,
+    times: tuple[float, float] = (1.0, 1.0),
 ) -> Estimate:
     """Report what a training from disk takes; raise an error where that is more than the memory it may take.
 
-    `what` takes the memory (default: training the method), `remedy` is what to do instead.
+    `what` takes the memory (default: training the method), `remedy` is what to do instead, and `times` how many times
+    the time and the memory of the training it takes.
     """
     terms = {name: value for name, value in recipe.vectorizer_settings.items() if name not in (*PRUNING, "fields")}
-    needed = estimate(Extent.of_corpus(corpus, terms), recipe, slow=slowness(), memory=memory)
+    training = estimate(Extent.of_corpus(corpus, terms), recipe, slow=slowness(), memory=memory)
+    needed = replace(training, seconds=times[0] * training.seconds, memory=times[1] * training.memory)
     remark(
         f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
         f"{needed.disk / 1e6:,.0f} MB of disk."
