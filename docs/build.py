@@ -192,7 +192,7 @@ def methods(pages: Mapping[str, str]) -> str:
         "# Methods\n\nA method is a named pipeline from texts to labels: features, a model and a decision rule. The "
         "default is right for most data; [Which method for what?](guides/which-method.md) helps with special cases. "
         "Each family has a page, from [SVMs](methods/svm.md) to [parametric mixtures](methods/parametric-mixtures.md). "
-        'To use another one: `manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
+        'To use another method: `manylabel train DATA --method NAME`, or `TextClassifier("NAME")` in Python.\n\n'
     )
     return intro + table(["method", "what it does", "decision rule", "source"], rows)
 
