@@ -17,15 +17,15 @@ from manylabel.data import load as load_corpus
 COMMAND = [sys.executable, "-m", "manylabel"]
 
 
-def processor_seconds(arguments: list[str], tries: int = 3, given: bytes = b"") -> float:
-    """The least processor time of some runs; time on the clock would depend on what else the machine does."""
-    seconds = []
+def answers_within(seconds: float, arguments: list[str], tries: int = 3, given: bytes = b"") -> bool:
+    """Whether one of some runs takes less processor time; the clock would depend on what else the machine does."""
     for _ in range(tries):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([*COMMAND, *arguments], check=True, capture_output=True, input=given)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(seconds)
+        if after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < seconds:
+            return True
+    return False
 
 
 def small_model(path: Path) -> Path:
@@ -36,7 +36,7 @@ def small_model(path: Path) -> Path:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"]])
 def test_help_and_version_answer_at_once(arguments: list[str]) -> None:
-    assert processor_seconds(arguments) < 0.6
+    assert answers_within(0.6, arguments)
 
 
 def test_version_says_which_kernels_are_active() -> None:
@@ -49,7 +49,7 @@ def test_version_says_which_kernels_are_active() -> None:
 
 def test_the_first_answer_comes_within_two_seconds(tmp_path: Path) -> None:
     model = small_model(tmp_path / "m.manylabel")
-    assert processor_seconds(["predict", str(model), "-"], given=b"late bus\n") < 2
+    assert answers_within(2, ["predict", str(model), "-"], given=b"late bus\n")
 
 
 def test_standard_input_takes_lines_of_text_and_of_json(tmp_path: Path) -> None:
