@@ -1,6 +1,7 @@
 """The examples run as their reader runs them, without warnings, and print what they are about."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -54,11 +55,25 @@ def test_every_example_is_run_and_listed() -> None:
     assert listed == names
 
 
-@pytest.mark.parametrize("name", PRINTED)
-def test_the_example_prints_what_it_is_about(name: str, tmp_path: Path) -> None:
+def check(name: str, printed: str, folder: Path) -> None:
+    for pattern in PRINTED[name]:
+        assert re.search(pattern, printed), f"{pattern} is not in\n{printed}"
+    assert not list(folder.iterdir()), "an example leaves no files behind"
+
+
+def test_the_first_example_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
+    name = min(PRINTED)
     command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for pattern in PRINTED[name]:
-        assert re.search(pattern, done.stdout), f"{pattern} is not in\n{done.stdout}"
-    assert not list(tmp_path.iterdir()), "an example leaves no files behind"
+    check(name, done.stdout, tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(PRINTED)[1:])
+def test_the_example_prints_what_it_is_about(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process, which has imported everything and turns warnings into errors."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    check(name, capsys.readouterr().out, tmp_path)
