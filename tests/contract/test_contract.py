@@ -6,6 +6,7 @@ down with their reasons.
 
 import copy
 import pickle
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -75,17 +76,37 @@ OF_EACH_CLASS = list({tuple(type(part) for part in one.walk()): one for one in E
 """One estimator of each combination of classes: settings do not change the interface."""
 
 
-@pytest.fixture
-def X() -> np.ndarray:
+def documents() -> np.ndarray:
     return np.random.default_rng(3).poisson(0.8, (40, 12)).astype(float)
 
 
-@pytest.fixture
-def Y() -> np.ndarray:
+def label_sets() -> np.ndarray:
     """Three labels, some documents with several of them and some with none."""
     labels = (np.random.default_rng(4).random((40, 3)) < 0.4).astype(int)
     labels[:4] = [[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
     return labels
+
+
+@pytest.fixture
+def X() -> np.ndarray:
+    return documents()
+
+
+@pytest.fixture
+def Y() -> np.ndarray:
+    return label_sets()
+
+
+@cache
+def fitted_once(place: int, is_sparse: bool) -> Any:
+    X, Y = documents(), label_sets()
+    given = (sparse.csr_array(X), sparse.csr_array(Y)) if is_sparse else (X, Y)
+    return clone(ESTIMATORS[place]).fit(*given)
+
+
+def fitted_to_all(estimator: Any, *, is_sparse: bool = False) -> Any:
+    """The estimator, fitted to X and Y once for all tests that only ask it."""
+    return fitted_once(next(place for place, one in enumerate(ESTIMATORS) if one is estimator), is_sparse)
 
 
 @each
@@ -101,8 +122,8 @@ def test_constructor_only_stores(estimator: Any) -> None:
 
 
 @each
-def test_shapes_with_sparse_labels(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
-    fitted = clone(estimator).fit(sparse.csr_array(X), sparse.csr_array(Y))
+def test_shapes_with_sparse_labels(estimator: Any, X: np.ndarray) -> None:
+    fitted = fitted_to_all(estimator, is_sparse=True)
     scores, decided = fitted.scores(sparse.csr_array(X)), fitted.predict(sparse.csr_array(X))
     assert scores.shape == fitted.decision_function(X).shape == (40, 3)
     assert not np.isnan(scores).any()
@@ -114,17 +135,17 @@ def test_shapes_with_sparse_labels(estimator: Any, X: np.ndarray, Y: np.ndarray)
 
 
 @each
-def test_dense_labels_give_dense_predictions(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
-    dense = clone(estimator).fit(X, Y).predict(X)
+def test_dense_labels_give_dense_predictions(estimator: Any, X: np.ndarray) -> None:
+    dense = fitted_to_all(estimator).predict(X)
     assert isinstance(dense, np.ndarray)
     assert dense.dtype.kind == "i"
-    sparsely = clone(estimator).fit(sparse.csr_array(X), sparse.csr_array(Y)).predict(sparse.csc_array(X))
+    sparsely = fitted_to_all(estimator, is_sparse=True).predict(sparse.csc_array(X))
     np.testing.assert_array_equal(dense, sparsely.toarray())
 
 
 @each
-def test_probabilities(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
-    fitted = clone(estimator).fit(X, Y)
+def test_probabilities(estimator: Any, X: np.ndarray) -> None:
+    fitted = fitted_to_all(estimator)
     assert hasattr(fitted, "predict_proba") == fitted.score_kind.is_probability
     if not fitted.score_kind.is_probability:
         return
@@ -195,8 +216,8 @@ def test_empty_documents_have_an_answer(estimator: Any, X: np.ndarray, Y: np.nda
 
 
 @each
-def test_what_was_learned_can_be_stored(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
-    fitted = clone(estimator).fit(X, Y)
+def test_what_was_learned_can_be_stored(estimator: Any, X: np.ndarray) -> None:
+    fitted = fitted_to_all(estimator)
     state = fitted.learned_state()
     assert all(name.endswith("_") for name in state)
     restored = clone(estimator).restore(state)
@@ -207,22 +228,22 @@ def test_what_was_learned_can_be_stored(estimator: Any, X: np.ndarray, Y: np.nda
 @each
 def test_learning_twice_is_learning_once(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     twice = clone(estimator).fit(X[:, :5], Y[:, :2]).fit(X, Y)
-    np.testing.assert_array_equal(twice.scores(X), clone(estimator).fit(X, Y).scores(X))
+    np.testing.assert_array_equal(twice.scores(X), fitted_to_all(estimator).scores(X))
 
 
 @each
 def test_fit_depends_on_the_values_alone(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     """Copies of the data give the same bits, and so does fitting the same object again."""
     X, Y = sparse.csr_array(X), sparse.csr_array(Y)
-    fitted = clone(estimator).fit(X, Y)
-    scores = fitted.scores(X)
-    np.testing.assert_array_equal(clone(estimator).fit(X.copy(), Y.copy()).scores(X.copy()), scores)
-    np.testing.assert_array_equal(fitted.fit(X, Y).scores(X), scores)
+    scores = fitted_to_all(estimator, is_sparse=True).scores(X)
+    again = clone(estimator).fit(X.copy(), Y.copy())
+    np.testing.assert_array_equal(again.scores(X.copy()), scores)
+    np.testing.assert_array_equal(again.fit(X, Y).scores(X), scores)
 
 
 @each
-def test_copies_and_pickles_predict_the_same(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
-    fitted = clone(estimator).fit(X, Y)
+def test_copies_and_pickles_predict_the_same(estimator: Any, X: np.ndarray) -> None:
+    fitted = fitted_to_all(estimator)
     scores, predicted = fitted.scores(X), fitted.predict(X)
     for copied in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
         np.testing.assert_array_equal(copied.scores(X), scores)
@@ -232,23 +253,23 @@ def test_copies_and_pickles_predict_the_same(estimator: Any, X: np.ndarray, Y: n
 @each
 def test_point_13_score_is_micro_f1(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
     """Point 13 of the first-hour list: `score` is the metric that the commands report first."""
-    fitted = clone(estimator).fit(X, Y)
+    fitted = fitted_to_all(estimator)
     expected = f1_score(Y, fitted.predict(X), average="micro", zero_division=0)
     assert fitted.score(X, Y) == pytest.approx(expected)
     assert fitted.score(X, sparse.csr_array(Y)) == pytest.approx(expected)
 
 
 @each
-def test_batches_do_not_change_scores(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
+def test_batches_do_not_change_scores(estimator: Any, X: np.ndarray) -> None:
     """docs/decisions/0016: a relative 1e-12."""
-    fitted = clone(estimator).fit(X, Y)
+    fitted = fitted_to_all(estimator)
     alone = np.vstack([fitted.scores(X[[row]]) for row in range(7)])
     np.testing.assert_allclose(alone, fitted.scores(X)[:7], rtol=1e-12, atol=1e-12)
 
 
 @each
-def test_batches_do_not_change_predictions(estimator: Any, X: np.ndarray, Y: np.ndarray) -> None:
-    fitted = clone(estimator).fit(X, Y)
+def test_batches_do_not_change_predictions(estimator: Any, X: np.ndarray) -> None:
+    fitted = fitted_to_all(estimator)
     np.testing.assert_array_equal(fitted.predict(X, working_memory=1), fitted.predict(X))
 
 
@@ -263,7 +284,7 @@ def test_before_fit_and_wrong_inputs(estimator: Any, X: np.ndarray, Y: np.ndarra
     with pytest.raises(DataError, match="only 0 and 1"):
         fresh.fit(X, 3 * Y)
     with pytest.raises(ValueError, match="features"):
-        clone(estimator).fit(X, Y).predict(X[:, 1:])
+        fitted_to_all(estimator).predict(X[:, 1:])
 
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn warns that we do not inherit from it; see estimator.py
