@@ -34,6 +34,7 @@ from manylabel.catalog import METHODS, storable_classes
 from manylabel.exceptions import ManylabelError
 from manylabel.reports.model_page import inspect_page
 from manylabel.tasks.models import inspect
+from smaller import smaller
 
 SECONDS = 5
 MEMORY = 1 << 30
@@ -53,7 +54,7 @@ def small_model(method: str, path: Path) -> None:
     corpus = load_corpus("townhall").corpus.split("train").subset(range(60))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        TextClassifier(method).fit(corpus.texts, corpus.label_sets).save(path)
+        smaller(method).fit(corpus.texts, corpus.label_sets).save(path)
 
 
 def texts() -> list[Any]:

@@ -18,6 +18,7 @@ from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.features import Vectorizer
 from manylabel.recipe import Recipe
+from smaller import SMALLER, smaller
 
 TEN = ["auto", "svm", "nb", "knn", "trees", "mnb-vw", "pmm", "rocchio", "ensemble", "svm-smote"]
 """Methods of ten families."""
@@ -90,7 +91,7 @@ def corpora() -> tuple[Any, Any]:
 
 def check_classifier(method: str, moments: int) -> None:
     old, new = corpora()
-    classifier = TextClassifier(method)
+    classifier = smaller(method)
 
     def learn(one: TextClassifier) -> TextClassifier:
         return one.fit(new.texts, new.label_sets)
@@ -120,7 +121,7 @@ def test_an_interrupted_fit_leaves_a_model_as_it_was(method: str, with_rule: boo
     rng = np.random.default_rng(0)
     X, Y = rng.poisson(0.7, (24, 10)), (rng.random((24, 3)) < 0.4).astype(np.int8)
     recipe = Recipe.of(method)
-    model: Any = recipe.build(folds=2) if with_rule else recipe.build_model()
+    model: Any = recipe.build(folds=2) if with_rule else recipe.build_model().set_params(**SMALLER.get(method, {}))
     fitted = deepcopy(model).fit(X, Y)
     check_interruptions([model, fitted], lambda one: one.fit(X[::2], Y[::2]), lambda one: one.scores(X), 2)
 

@@ -16,6 +16,7 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.models.evidence import LOG_JOINT
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe
+from smaller import SMALLER
 
 BY_REMOVAL = {"label-tree", "neural", "ensemble-votes", "svm-closed", "svm-top-down", "svm-propagated"}
 NOT_THE_SCORE = {"nb-powerset", "mnb-vw-ecc", "one-vs-one"}
@@ -40,7 +41,7 @@ def fitted(name: str) -> MultiLabelModel:
     X[:, :4] += 2 * Y
     model = Recipe.of(name).build_model()
     known = model.get_params()
-    model.set_params(**{key: 2 for key in ("folds", "n_chains") if key in known})
+    model.set_params(**({key: 2 for key in ("folds", "n_chains") if key in known} | SMALLER.get(name, {})))
     return model.fit(sparse.csr_array(X), sparse.csr_array(Y))
 
 

@@ -30,6 +30,7 @@ from manylabel.strategies.chain_ensemble import ChainEnsemble
 from manylabel.strategies.classifier_chain import ClassifierChain
 from manylabel.strategies.co_training import CoTraining
 from manylabel.strategies.label_powerset import LabelPowerset
+from smaller import SMALLER
 
 LINEAR: list[Any] = [
     MultinomialNaiveBayes(),
@@ -200,7 +201,7 @@ def test_every_method_of_the_catalogue_gives_evidence(name: str) -> None:
     recipe = Recipe.of(name)
     model = recipe.build_model()
     known = model.get_params()
-    model.set_params(**{key: 2 for key in ("folds", "n_chains", "n_members") if key in known})
+    model.set_params(**({key: 2 for key in ("folds", "n_chains", "n_members") if key in known} | SMALLER.get(name, {})))
     fitted = model.fit(sparse.csr_array(X), sparse.csr_array(Y))
     x = np.zeros((1, 12))
     x[0, [0, 4, 7]] = [3, 1, 2]

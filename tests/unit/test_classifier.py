@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.exceptions import DataError, DecisionError, ParameterError, UnknownNameError
+from smaller import smaller
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
 
@@ -20,7 +21,7 @@ LABELS = [["buses"], ["roads"], ["buses", "roads"], [], ["buses"], ["roads"]] * 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_lists_of_names_in_lists_of_names_out(method: str) -> None:
-    model = TextClassifier(method).fit(TEXTS, LABELS)
+    model = smaller(method).fit(TEXTS, LABELS)
     answer = model.predict(["the bus is late", ""])
     assert "buses" in answer[0]
     assert set(answer[0]) <= {"buses", "roads"}
@@ -148,7 +149,7 @@ def test_one_document_is_answered_as_many_are(
     method: str, features: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = load_corpus("townhall").corpus.subset(range(120))
-    model = TextClassifier(method, features=features).fit(corpus.texts, corpus.label_sets)
+    model = smaller(method, features=features).fit(corpus.texts, corpus.label_sets)
     texts = [*corpus.texts[:40], "", "ÉÀ 日本 İ", "zzz"]
     if model.short_way() is not None:
         read, score = model.features_.document_reader(), model.decided_.document_scorer()

@@ -11,6 +11,7 @@ from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.explanation import Explanation, TermEvidence, marked_text
+from smaller import smaller
 
 LETTER = "The bus was late again, and the BINS on Mill Road were not emptied; one bin has no lid."
 pytestmark = [
@@ -32,7 +33,7 @@ def letters() -> tuple[list[Any], list[list[str]], dict[str, str]]:
 @cache
 def fitted(method: str, **settings: Any) -> TextClassifier:
     texts, sets, parents = letters()
-    return TextClassifier(method, folds=2, **settings).fit(texts, sets, hierarchy=parents)
+    return smaller(method, **settings).fit(texts, sets, hierarchy=parents)
 
 
 def total(one: Any) -> float:

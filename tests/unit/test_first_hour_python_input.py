@@ -1,5 +1,6 @@
 """What users pass in Python: documents, matrices and labels are read right or refused with a sentence."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from manylabel.catalog import METHODS
 from manylabel.data import Corpus
 from manylabel.exceptions import DataError, MissingDataError, ParameterError
 from manylabel.recipe import methods_for_any_numbers
+from smaller import smaller
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
 
@@ -176,18 +178,18 @@ class TestMatrices:
     @pytest.mark.usefixtures("patient")
     @pytest.mark.parametrize("method", METHODS)
     def test_point_6_the_way_a_matrix_is_stored_changes_nothing(self, method: str) -> None:
-        model = TextClassifier(method).fit(self.X, self.Y)
+        model = fitted_to_counts(method)
         expected = model.predict_scores(self.X), model.predict(self.X)
         for X in (untidy(self.X), sparse.csc_array(self.X), self.X.astype(int)):
             np.testing.assert_array_equal(model.predict_scores(X), expected[0])
             np.testing.assert_array_equal(model.predict(X), expected[1])
-        again = TextClassifier(method).fit(untidy(self.X), self.Y)
+        again = smaller(method).fit(untidy(self.X), self.Y)
         np.testing.assert_array_equal(again.predict_scores(self.X), expected[0])
 
     @pytest.mark.usefixtures("patient")
     @pytest.mark.parametrize("method", METHODS)
     def test_point_6_wrong_matrices_are_refused_by_fit_and_predict(self, method: str) -> None:
-        model = TextClassifier(method).fit(self.X, self.Y)
+        model = fitted_to_counts(method)
         wrong = {"NaN": np.nan, "inf": np.inf}
         for word, value in wrong.items():
             X = self.X.copy()
@@ -208,6 +210,11 @@ class TestMatrices:
         if method not in methods_for_any_numbers():
             with pytest.raises(DataError, match="Negative"):
                 TextClassifier(method).fit(-self.X, self.Y)
+
+
+@cache
+def fitted_to_counts(method: str) -> TextClassifier:
+    return smaller(method).fit(TestMatrices.X, TestMatrices.Y)
 
 
 def untidy(X: np.ndarray) -> sparse.csr_array:

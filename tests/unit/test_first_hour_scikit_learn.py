@@ -21,6 +21,7 @@ from manylabel import Corpus, TextClassifier, load_corpus
 from manylabel.catalog import METHODS
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError, UnsupportedError
 from manylabel.features import Vectorizer
+from smaller import smaller
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
 
@@ -210,7 +211,7 @@ def test_point_13_sample_weight_is_refused_with_a_sentence() -> None:
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("method", METHODS)
 def test_point_13_copies_of_fitted_models_predict_the_same(method: str) -> None:
-    model = TextClassifier(method, folds=2).fit(TEXTS, LABELS)
+    model = smaller(method).fit(TEXTS, LABELS)
     expected = model.predict(TEXTS[:2]), model.predict_scores(TEXTS)  # the short way, then a batch
     stored = io.BytesIO()
     joblib.dump(model, stored)

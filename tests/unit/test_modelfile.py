@@ -21,6 +21,7 @@ from manylabel.modelfile import FORMAT_VERSION, ModelFile, load, open_model, sav
 from manylabel.models import LinearSVM
 from manylabel.stored import Names
 from manylabel.tasks.models import inspect
+from smaller import smaller
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
 
@@ -33,7 +34,7 @@ def letters():
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("method", METHODS)
 def test_save_then_load_is_the_identity(method: str, letters, tmp_path: Path) -> None:
-    model = TextClassifier(method).fit(letters.texts, letters.label_sets)
+    model = smaller(method).fit(letters.texts, letters.label_sets)
     path = tmp_path / "m.manylabel"
     model.save(path)
     again = TextClassifier.load(path)
