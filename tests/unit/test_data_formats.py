@@ -3,6 +3,7 @@
 import inspect
 import re
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from manylabel.data.table import ColumnOptions
 SOURCES = sorted(Path(data.__file__).parent.glob("*.py"))
 
 
+@cache
 def command_line_options() -> set[str]:
     """Every option of every command, by its long name."""
     commands = typer.main.get_group(app).commands.values()

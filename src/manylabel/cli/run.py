@@ -12,6 +12,8 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 INTERRUPTED = 130
 
@@ -23,7 +25,6 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     import typer
 
-    from manylabel.cli.app import app
     from manylabel.progress import remarks_to
 
     debug = "--debug" in arguments
@@ -31,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
         with ended_by_signals(), warnings.catch_warnings(), remarks_to(remark_printer()):
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = print_warning
-            code = app(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
+            code = program()(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)
             sys.stdout.flush()
         return stopped() if code == INTERRUPTED else int(code) if isinstance(code, int) else 0
     except typer.Exit as stop:  # newer versions of Typer report an interruption this way
@@ -51,6 +52,16 @@ def run(arguments: Sequence[str]) -> int:
         if debug:
             raise
         return failed(error)
+
+
+@cache
+def program() -> Any:
+    """The table of commands with the options of each, which takes longer to make than most command lines to run."""
+    import typer.main
+
+    from manylabel.cli.app import app
+
+    return typer.main.get_command(app)
 
 
 def failed(error: Exception) -> int:
