@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="there is no Chromium; `make browser` installs it"))
 
 
-@pytest.fixture(scope="module")  # it keeps an event loop running, in which no other test of the process could run one
+@pytest.fixture(scope="package")  # it keeps an event loop running, in which no other test of the process could run one
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -37,7 +37,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with the corpus 'townhall', scored, and the model 'townhall' of a fast method."""
     started = start_server(tmp_path_factory.mktemp("server"))

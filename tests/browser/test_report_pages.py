@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
 
 NEXT_FRAME = "new Promise(requestAnimationFrame)"
+STEPS = 8
+"""Presses of an arrow key; the chart is drawn anew after each."""
 
 
 @pytest.fixture(scope="module", params=["townhall", "reuters21578"])
@@ -77,12 +79,12 @@ def test_the_slider_changes_the_figures_by_keyboard(visit: Visit) -> None:
     slider, choice = explorer.get_by_role("slider"), explorer.get_by_role("combobox")
     slider.focus()
     page.keyboard.press("Home")
-    for _ in range(30):
+    for _ in range(STEPS):
         page.keyboard.press("ArrowRight")
     page.evaluate(NEXT_FRAME)
-    assert figures(explorer) == expected(data["common"], 30)
+    assert figures(explorer) == expected(data["common"], STEPS)
     said = slider.get_attribute("aria-valuetext") or ""
-    assert said.startswith(f"threshold {data['common']['thresholds'][30]:g}: precision ")
+    assert said.startswith(f"threshold {data['common']['thresholds'][STEPS]:g}: precision ")
     choice.select_option(index=2)
     page.evaluate(NEXT_FRAME)
     label = data["labels"][1]
