@@ -20,7 +20,7 @@ from manylabel.estimator import Csr
 from manylabel.features.vectorize import Vectorizer
 from manylabel.kernels.linear_solvers import fit_linear
 from manylabel.memory import table_bytes
-from manylabel.models.base import WORKING_MEMORY
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.linear_svm import MANY_WEIGHTS, LinearSVM
 from manylabel.models.ml_knn import MLkNN
 from manylabel.models.neighbour_model import NeighbourModel
@@ -317,11 +317,14 @@ def expected_search(decided: DecidedModel, documents: int) -> tuple[list[float],
     return list(decided.costs[: lower + 2]), decided.costs[: lower + 1][-1]
 
 
-def cost_of(decided: DecidedModel, model: LinearSVM, documents: int) -> float:
+def cost_of(decided: DecidedModel, model: MultiLabelModel, documents: int) -> float:
     """The cost of the SVMs: the one that the default is expected to choose, or that of the settings."""
     _, chosen = expected_search(decided, documents)
-    fixed = decided.C if isinstance(decided, AutoModel) and decided.C is not None else model.C
-    return float(np.min(np.asarray(fixed, dtype=np.float64))) if chosen is None else chosen
+    if chosen is not None:
+        return chosen
+    if isinstance(decided, AutoModel) and decided.C is not None:
+        return decided.C
+    return float(np.min(np.asarray(model.C, dtype=np.float64))) if isinstance(model, LinearSVM) else 1.0
 
 
 def search_of_cost(decided: DecidedModel, extent: Extent, labels: int, scores: int) -> Fit:
