@@ -27,7 +27,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.scale.costs import memory_of_all
 from manylabel.scale.synthesize import Size, blocks, synthesize
 from manylabel.strategies.weighted_member import WeightedMember
-from manylabel.tasks.large import plan
+from manylabel.tasks.planning import plan
 
 GOAL = 0.25
 """By how much a figure of `plan` may differ from what is measured."""

@@ -12,7 +12,7 @@ from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load, read, write
 from manylabel.scale import costs, memory_guard, shards
-from manylabel.tasks import large, large_audit
+from manylabel.tasks import large_audit, planning
 
 SPLITS = ("train", "test")
 
@@ -22,7 +22,7 @@ def small_shards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "SHARD_BYTES", 20_000)
         patch.setattr(costs, "IN_MEMORY", 50_000)  # forty letters take more than 500 MB, all of them less than 8 GB
-        patch.setattr(large, "slowness", lambda: 1.0)  # measuring it takes longer than these trainings
+        patch.setattr(planning, "slowness", lambda: 1.0)  # measuring it takes longer than these trainings
         yield
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from manylabel.recipe import Recipe
 from manylabel.scale import extents, shards
-from manylabel.scale.costs import estimate, memory_of_all
+from manylabel.scale.costs import RULE, estimate, fit_of_svms, memory_of_all
 from manylabel.scale.extents import Extent
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.synthesize import Size, synthesize
@@ -64,6 +64,41 @@ def test_estimates_grow_with_documents_and_labels(method: str, documents: int) -
     assert 1.2 < longer.seconds / first.seconds < (2.4 if method == "logistic" else 2.1)  # blocks have fewer labels
     assert longer.read > first.read
     assert longer.memory > first.memory
+
+
+@pytest.mark.parametrize(
+    ("method", "documents", "memory", "slow", "measured"),
+    [
+        ("svm", 100_000, "1.06GB", 0.83, 74.2),
+        ("svm", 2_000_000, "2GB", 0.78, 1355),
+        ("auto", 100_000, "1.06GB", 0.84, 102.6),
+        ("auto", 2_000_000, "2GB", 0.78, 2470),
+    ],
+)
+def test_the_time_of_svms_is_within_a_quarter_of_what_was_measured(
+    method: str, documents: int, memory: str, slow: float, measured: float
+) -> None:
+    """The rows of docs/scale.md, with the speeds given there, which were inferred. The SVM rows were fitted."""
+    extent = replace(Extent.of_size(documents, 1000), terms=50_000)
+    assert estimate(extent, Recipe.of(method), slow=slow, memory=memory).seconds == pytest.approx(measured, rel=0.25)
+
+
+def test_svms_with_a_lower_cost_take_longer_and_a_given_cost_is_not_searched() -> None:
+    extent = Extent.of_size(200_000, 1000)
+    high, low = (estimate(extent, Recipe.of("svm", {"model": {"C": cost}})).seconds for cost in (1.0, 0.0625))
+    assert 1.2 * high < low < 1.4 * high
+    search, given = (
+        estimate(extent, Recipe.of("auto", overrides)).seconds for overrides in ({}, {"model": {"C": 1.0}})
+    )
+    assert search > 1.2 * given
+
+
+def test_the_default_tries_costs_with_all_labels_where_these_are_few() -> None:
+    """Five fits with the chosen cost, and four folds' worth with the next one."""
+    extent = Extent.of_size(100_000, 20)
+    search, given = (estimate(extent, Recipe.of("auto", overrides)) for overrides in ({}, {"model": {"C": 1.0}}))
+    fit = fit_of_svms(extent, 20, 0.25)
+    assert search.seconds - given.seconds == pytest.approx(4 * fit.seconds + 100_000 * 20 * RULE)
 
 
 def test_word_pairs_take_more_memory_than_words(tmp_path: Path) -> None:

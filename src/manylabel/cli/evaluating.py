@@ -92,8 +92,9 @@ def evaluate(
     from manylabel.exceptions import ParameterError
     from manylabel.reports.result_page import per_label_tsv
     from manylabel.tasks.evaluate import evaluate_repeatedly
-    from manylabel.tasks.large import check_all_in_memory, check_data
+    from manylabel.tasks.large import check_data
     from manylabel.tasks.large_evaluation import evaluate_methods, evaluate_model
+    from manylabel.tasks.planning import check_all_in_memory
 
     if model is not None and (method or setting or rules or metric):
         raise ParameterError(

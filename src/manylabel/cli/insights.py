@@ -125,7 +125,7 @@ def _correct(
     from manylabel.reports.page import Note
     from manylabel.tasks.corrections import apply_decisions, default_corrected
     from manylabel.tasks.corrections import revert as undo
-    from manylabel.tasks.large import check_all_in_memory
+    from manylabel.tasks.planning import check_all_in_memory
 
     if revert is not None:
         restored = undo(revert)

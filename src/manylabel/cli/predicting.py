@@ -122,7 +122,7 @@ def predict(
     from manylabel.data.labelled_table import check_table_format
     from manylabel.exceptions import MissingDataError, ParameterError
     from manylabel.scale.predictions import Asked
-    from manylabel.tasks.large import check_prediction
+    from manylabel.tasks.planning import check_prediction
     from manylabel.wording import counted
 
     if output is not None:

@@ -57,7 +57,7 @@ def plan(
     from manylabel.cli.display import show, show_json
     from manylabel.exceptions import ParameterError
     from manylabel.reports.page import Column, Note, Table
-    from manylabel.tasks.large import plan as task
+    from manylabel.tasks.planning import plan as task
     from manylabel.wording import counted
 
     if (data is None) == (documents is None):

@@ -8,6 +8,7 @@ measures.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import floor, log
 from time import process_time
 
 import numpy as np
@@ -19,7 +20,7 @@ from manylabel.estimator import Csr
 from manylabel.features.vectorize import Vectorizer
 from manylabel.kernels.linear_solvers import fit_linear
 from manylabel.memory import table_bytes
-from manylabel.models.base import WORKING_MEMORY
+from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.linear_svm import MANY_WEIGHTS, LinearSVM
 from manylabel.models.ml_knn import MLkNN
 from manylabel.models.neighbour_model import NeighbourModel
@@ -46,11 +47,14 @@ TERM, MEMORY_A_TERM = 5e-6, 235
 with word pairs (6.8 million terms of 100,000 documents)."""
 TABLE = 1.4e-7
 """Seconds to read a value of X from disk, weigh it and add it to the table of its labels, in each fit."""
-SOLVE = 3.6e-9
+SOLVE = 3.5e-9
 """Seconds for each value of the documents of a block and each label in which an SVM is solved, in each fit."""
-STREAM = 1.75e-9
+STREAM, FURTHER_PASSES = 1.5e-9, 2
 """Seconds for each value of X and each label to find the documents that a block lacks: in a pass over all documents,
-and in a second one over those that are not in memory."""
+and in so many over those that are not in memory."""
+LOWER_COST = 0.1
+"""An SVM with a cost C below 1 takes C to the power of minus this times as long: more documents decide about a label.
+A quarter of the cost took 0.93 to 1.27 times as long, a sixteenth 1.06 to 1.40 times."""
 WEIGH, READ, PASSES = 3.7e-8, 5e-9, 4
 """Seconds to weigh and store a value of X, in each fit; to read it again, and how often that is done for a block."""
 SOLVE_LOGISTIC, STREAM_LOGISTIC, PASSES_LOGISTIC = 5e-8, 2.8e-9, 31
@@ -90,8 +94,10 @@ which are solved in blocks where there are many."""
 WORKED = 0.112
 """CPU seconds of the work of `slowness` on the computer of the unit costs."""
 FOLDS = 5
-TRIED_COSTS = 3
-"""How many costs the default tries at most. Of two million documents it tried all three, of 100,000 two."""
+LOWER_FROM, LOWER_AGAIN = 1.4e5, 16
+"""From so many documents on, the default's search is expected to choose the second of its costs, and each further one
+from 16 times as many on. On made-up corpora it chose the first with 100,000 documents and the second with 200,000. The
+16 is an assumption: that the best cost falls with the root of the number of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,7 @@ def estimate(
     elif isinstance(model, LinearSVM) and model.loss == "logistic":
         fit = fit_of_logistic(extent, labels)
     else:
-        fit = fit_of_svms(extent, labels)
+        fit = fit_of_svms(extent, labels, cost_of(decided, model, extent.documents))
     if recipe.selection:
         fit = with_selection(fit, fit_of_counts(extent, labels))
     scores = min(most, extent.documents * labels) * decided.learns_out_of_fold
@@ -206,17 +212,19 @@ def fit_of_mixture(extent: Extent, labels: int, steps: int) -> Fit:
     )
 
 
-def fit_of_svms(extent: Extent, labels: int) -> Fit:
-    """What fitting linear SVMs to all labels takes once."""
+def fit_of_svms(extent: Extent, labels: int, cost: float = 1.0) -> Fit:
+    """What fitting linear SVMs with some cost C to all labels takes once."""
     block = min(extent.documents, BLOCK_DOCUMENTS) * extent.cells / extent.documents
     work = max(LEAST_WORK, WORK_A_DOCUMENT * extent.documents)
     labels_a_block = min(labels, work // (OTHERS + extent.documents // 8))
-    passes = PASSES * max(labels / labels_a_block, extent.documents / MOST_POSITIVES)
-    compared = 2 * extent.cells - block
+    carried = extent.documents * labels / extent.labels  # about how many documents have the labels
+    passes = PASSES * max(labels / labels_a_block, carried / MOST_POSITIVES)
+    compared = extent.cells + FURTHER_PASSES * (extent.cells - block)
+    slower = max(1.0, cost**-LOWER_COST)
     weights = WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
     kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
     return Fit(
-        seconds=labels * (SOLVE * block + STREAM * compared) + (WEIGH + READ * passes) * extent.cells,
+        seconds=slower * labels * (SOLVE * block + STREAM * compared) + (WEIGH + READ * passes) * extent.cells,
         tables=0.0,
         worker=SOLVED_A_CELL * block + weights + LABELS_A_DOCUMENT * extent.documents,
         disk=0.0,
@@ -294,15 +302,46 @@ def n_fits(decided: DecidedModel, documents: int, labels: int, scores: int = MOS
     return 1.0 + (fold_fits(documents, scores // labels) if decided.learns_out_of_fold else 0.0)
 
 
+def expected_search(decided: DecidedModel, documents: int) -> tuple[list[float], float | None]:
+    """The costs that the default's search is expected to try, and the one it chooses; none where it does not search.
+
+    It tries one cost more than it needs, to find that this is no better.
+
+    >>> default = Recipe.of("auto").build()
+    >>> expected_search(default, 100_000), expected_search(default, 2_000_000)
+    (([1.0, 0.25], 1.0), ([1.0, 0.25, 0.0625], 0.25))
+    """
+    if not isinstance(decided, AutoModel) or not decided.searches or decided.C is not None or not decided.costs:
+        return [], None
+    lower = max(0, 1 + floor(log(documents / LOWER_FROM, LOWER_AGAIN)))
+    return list(decided.costs[: lower + 2]), decided.costs[: lower + 1][-1]
+
+
+def cost_of(decided: DecidedModel, model: MultiLabelModel, documents: int) -> float:
+    """The cost of the SVMs: the one that the default is expected to choose, or that of the settings."""
+    _, chosen = expected_search(decided, documents)
+    if chosen is not None:
+        return chosen
+    if isinstance(decided, AutoModel) and decided.C is not None:
+        return decided.C
+    return float(np.min(np.asarray(model.C, dtype=np.float64))) if isinstance(model, LinearSVM) else 1.0
+
+
 def search_of_cost(decided: DecidedModel, extent: Extent, labels: int, scores: int) -> Fit:
-    """What the default's search for the cost takes, which fits SVMs to some of the labels."""
-    some = min(labels, SEARCHED_LABELS)
-    fit = fit_of_svms(extent, some)
-    fits = 0.0
-    if isinstance(decided, AutoModel) and decided.searches and extent.documents * labels > MANY_SCORES:
-        scored = min(max(MANY_SCORES, scores * some // labels), scores) // some
-        fits = TRIED_COSTS * fold_fits(extent.documents, scored)
-    return replace(fit, seconds=fits * fit.seconds, read=fits * fit.read)
+    """What the default's search for the cost takes beside the fits with the chosen one.
+
+    Of many documents × labels, SVMs with each cost are fitted to some of the labels, otherwise to all labels.
+    """
+    (tried, chosen), some = expected_search(decided, extent.documents), labels
+    if extent.documents * labels > MANY_SCORES:
+        some = min(labels, SEARCHED_LABELS)
+        scores = min(max(MANY_SCORES, scores * some // labels), scores)
+    else:
+        tried = [cost for cost in tried if cost != chosen]
+    fits = [fit_of_svms(extent, some, cost) for cost in tried]
+    times, scored = fold_fits(extent.documents, scores // some), min(scores, extent.documents * some)
+    seconds = sum(times * fit.seconds + RULE * scored for fit in fits)
+    return replace(fit_of_svms(extent, some), seconds=seconds, read=times * sum(fit.read for fit in fits))
 
 
 def filled_cells(extent: Extent, labels: int) -> float:

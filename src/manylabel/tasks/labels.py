@@ -25,10 +25,10 @@ from manylabel.progress import stage, track
 from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 from manylabel.tasks.dividing import train_and_test
-from manylabel.tasks.large import check_all_in_memory, is_large
 from manylabel.tasks.large_evaluation import of_split, read_splits
 from manylabel.tasks.learning_curve import label_outlook
 from manylabel.tasks.model_facts import stored_facts
+from manylabel.tasks.planning import check_all_in_memory, is_large
 from manylabel.wording import counted
 
 MOST_EXPLAINED = 10

@@ -40,7 +40,8 @@ from manylabel.scale.training import Opened, ShardedTraining
 from manylabel.tasks import audit as in_memory
 from manylabel.tasks.audit import ACTIONS, Audited, alike_labels, evidence_for, judging_recipe
 from manylabel.tasks.corpora import Source, beginnings
-from manylabel.tasks.large import check_training, engine_or_local, fits_in_memory, sharded
+from manylabel.tasks.large import engine_or_local, sharded
+from manylabel.tasks.planning import check_training, fits_in_memory
 from manylabel.wording import counted
 
 NOT_LOOKED_FOR = ("near-duplicates with different labels", "labels that may be two")

@@ -26,16 +26,10 @@ from manylabel.tasks import compare as in_memory
 from manylabel.tasks import tune as search
 from manylabel.tasks.compare import Comparison
 from manylabel.tasks.corpora import Source
-from manylabel.tasks.large import (
-    check_training,
-    engine_or_local,
-    fits_in_memory,
-    most_memory,
-    sharded,
-    work_folder,
-)
+from manylabel.tasks.large import engine_or_local, sharded, work_folder
 from manylabel.tasks.large_evaluation import LabelledShards, read_splits
 from manylabel.tasks.models import Overrides
+from manylabel.tasks.planning import check_training, fits_in_memory, most_memory
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft, Winner, measured_figure
 from manylabel.wording import counted
 

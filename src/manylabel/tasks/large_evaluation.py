@@ -29,9 +29,10 @@ from manylabel.scale.training import ShardedTraining
 from manylabel.tasks import evaluate
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import Evaluated, check_known
-from manylabel.tasks.large import check_training, engine_or_local, is_large, sharded
+from manylabel.tasks.large import engine_or_local, sharded
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.models import Overrides
+from manylabel.tasks.planning import check_training, is_large
 
 SPLITS = ("train", "test")
 
