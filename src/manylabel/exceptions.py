@@ -29,6 +29,24 @@ MOST_LISTED = 80
 """How many known names a message lists; a corpus may have thousands of labels."""
 
 
+def nearest_name(given: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """The known name that was probably meant, whatever its case; None where no name is as similar as `cutoff`.
+
+    Two neighbouring letters exchanged come first: in a name of three letters they leave little that is equal.
+
+    >>> [nearest_name(given, ["mail", "main", "vpn"], 0.75) for given in ("VNP", "Mails", "tax")]
+    ['vpn', 'mail', None]
+    """
+    asked = given[:200].lower()
+    lowered = {name.lower(): name for name in sorted(known, reverse=True)}
+    exchanged = (f"{asked[:at]}{asked[at + 1]}{asked[at]}{asked[at + 2 :]}" for at in range(len(asked) - 1))
+    for one in (asked, *exchanged):
+        if one in lowered:
+            return lowered[one]
+    near = difflib.get_close_matches(asked, lowered, n=1, cutoff=cutoff)
+    return lowered[near[0]] if near else None
+
+
 class ManylabelError(Exception):
     """The base class of all errors that manylabel raises on purpose."""
 
@@ -76,9 +94,8 @@ class UnknownNameError(ParameterError):
 
     def __init__(self, what: str, given: object, known: Iterable[str], hint: str = "") -> None:
         self.what, self.given, self.known = what, given, sorted(known)
-        lowered = {name.lower(): name for name in reversed(self.known)}
-        near = [lowered[name] for name in difflib.get_close_matches(str(given)[:200].lower(), lowered, cutoff=0.5)][:1]
-        offer = f" {hint}" if hint else f" Did you mean {near[0]!r}?" if near else ""
+        near = None if hint else nearest_name(str(given), self.known)
+        offer = f" {hint}" if hint else "" if near is None else f" Did you mean {near!r}?"
         listed = ", ".join(self.known[:MOST_LISTED]) + (" …" if len(self.known) > MOST_LISTED else "") or "none"
         super().__init__(f"Unknown {what}: {given!r:.200}.{offer} Known: {listed}.")
 

@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from manylabel.data.layout import listed
 from manylabel.data.problems import Problems
 from manylabel.data.reading import write_corrected
 from manylabel.data.strict_json import dumps
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, nearest_name
 from manylabel.tasks.corpora import Source, load_source
 from manylabel.wording import counted
 
@@ -153,8 +152,8 @@ def _check_labels(corpus: Corpus, decisions: Sequence[tuple[int, Mapping[str, An
     known = {*corpus.label_names, *(one["label"] for _, one in decisions if one.get("new") is True)}
     for line, decision in decisions:
         if (label := decision["label"]) not in known:
-            near = get_close_matches(label, known, n=1, cutoff=0.5)
-            offer = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest_name(label, known)
+            offer = "" if near is None else f" Did you mean {near!r}?"
             raise DataError(
                 f"No document of {corpus.source} has the label {label!r:.200}.{offer}",
                 path=path,
