@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 INTERRUPTED = 130
 
@@ -46,11 +47,23 @@ def run(arguments: Sequence[str]) -> int:
         raise
     except Exception as error:
         if isinstance(error, usage_error(typer.BadParameter)):
+            offer_meant(error)
             error.show()  # type: ignore[attr-defined]
             return 2
         if debug:
             raise
         return failed(error)
+
+
+MEANT = {"--remove": "--retire", "--delete": "--retire", "--drop": "--retire"}
+"""Options that people try, by meaning: by their letters Typer would offer others, --rename for --remove."""
+
+
+def offer_meant(error: Any) -> None:
+    """Replace the options that Typer offers for an unknown one by the one that is meant, if the command has it."""
+    meant, command = MEANT.get(getattr(error, "option_name", "")), getattr(error.ctx, "command", None)
+    if meant is not None and command is not None and any(meant in one.opts for one in command.params):
+        error.possibilities = [meant]
 
 
 def failed(error: Exception) -> int:
