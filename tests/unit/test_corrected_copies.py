@@ -295,6 +295,19 @@ def test_a_misspelt_label_is_an_error_and_a_new_one_is_marked(capsys: pytest.Cap
     assert read("mail.corrected.csv").corpus.label_sets[0] == ["roads", "trams"]
 
 
+def test_a_decision_about_an_id_of_several_documents_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mail.csv").write_text(
+        "id,text,labels\nT1,no mail,mail\nT1,no paper,print\nT2,no ink,print\n", encoding="utf-8"
+    )
+    for document, code in (("T1", 2), ("T2", 0)):
+        decision = {"document": document, "label": "mail", "action": "add"}
+        Path("decisions.jsonl").write_text(json.dumps(decision), encoding="utf-8")
+        assert run(["audit", "mail.csv", "--apply", "decisions.jsonl"]) == code
+        message = capsys.readouterr().err
+        assert "mail.csv: 1 id is on several documents, first 'T1' (2 documents, lines 2, 3)." in message
+        assert ("decisions.jsonl, line 1: This decision is about the document 'T1', but 2" in message) == (code == 2)
+
+
 def test_a_column_named_by_a_number_that_no_document_has() -> None:
     copy, _ = corrected("text,7,0\nx,1,0\ny,1,0\n", [["0", "7"], []])
     assert copy == "text,7,0\nx,1,1\ny,0,0\n"

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from manylabel.data.layout import NO_SEPARATOR
+from manylabel.data.spellings import plain_spelling
 from manylabel.exceptions import DataError
 from manylabel.wording import counted
 
@@ -26,6 +27,8 @@ _CHOICES = re.compile(r'\{\s*+"choices"\s*+:\s*+(\[.*\])\s*+\}', re.DOTALL)
 """Several labels of a document as Label Studio exports them to CSV."""
 _LISTS = ("[", '{"choices"')
 """How cells begin that hold a list of labels."""
+JOINING = (",", ";", "|", " / ")
+"""Signs that people write between labels."""
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "ja", "oui", "wahr", "vrai"})
 NO = frozenset({"0", "0.0", "false", "no", "n", "nein", "non", "falsch", "faux"})
 MARKS = YES | NO
@@ -209,13 +212,16 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
 def joined_labels(names: set[str]) -> list[str]:
     """The labels that are other labels with a sign between them which did not separate them.
 
-    >>> joined_labels({"vpn", "mail", "vpn, mail", "Smith, John"})
-    ['vpn, mail']
+    >>> joined_labels({"VPN", "mail", "vpn, Mail", "mail / VPN", "Smith, John", "it", "it/mail"})
+    ['mail / VPN', 'vpn, Mail']
+
+    A slash counts only between blanks: in "it/mail" it is a path of a hierarchy.
     """
+    known = {plain_spelling(name) for name in names}
     return sorted(
         name
         for name in names
-        if any(sign in name and {piece.strip() for piece in name.split(sign)} <= names for sign in ",;|")
+        if any(sign in name and {plain_spelling(one) for one in name.split(sign)} <= known for sign in JOINING)
     )
 
 

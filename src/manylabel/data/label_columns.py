@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -18,7 +19,7 @@ from manylabel.data.label_cells import (
     names_of_cell,
     separator_of,
 )
-from manylabel.data.layout import listed
+from manylabel.data.layout import NO_SEPARATOR, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
 from manylabel.progress import remark
@@ -93,19 +94,33 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
             else:
                 names.update(names_of_cell(cell, separator))
     found = [sorted(names) for names in sets]
+    if options.label_separator not in (None, NO_SEPARATOR) and named:
+        _report_unused_separator(table, named, options.label_separator)
     if like is None:
-        _report_joined(table, {name for names in sets for name in names})
+        _report_joined(table, found, separator)
     kind = cell_kind(table, named)
     return table, LabelColumns(found, tuple(chosen), tuple(marks), separator, kind, reason, why)
 
 
-def _report_joined(table: Table, names: set[str]) -> None:
-    """Report the labels that seem to be several, which another sign separates than in most cells."""
-    if joined := joined_labels(names):
+def _report_unused_separator(table: Table, columns: Sequence[str], separator: str) -> None:
+    """Report a given separator that no label cell holds, such as several signs at once."""
+    if not any(isinstance(cell, str) and separator in cell for name in columns for cell in table.columns[name]):
+        remark(f"{table.path}: No label cell holds the separator {separator!r}, so every cell is one label.")
+
+
+def _report_joined(table: Table, sets: Sequence[Sequence[str]], separator: str | None) -> None:
+    """Report the labels that seem to be several, which another sign separates than in most cells, with their lines."""
+    line_of: dict[str, int] = {}
+    for names, line in zip(sets, table.lines, strict=True):
+        for name in names:
+            line_of.setdefault(name, line)
+    if joined := joined_labels(set(line_of)):
         look = counted(len(joined), "label looks", "labels look")
-        remark(
-            f"{table.path}: {look} like several in one: {listed(joined, 3)}. Use the same separator in all label cells."
-        )
+        first = sorted(joined, key=lambda name: line_of[name])
+        shown = ", ".join(f"{name!r} (line {line_of[name]:,})" for name in first[:3])
+        more = f" and {len(first) - 3:,} more" if len(first) > 3 else ""
+        sign = "one separator" if separator is None else "a blank" if separator == " " else repr(separator)
+        remark(f"{table.path}: {look} like several in one: {shown}{more}. Put {sign} between labels in all cells.")
 
 
 def named_label_columns(table: Table, options: ColumnOptions) -> frozenset[str]:

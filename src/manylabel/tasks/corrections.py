@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -167,12 +168,16 @@ def _changed(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Change the label sets in place; return the changes made and the decisions that change nothing."""
     row_of = {identifier: row for row, identifier in enumerate(ids)}
+    times = Counter(ids)
     changes, skipped = [], []
     for line, decision in decisions:
         name, label, action = (decision[key] for key in ("document", "label", "action"))
         if name not in row_of:
             problem = f"This decision is about the document {name!r:.200}, which the data do not have."
             raise DataError(problem, path=path, line=line, remedy="Name a document by its id, or else by its line.")
+        if times[name] > 1:
+            problem = f"This decision is about the document {name!r:.200}, but {times[name]:,} documents have this id."
+            raise DataError(problem, path=path, line=line, remedy="Give each document an id of its own in the data.")
         labels = sets[row_of[name]]
         if (label in labels) == (action == "add"):
             skipped.append(f"{name}: {label} is {'there already' if action == 'add' else 'not there'}")
