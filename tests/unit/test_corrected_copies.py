@@ -122,6 +122,19 @@ def test_one_column_of_labels(text: str, labels: list[list[str]], expected: str)
     assert [sorted(one) for one in read("copy.csv").corpus.label_sets] == labels
 
 
+def test_cells_with_several_separators_are_changed_one_by_one() -> None:
+    Path("mail.csv").write_text("text,labels\nx,vpn|mail\ny,vpn / mail\nz,vpn\n", encoding="utf-8")
+    corpus = read("mail.csv", label_separator="any").corpus
+    labels = [["mail", "vpn"], ["mail", "print", "vpn"], ["mail", "vpn"]]
+    write_corrected(corpus, labels, ["mail", "print", "vpn"], "copy.csv", format="csv")
+    assert Path("copy.csv").read_text(encoding="utf-8").split("\n")[1:4] == [
+        "x,vpn|mail",
+        "y,vpn; mail; print",
+        "z,vpn; mail",
+    ]
+    assert read("copy.csv", label_separator="any").corpus.label_sets == labels
+
+
 def test_spreadsheets_words_for_yes_and_no_are_kept() -> None:
     text = "text,urgent,done\nx,yes,\ny,,x\nz,yes,\n"
     copy, _ = corrected(text, [[], ["done", "urgent"], ["urgent"]], label_column=["urgent", "done"])

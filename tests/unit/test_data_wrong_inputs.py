@@ -148,8 +148,14 @@ def test_labels_with_two_separators_are_reported(tmp_path):
     path.write_text("text;labels\nx;vpn|mail\ny;vpn, Mail\nz;vpn\nz;mail / vpn\n")
     with remarks_to(remarks.append):
         read(path)
-    found = "2 labels look like several in one: 'vpn, Mail' (line 3), 'mail / vpn' (line 5). Put '|' between labels"
-    assert remarks == [f"{path}: {found} in all cells."]
+    found = "2 labels look like several in one: 'vpn, Mail' (line 3), 'mail / vpn' (line 5). Correct these cells, or"
+    assert remarks == [f"{path}: {found} use --label-separator any to split at ; | , and / between blanks."]
+    with remarks_to(remarks.append):
+        corpus = read(path, label_separator="any").corpus
+    assert len(remarks) == 1
+    assert corpus.label_sets == [["mail", "vpn"], ["Mail", "vpn"], ["vpn"], ["mail", "vpn"]]
+    assert corpus.layout is not None
+    assert corpus.layout.summary().endswith("labels from 'labels', separated by ; | , and / between blanks")
 
 
 def test_a_separator_that_no_cell_holds_is_reported(tmp_path):

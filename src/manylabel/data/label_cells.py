@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from manylabel.data.layout import NO_SEPARATOR
+from manylabel.data.layout import ANY_OF, ANY_SEPARATOR, JOINING, NO_SEPARATOR
 from manylabel.data.spellings import plain_spelling
 from manylabel.exceptions import DataError
 from manylabel.wording import counted
@@ -27,8 +27,7 @@ _CHOICES = re.compile(r'\{\s*+"choices"\s*+:\s*+(\[.*\])\s*+\}', re.DOTALL)
 """Several labels of a document as Label Studio exports them to CSV."""
 _LISTS = ("[", '{"choices"')
 """How cells begin that hold a list of labels."""
-JOINING = (",", ";", "|", " / ")
-"""Signs that people write between labels."""
+_JOINING = re.compile("|".join(map(re.escape, JOINING)))
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "ja", "oui", "wahr", "vrai"})
 NO = frozenset({"0", "0.0", "false", "no", "n", "nein", "non", "falsch", "faux"})
 MARKS = YES | NO
@@ -130,8 +129,8 @@ def split_cell(cell: str, separator: str | None) -> list[str]:
 def cell_pieces(cell: str, separator: str | None) -> list[str]:
     """The labels of one cell in their order, each once.
 
-    >>> cell_pieces("b; a;b;", ";")
-    ['b', 'a']
+    >>> cell_pieces("b; a;b;", ";"), cell_pieces("it/mail, vpn / print|vpn", "any")
+    (['b', 'a'], ['it/mail', 'vpn', 'print'])
     """
     cell = cell.strip()
     if (choices := _CHOICES.fullmatch(cell)) is not None:
@@ -142,7 +141,10 @@ def cell_pieces(cell: str, separator: str | None) -> list[str]:
             return list(dict.fromkeys(names))
     if _ADDRESSES.match(cell):
         return list(dict.fromkeys(address.strip("<>") for address in cell.split()))
-    pieces = [cell] if separator is None else cell.split(None if separator == " " else separator)
+    if separator == ANY_SEPARATOR:
+        pieces = _JOINING.split(cell)
+    else:
+        pieces = [cell] if separator is None else cell.split(None if separator == " " else separator)
     return list(dict.fromkeys(name for piece in pieces if (name := piece.strip())))
 
 
@@ -183,6 +185,8 @@ def _python_list(cell: str) -> list[str | int] | None:
 def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[str | None, str]:
     """What separates the labels in the cells of some columns, and the reason in one sentence."""
     if given is not None:
+        if given == ANY_SEPARATOR:
+            return given, f"Labels are split at {ANY_OF}, as given."
         return (None, "Every cell is one label, as given.") if given == NO_SEPARATOR else (given, "")
     texts = [cell for cell in _strings(table, columns) if not cell.startswith((*_LISTS, "<"))]
     if not texts:

@@ -19,7 +19,7 @@ from manylabel.data.label_cells import (
     names_of_cell,
     separator_of,
 )
-from manylabel.data.layout import NO_SEPARATOR, listed
+from manylabel.data.layout import ANY_OF, ANY_SEPARATOR, NO_SEPARATOR, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
 from manylabel.progress import remark
@@ -94,10 +94,10 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
             else:
                 names.update(names_of_cell(cell, separator))
     found = [sorted(names) for names in sets]
-    if options.label_separator not in (None, NO_SEPARATOR) and named:
+    if options.label_separator not in (None, NO_SEPARATOR, ANY_SEPARATOR) and named:
         _report_unused_separator(table, named, options.label_separator)
     if like is None:
-        _report_joined(table, found, separator)
+        _report_joined(table, found)
     kind = cell_kind(table, named)
     return table, LabelColumns(found, tuple(chosen), tuple(marks), separator, kind, reason, why)
 
@@ -108,7 +108,7 @@ def _report_unused_separator(table: Table, columns: Sequence[str], separator: st
         remark(f"{table.path}: No label cell holds the separator {separator!r}, so every cell is one label.")
 
 
-def _report_joined(table: Table, sets: Sequence[Sequence[str]], separator: str | None) -> None:
+def _report_joined(table: Table, sets: Sequence[Sequence[str]]) -> None:
     """Report the labels that seem to be several, which another sign separates than in most cells, with their lines."""
     line_of: dict[str, int] = {}
     for names, line in zip(sets, table.lines, strict=True):
@@ -119,8 +119,10 @@ def _report_joined(table: Table, sets: Sequence[Sequence[str]], separator: str |
         first = sorted(joined, key=lambda name: line_of[name])
         shown = ", ".join(f"{name!r} (line {line_of[name]:,})" for name in first[:3])
         more = f" and {len(first) - 3:,} more" if len(first) > 3 else ""
-        sign = "one separator" if separator is None else "a blank" if separator == " " else repr(separator)
-        remark(f"{table.path}: {look} like several in one: {shown}{more}. Put {sign} between labels in all cells.")
+        remark(
+            f"{table.path}: {look} like several in one: {shown}{more}. Correct these cells, or use --label-separator "
+            f"{ANY_SEPARATOR} to split at {ANY_OF}."
+        )
 
 
 def named_label_columns(table: Table, options: ColumnOptions) -> frozenset[str]:
