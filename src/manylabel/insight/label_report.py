@@ -83,7 +83,7 @@ def report_labels(Y: Csr, names: Sequence[str], hierarchy: Hierarchy | None, dat
         len(below),
         _exclusions(below, names),
         missing_ancestors(Y, names, hierarchy),
-        similar_names([names[label] for label in used], documents[used].tolist()),
+        similar_names([names[label] for label in used.tolist()], documents[used].tolist()),
     )
 
 

@@ -181,7 +181,7 @@ def alike_labels(Y: Csr, names: Sequence[str]) -> list[AlikeLabels]:
         )
     ]
     used = np.flatnonzero(documents)
-    similar = similar_names([names[label] for label in used], documents[used].tolist())
+    similar = similar_names([names[label] for label in used.tolist()], documents[used].tolist())
     return found + [AlikeLabels(one.first, one.second, one.reason) for one in similar]
 
 

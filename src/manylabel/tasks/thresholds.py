@@ -235,7 +235,8 @@ def _unmoved(quality: ThresholdFigures, before: Floats, after: Floats) -> npt.ND
     """Whether each label has another threshold, but the same predictions: interpolated counts are below one apart."""
     (true_before, predicted_before), (true, predicted) = quality.counts(before), quality.counts(after)
     moved = (true != true_before) | (np.abs(predicted - predicted_before) >= 0.5)
-    return ~np.isclose(before, after, rtol=1e-9, atol=0) & ~moved
+    unmoved: npt.NDArray[np.bool_] = ~np.isclose(before, after, rtol=1e-9, atol=0) & ~moved
+    return unmoved
 
 
 def _pooled(quality: ThresholdFigures, thresholds: Floats) -> tuple[float | None, float | None]:
