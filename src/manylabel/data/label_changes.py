@@ -104,8 +104,8 @@ class LabelChanges:
             checked_label(name)
         stay = [label for label in labels if label not in changed]
         names = Counter([*stay, *self.rename.values()])
-        if taken := [(old, new) for old, new in self.rename.items() if names[new] > 1]:
-            old, new = taken[0]
+        if clashes := [(old, new) for old, new in self.rename.items() if names[new] > 1]:
+            old, new = clashes[0]
             raise ParameterError(
                 f"{old!r} cannot be renamed to {new!r}, the name of another label. To make one label of both, merge "
                 f"them: --merge {shlex.quote(f'{old}={new}')}, in Python merge={{{old!r}: {new!r}}}."
