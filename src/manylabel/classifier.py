@@ -123,14 +123,14 @@ class TextClassifier(TextUpdater):
     # ---- parameters --------------------------------------------------------------------------------------------------
 
     @classmethod
-    def setting_hint(cls, name: str, given: Mapping[str, Any]) -> str:
+    def setting_hint(cls, name: str, arguments: Mapping[str, Any]) -> str:
         """How to write a setting of a section that was given as a parameter, such as C.
 
         >>> TextClassifier.setting_hint("C", {"method": "svm", "C": 0.5})
         "C is a setting of the model: TextClassifier('svm', model={'C': 0.5})."
         """
-        method, value = given.get("method", DEFAULT_METHOD), shown(given[name])
-        start = f"TextClassifier({method!r}, " if "method" in given else "TextClassifier("
+        method, value = arguments.get("method", DEFAULT_METHOD), shown(arguments[name])
+        start = f"TextClassifier({method!r}, " if "method" in arguments else "TextClassifier("
         if name == "random_state":
             return "Did you mean 'seed'?"
         if name == "threshold":  # not that of [selection], which few set

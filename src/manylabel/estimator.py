@@ -122,7 +122,7 @@ class Estimator:
     learned: ClassVar[Mapping[str, Stored]] = {}
     """The learned attributes that a class adds to those of its bases, as they are stored in a model file."""
 
-    def __new__(cls, *given: Any, **parameters: Any) -> Self:
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
         """A new estimator; for a parameter that the constructor does not have, an error that names those it has.
 
         The constructor alone has the signature that `inspect` and scikit-learn read.
@@ -130,13 +130,13 @@ class Estimator:
         known = cls.parameter_names()
         for name in parameters:
             if name not in known:
-                hint = cls.setting_hint(name, {**dict(zip(known, given, strict=False)), **parameters})
+                hint = cls.setting_hint(name, {**dict(zip(known, arguments, strict=False)), **parameters})
                 raise UnknownParameterError(f"parameter of {cls.__name__}", name, known, hint)
         return super().__new__(cls)
 
     @classmethod
-    def setting_hint(cls, name: str, given: Mapping[str, Any]) -> str:
-        """How to set what is given but not a parameter, as a sentence; empty where the nearest name is enough."""
+    def setting_hint(cls, name: str, arguments: Mapping[str, Any]) -> str:
+        """How to set an argument that is not a parameter, as a sentence; empty where the nearest name is enough."""
         return ""
 
     def __init_subclass__(cls, **options: Any) -> None:

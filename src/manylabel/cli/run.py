@@ -61,8 +61,10 @@ MEANT = {"--remove": "--retire", "--delete": "--retire", "--drop": "--retire"}
 
 def offer_meant(error: Any) -> None:
     """Replace the options that Typer offers for an unknown one by the one that is meant, if the command has it."""
-    meant, command = MEANT.get(getattr(error, "option_name", "")), getattr(error.ctx, "command", None)
-    if meant is not None and command is not None and any(meant in one.opts for one in command.params):
+    if type(error).__name__ != "NoSuchOption" or error.ctx is None:
+        return
+    meant = MEANT.get(error.option_name)
+    if any(meant in one.opts for one in error.ctx.command.params):
         error.possibilities = [meant]
 
 

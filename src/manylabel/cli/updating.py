@@ -57,7 +57,7 @@ def update(
         typer.Option(
             "--split-label",
             metavar="OLD=NEW",
-            help="Replace a label by parts of it, which the documents have as labels. Repeatable.",
+            help="Replace a label by narrower ones, which the documents have as labels. Repeatable.",
             show_default=False,
         ),
     ] = None,
