@@ -58,7 +58,8 @@ are labels of their names.
 | URIs | `<http://…> <http://…>` | |
 
 Where a comma or a blank may belong to a name ("Smith, John", "real estate"), manylabel asks instead of guessing.
-`--label-separator none` makes every cell one label.
+`--label-separator none` makes every cell one label. `--label-separator any` is for cells that people wrote in several
+ways: it splits them at `;`, `|`, `,`, and at a slash between blanks.
 """
 READING = """
 ## How data are read, and how later data are
@@ -227,7 +228,12 @@ def columns() -> str:
         ["a title", _listed(TITLES), "`-o title_column=…`"],
         ["further texts beside the main one", _listed(SIDE_FIELDS), "`--text-column`, repeated"],
         ["labels", _listed(LABELS), "`--label-column`"],
-        ["ids", f"{_listed(IDS)}; other names that end in ID, where every value is different", "`-o id_column=…`"],
+        [
+            "ids",
+            f"{_listed(IDS)}; other names that end in ID, and names such as `Ticket No` and `Case number`, where every "
+            "value is different",
+            "`-o id_column=…`",
+        ],
         ["splits", f"{_listed(SPLITS)}. Their values: {values}", "`-o split_column=…`"],
         [
             "marks of a label column",

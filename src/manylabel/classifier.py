@@ -20,7 +20,7 @@ from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.deadline import Deadline
 from manylabel.estimator import unfitted_copy
-from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError
+from manylabel.exceptions import ModelFileError, ParameterError, UnknownNameError, nearest_name
 from manylabel.features.pipeline import Documents
 from manylabel.features.transformers import is_transformer
 from manylabel.models.inputs import AdditiveModel, check_weights
@@ -28,6 +28,7 @@ from manylabel.notebook import html_table, shortened
 from manylabel.recipe import SECTIONS, Recipe, with_metric
 from manylabel.training import Training, for_one_label, with_described_labels
 from manylabel.updating import TextUpdater, check_additive
+from manylabel.wording import shown
 
 
 class TextClassifier(TextUpdater):
@@ -120,6 +121,34 @@ class TextClassifier(TextUpdater):
         return given
 
     # ---- parameters --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def setting_hint(cls, name: str, arguments: Mapping[str, Any]) -> str:
+        """How to write a setting of a section that was given as a parameter, such as C.
+
+        >>> TextClassifier.setting_hint("C", {"method": "svm", "C": 0.5})
+        "C is a setting of the model: TextClassifier('svm', model={'C': 0.5})."
+        """
+        method, value = arguments.get("method", DEFAULT_METHOD), shown(arguments[name])
+        start = f"TextClassifier({method!r}, " if "method" in arguments else "TextClassifier("
+        if name == "random_state":
+            return "Did you mean 'seed'?"
+        if name == "threshold":  # not that of [selection], which few set
+            return f"Choose a decision rule: {start}decision={{'rule': 'threshold', 'value': {value}}})."
+        try:
+            sections = Recipe.of(method).defaults()
+        except ParameterError:  # an unknown method, whose error `fit` raises
+            return ""
+        section_of = {setting: section for section in reversed(SECTIONS) for setting in sections[section]}
+        setting: str | None = name
+        if name not in section_of:
+            parameter = nearest_name(name, cls.parameter_names(), 0.75)
+            setting = nearest_name(name, section_of, 0.6) if parameter is None else None
+        if setting is None:
+            return ""
+        asked = "" if setting == name else f"Did you mean {setting!r}? "
+        section = section_of[setting]
+        return f"{asked}{setting} is a setting of the {section}: {start}{section}={{{setting!r}: {value}}})."
 
     def check_parameters(self) -> None:
         """Raise an error unless the settings make a recipe."""

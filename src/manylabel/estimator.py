@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError, UnknownParameterError
 from manylabel.parameters import Constraint, check_parameter
 from manylabel.stored import Sizes, Stored, check_state
 
@@ -121,6 +121,23 @@ class Estimator:
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {}
     learned: ClassVar[Mapping[str, Stored]] = {}
     """The learned attributes that a class adds to those of its bases, as they are stored in a model file."""
+
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
+        """A new estimator; for a parameter that the constructor does not have, an error that names those it has.
+
+        The constructor alone has the signature that `inspect` and scikit-learn read.
+        """
+        known = cls.parameter_names()
+        for name in parameters:
+            if name not in known:
+                hint = cls.setting_hint(name, {**dict(zip(known, arguments, strict=False)), **parameters})
+                raise UnknownParameterError(f"parameter of {cls.__name__}", name, known, hint)
+        return super().__new__(cls)
+
+    @classmethod
+    def setting_hint(cls, name: str, arguments: Mapping[str, Any]) -> str:
+        """How to set an argument that is not a parameter, as a sentence; empty where the nearest name is enough."""
+        return ""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

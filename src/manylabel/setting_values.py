@@ -52,7 +52,8 @@ def parse_settings(assignments: Sequence[str]) -> dict[str, dict[str, Any]]:
         section, dot, key = path.strip().partition(".")
         if not (equals and dot and section and key):
             raise ParameterError(
-                f"A setting is written section.key=value, for example features.min_df=2, not {assignment!r}."
+                f"A setting is written section.key=value, for example model.C=0.5 or features.min_df=2, not "
+                f"{assignment!r:.200}. The sections are features, selection, weighting, model and decision."
             )
         settings.setdefault(section, {})[key] = parse_value(text)
     return settings

@@ -117,6 +117,18 @@ def test_the_slider_shows_what_the_server_studies(visit: Visit, served: Served) 
     assert page.locator("section[aria-label=Enter] .moved a").all_inner_texts() == [one["id"] for one in study["enter"]]
 
 
+def test_figures_that_stay_the_same_are_explained(visit: Visit, served: Served) -> None:
+    saved = served.ask(STUDY, {"label": LABEL})["labels"][0]["saved"]["threshold"]
+    show(visit, served, f"?label={quote(LABEL)}&try={saved + 1e-9!r}:{quote(LABEL)}")
+    settled(visit)
+    said = visit.page.locator("#studio-unmoved")
+    assert "no document has a score between the saved threshold and this one" in said.inner_text()
+    visit.page.fill("#studio-number", "0.99")
+    visit.page.keyboard.press("Enter")
+    settled(visit)
+    assert said.count() == 0
+
+
 def test_what_is_tried_can_be_shared_undone_and_redone(visit: Visit, served: Served) -> None:
     page = visit.page
     show(visit, served, f"?label={quote(LABEL)}&try=0.6:{quote(LABEL)}&lock=streets/roads")

@@ -114,6 +114,9 @@ def test_point_1_ids_have_many_names(tmp_path):
     path = tmp_path / "tickets.csv"
     path.write_text("Customer-ID,Ticket-ID,text\nC1,T1,one\nC1,T2,two\n")
     assert read(path).corpus.ids == ["T1", "T2"]
+    for name in ("Ticket No", "ticket_nr", "Case Number", "Issue key"):
+        path.write_text(f"{name},text\nT1,one\nT2,two\n")
+        assert read(path).corpus.ids == ["T1", "T2"]
     path.write_text("Customer-ID,text\nC1,one\nC1,two\n")
     assert read(path).corpus.ids == ["2", "3"]
 

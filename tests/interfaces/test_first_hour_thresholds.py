@@ -232,6 +232,17 @@ def test_a_change_prints_what_it_does_to_recall(path: Path, printed: Printed) ->
     assert json.loads(printed("thresholds", path, "--json"))["effect"] is None
 
 
+def test_figures_that_stay_the_same_are_explained(path: Path, printed: Printed) -> None:
+    thresholds = fresh(path).thresholds
+    assert thresholds is not None
+    command = ["thresholds", path, "--set", f"{LABEL}={thresholds[LABEL] + 1e-7:.12f}"]
+    assert json.loads(printed(*command, "--json"))["effect"]["unmoved"] == [LABEL]
+    same = f"Precision and recall of {LABEL} stay the same: no score lies between its old and its new threshold."
+    assert same in " ".join(printed(*command).split())
+    for value in (0.999, thresholds[LABEL]):
+        assert json.loads(printed(*command[:2], "--set", f"{LABEL}={value!r}", "--json"))["effect"]["unmoved"] == []
+
+
 def test_point_17_targets_are_not_measured_on_training_documents(tmp_path: Path, printed: Printed) -> None:
     """Points 17 and 18: neither the training file nor a part of it shows the precision on new documents."""
     data, part, model = tmp_path / "all.jsonl", tmp_path / "part.jsonl", tmp_path / "all.manylabel"

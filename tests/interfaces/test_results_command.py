@@ -49,6 +49,7 @@ def test_two_files_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> Non
         "nb-binary (b.json)",
     ]
     assert "against nb-binary (a.json)" in shown
+    assert "more than chance: manylabel compare DATA --methods nb-binary,nb-unilabel\n" in shown
     together = json.loads(printed(capsys, "results", a, b, "--json"))
     assert [one["method"] for one in together["results"]] == [
         "nb-binary (a.json)",

@@ -92,6 +92,12 @@ def test_unknown_setting_offers_the_nearest(capsys: pytest.CaptureFixture[str]) 
     assert "Did you mean 'min_df'?" in said
 
 
+def test_a_setting_without_its_section_names_the_sections(capsys: pytest.CaptureFixture[str]) -> None:
+    said = complaint(capsys, "train", "townhall", "-s", "C=1")
+    assert "model.C=0.5" in said
+    assert "The sections are features, selection, weighting, model and decision." in said
+
+
 def test_no_such_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert "nowhere.csv" in complaint(capsys, "train", "nowhere.csv")
     assert "nowhere.manylabel" in complaint(capsys, "predict", "nowhere.manylabel", "townhall")

@@ -122,6 +122,19 @@ def test_one_column_of_labels(text: str, labels: list[list[str]], expected: str)
     assert [sorted(one) for one in read("copy.csv").corpus.label_sets] == labels
 
 
+def test_cells_with_several_separators_are_changed_one_by_one() -> None:
+    Path("mail.csv").write_text("text,labels\nx,vpn|mail\ny,vpn / mail\nz,vpn\n", encoding="utf-8")
+    corpus = read("mail.csv", label_separator="any").corpus
+    labels = [["mail", "vpn"], ["mail", "print", "vpn"], ["mail", "vpn"]]
+    write_corrected(corpus, labels, ["mail", "print", "vpn"], "copy.csv", format="csv")
+    assert Path("copy.csv").read_text(encoding="utf-8").split("\n")[1:4] == [
+        "x,vpn|mail",
+        "y,vpn; mail; print",
+        "z,vpn; mail",
+    ]
+    assert read("copy.csv", label_separator="any").corpus.label_sets == labels
+
+
 def test_spreadsheets_words_for_yes_and_no_are_kept() -> None:
     text = "text,urgent,done\nx,yes,\ny,,x\nz,yes,\n"
     copy, _ = corrected(text, [[], ["done", "urgent"], ["urgent"]], label_column=["urgent", "done"])
@@ -293,6 +306,19 @@ def test_a_misspelt_label_is_an_error_and_a_new_one_is_marked(capsys: pytest.Cap
     assert run(["audit", "mail.csv", "--apply", "decisions.jsonl"]) == 0
     assert "New labels: 'trams'." in capsys.readouterr().out
     assert read("mail.corrected.csv").corpus.label_sets[0] == ["roads", "trams"]
+
+
+def test_a_decision_about_an_id_of_several_documents_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mail.csv").write_text(
+        "id,text,labels\nT1,no mail,mail\nT1,no paper,print\nT2,no ink,print\n", encoding="utf-8"
+    )
+    for document, code in (("T1", 2), ("T2", 0)):
+        decision = {"document": document, "label": "mail", "action": "add"}
+        Path("decisions.jsonl").write_text(json.dumps(decision), encoding="utf-8")
+        assert run(["audit", "mail.csv", "--apply", "decisions.jsonl"]) == code
+        message = capsys.readouterr().err
+        assert "mail.csv: 1 id is on several documents, first 'T1' (2 documents, lines 2, 3)." in message
+        assert ("decisions.jsonl, line 1: This decision is about the document 'T1', but 2" in message) == (code == 2)
 
 
 def test_a_column_named_by_a_number_that_no_document_has() -> None:

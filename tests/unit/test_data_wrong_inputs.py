@@ -145,10 +145,28 @@ def test_a_note_for_excel_is_no_header(tmp_path):
 def test_labels_with_two_separators_are_reported(tmp_path):
     path = tmp_path / "a.csv"
     remarks: list[str] = []
-    path.write_text("text;labels\nx;vpn|mail\ny;vpn, mail\nz;vpn\n")
+    path.write_text("text;labels\nx;vpn|mail\ny;vpn, Mail\nz;vpn\nz;mail / vpn\n")
     with remarks_to(remarks.append):
         read(path)
-    assert [text for text in remarks if "1 label looks like several in one: 'vpn, mail'" in text]
+    found = "2 labels look like several in one: 'vpn, Mail' (line 3), 'mail / vpn' (line 5). Correct these cells, or"
+    assert remarks == [f"{path}: {found} use --label-separator any to split at ; | , and / between blanks."]
+    with remarks_to(remarks.append):
+        corpus = read(path, label_separator="any").corpus
+    assert len(remarks) == 1
+    assert corpus.label_sets == [["mail", "vpn"], ["Mail", "vpn"], ["vpn"], ["mail", "vpn"]]
+    assert corpus.layout is not None
+    assert corpus.layout.summary().endswith("labels from 'labels', separated by ; | , and / between blanks")
+
+
+def test_a_separator_that_no_cell_holds_is_reported(tmp_path):
+    path = tmp_path / "a.csv"
+    remarks: list[str] = []
+    path.write_text("text,labels\nx,vpn;mail\ny,vpn|print\n")
+    with remarks_to(remarks.append):
+        read(path, label_separator=";|")
+        read(path, label_separator=";")
+        read(path, label_separator="none")
+    assert remarks == [f"{path}: No label cell holds the separator ';|', so every cell is one label."]
 
 
 def test_marks_in_the_language_of_a_spreadsheet(tmp_path):

@@ -19,8 +19,15 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from manylabel import Corpus, TextClassifier, load_corpus
 from manylabel.catalog import METHODS
-from manylabel.exceptions import DataError, ParameterError, UnknownNameError, UnsupportedError
+from manylabel.exceptions import (
+    DataError,
+    ParameterError,
+    UnknownNameError,
+    UnknownParameterError,
+    UnsupportedError,
+)
 from manylabel.features import Vectorizer
+from manylabel.models import LinearSVM
 from smaller import smaller
 
 pytestmark = pytest.mark.filterwarnings("ignore::manylabel.models.pmm_base.UnlabelledDocumentsWarning")
@@ -277,3 +284,35 @@ def test_point_13_scores_of_two_classes(scoring: str) -> None:
     texts, classes = TEXTS[:2] * 8, np.array([0, 1] * 8)
     scores = cross_val_score(TextClassifier("logistic", folds=2), texts, classes, cv=2, scoring=scoring)
     assert (scores > -0.7).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({"C": 1}, "C is a setting of the model: TextClassifier('svm', model={'C': 1})."),
+        ({"c": 1}, "Did you mean 'C'? C is a setting of the model: TextClassifier('svm', model={'C': 1})."),
+        ({"min_df": 2}, "min_df is a setting of the features: TextClassifier('svm', features={'min_df': 2})."),
+        ({"fold": 3}, "Did you mean 'folds'?"),
+        ({"random_state": 3}, "Did you mean 'seed'?"),
+        (
+            {"threshold": 0.4},
+            "Choose a decision rule: TextClassifier('svm', decision={'rule': 'threshold', 'value': 0.4}).",
+        ),
+    ],
+)
+def test_an_unknown_parameter_names_the_way_to_set_it(given: dict[str, Any], hint: str) -> None:
+    with pytest.raises(UnknownParameterError) as found:
+        TextClassifier("svm", **given)
+    (name,) = given
+    start = f"Unknown parameter of TextClassifier: {name!r}. {hint} Known: decision, encoder, features, folds, "
+    assert str(found.value).startswith(start)
+    assert isinstance(found.value, TypeError)  # what Python raises for it
+
+
+def test_every_estimator_names_its_parameters() -> None:
+    with pytest.raises(
+        UnknownParameterError, match=r"Unknown parameter of LinearSVM: 'c'\. Did you mean 'C'\? Known: C"
+    ):
+        LinearSVM(c=1)  # type: ignore[call-arg]
+    with pytest.raises(UnknownParameterError, match=r"'C'\. Known:"):
+        TextClassifier("no such method", C=1)  # type: ignore[call-arg]

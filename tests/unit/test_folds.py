@@ -102,7 +102,8 @@ def test_time_blocks_need_enough_dates() -> None:
     "text",
     [
         "1987-02-26", "1987-02-26T00:00:00", "26-FEB-1987 00:00:00.00", "26 Feb 1987", "26 February 1987",
-        "February 26, 1987", "26.02.1987", "1987/02/26", "Thu, 26 Feb 1987 01:00:00 +0100",
+        "February 26, 1987", "26.02.1987", "1987/02/26", "26.02.1987 00:00", "26/02/1987",
+        "2/26/1987 12:00 AM", "Thu, 26 Feb 1987 01:00:00 +0100",
         "26-FEB-1987 00:00:00.00&#5;&#5;F",
     ],
 )  # fmt: skip
@@ -120,6 +121,23 @@ def test_dates_that_are_numbers_or_objects() -> None:
 def test_what_is_no_date_is_named(bad: object) -> None:
     with pytest.raises(DataError, match="document 2 has"):
         read_dates(["1987-02-26", bad], "day")
+
+
+def test_the_day_of_dates_with_slashes_is_found_in_the_others() -> None:
+    for text, other, expected in (("4/3/1987", "12/25/1987", (4, 3)), ("04/03/1987 10:15", "25/12/1987", (3, 4))):
+        assert read_dates([text, other]).astype("datetime64[D]").tolist()[0] == datetime.date(1987, *expected)
+    for unclear in (["1987-02-26", "03/04/1987"], ["26/02/1987", "02/26/1987"]):
+        with pytest.raises(DataError, match="in which the month is not clear"):
+            read_dates(unclear)
+
+
+def test_the_file_and_the_line_of_a_wrong_date_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "mail.csv"
+    path.write_text("text,labels,day\nx,a,1987-02-26\n\ny,b,soon\n", encoding="utf-8")
+    with pytest.raises(
+        DataError, match=r"mail\.csv, line 4: The column 'day' has 'soon', which cannot be read as a date"
+    ):
+        train_and_test(load_source(Source(str(path), split_by="time:day")).corpus, 0.5, 0)
 
 
 def test_reuters_by_time(data_folder: Path) -> None:

@@ -11,7 +11,13 @@ from forging import forge
 from manylabel import TextClassifier
 from manylabel.exceptions import DataError, ManylabelWarning, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.keyword_queries import And, Not, Or, Phrase, Prefix, Query, Word, parse_query
-from manylabel.features.keyword_rules import UnknownRuleLabelWarning, parse_rules, rules_text, suggest_keywords
+from manylabel.features.keyword_rules import (
+    UnknownRuleLabelWarning,
+    parse_rules,
+    rules_text,
+    suggest_keywords,
+    warn_of_labels,
+)
 from manylabel.features.keywords import KeywordMatcher
 from manylabel.models.keyword_rules import KeywordRules
 from manylabel.models.linear_svm import LinearSVM
@@ -259,3 +265,9 @@ def test_beginnings_match_the_same_words_whatever_the_order_of_names() -> None:
     matcher = KeywordMatcher("a: tra*\nb: trad*\nc: zz*").fit(["a", "b", "c"])
     found = matcher.transform(["trade", "a train", "tr", "contra", "TRADING trams"])
     assert found.toarray().tolist() == [[1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 0]]
+
+
+def test_a_short_or_otherwise_written_label_is_recognised() -> None:
+    offered = r"VPN \(did you mean vpn\?\), mial \(did you mean mail\?\), tax\."
+    with pytest.warns(UnknownRuleLabelWarning, match=offered):
+        warn_of_labels(["VPN", "mial", "tax"], ["vpn", "mail", "print"])

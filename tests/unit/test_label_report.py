@@ -69,13 +69,31 @@ def test_missing_ancestors() -> None:
 
 def test_similar_names_and_those_that_are_not() -> None:
     different = ["C", "C++", "category 0001", "category 0002", "lang:c", "lang:r", "cat", "car", "waste", "water"]
-    assert similar_names(different) == ()
-    found = similar_names(["Café", "cafes", "recycling", "recicling", "Recyclings"])
+    assert similar_names(different, [9] * len(different)) == ()
+    found = similar_names(["Café", "cafes", "recycling", "recicling", "Recyclings"], [9] * 5)
     assert [(one.first, one.second, one.reason) for one in found] == [
         ("Café", "cafes", "the same words"),
         ("Recyclings", "recycling", "the same words"),
         ("recicling", "recycling", "one letter apart"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "documents", "reason"),
+    [
+        (["vpn", "vnp"], [5, 1], "two letters exchanged; 1 and 5 documents"),
+        (["vpn", "vnp"], [4, 1], None),
+        (["it/mail", "it/mial"], [30, 2], "two letters exchanged; 30 and 2 documents"),
+        (["print", "prnt"], [20, 1], "one letter apart; 20 and 1 documents"),
+        (["Print", "pront"], [40, 2], "one letter apart; 40 and 2 documents"),
+        (["print", "prnt"], [19, 1], None),
+        (["heat", "wheat"], [19, 283], None),
+        (["tax", "tap"], [900, 1], None),
+        (["q1 mail", "q2 mail"], [900, 1], None),
+    ],
+)
+def test_short_names_are_similar_where_one_of_them_is_rare(names, documents, reason) -> None:
+    assert [one.reason for one in similar_names(names, documents)] == ([] if reason is None else [reason])
 
 
 def test_quality_and_confusions_by_hand() -> None:

@@ -96,7 +96,8 @@ class DataOptions:
         str | None,
         typer.Option(
             "--label-separator",
-            help="What separates the labels of a cell; 'none': a cell is one label.",
+            help="What separates the labels of a cell; 'none': a cell is one label; 'any': all of ; | , and / between "
+            "blanks.",
             show_default=False,
         ),
     ] = None

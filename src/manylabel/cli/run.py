@@ -47,6 +47,7 @@ def run(arguments: Sequence[str]) -> int:
         raise
     except Exception as error:
         if isinstance(error, usage_error(typer.BadParameter)):
+            offer_meant(error)
             error.show()  # type: ignore[attr-defined]
             return 2
         if debug:
@@ -62,6 +63,19 @@ def program() -> Any:
     from manylabel.cli.app import app
 
     return typer.main.get_command(app)
+
+
+MEANT = {"--remove": "--retire", "--delete": "--retire", "--drop": "--retire"}
+"""Options that people try, by meaning: by their letters Typer would offer others, --rename for --remove."""
+
+
+def offer_meant(error: Any) -> None:
+    """Replace the options that Typer offers for an unknown one by the one that is meant, if the command has it."""
+    if type(error).__name__ != "NoSuchOption" or error.ctx is None:
+        return
+    meant = MEANT.get(error.option_name)
+    if any(meant in one.opts for one in error.ctx.command.params):
+        error.possibilities = [meant]
 
 
 def failed(error: Exception) -> int:

@@ -36,14 +36,19 @@ def update(
     ] = False,
     rename: Annotated[
         list[str] | None,
-        typer.Option("--rename", metavar="OLD=NEW", help="Rename a label. Repeatable.", show_default=False),
+        typer.Option(
+            "--rename",
+            metavar="OLD=NEW",
+            help="Give a label a name that no other label has. Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     merge: Annotated[
         list[str] | None,
         typer.Option(
             "--merge",
             metavar="OLD=NEW",
-            help="Replace a label by another one, new or not. Repeatable.",
+            help="Make one label of two: OLD becomes NEW, which may be a label already. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -52,13 +57,13 @@ def update(
         typer.Option(
             "--split-label",
             metavar="OLD=NEW",
-            help="Replace a label by others, which documents name. Repeatable.",
+            help="Replace a label by narrower ones, which the documents have as labels. Repeatable.",
             show_default=False,
         ),
     ] = None,
     retire: Annotated[
         list[str] | None,
-        typer.Option("--retire", metavar="LABEL", help="Drop a label. Repeatable.", show_default=False),
+        typer.Option("--retire", metavar="LABEL", help="Remove a label. Repeatable.", show_default=False),
     ] = None,
     changes: Annotated[
         Path | None,

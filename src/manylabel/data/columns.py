@@ -21,8 +21,11 @@ TEXTS = (
     "sentence", "review", "tweet", "summary",
 )  # fmt: skip
 IDS = ("id", "document_id", "doc_id", "_id", "docid")
-_OTHER_ID = re.compile(r"(?i:[\w ]+[ _-]id)|\w*[a-z]I[Dd]")
-"""Names such as ``Ticket-ID``, ``case_id`` and ``orderId``: ids where no two rows share one."""
+_OTHER_ID = re.compile(
+    r"(?i:[\w ]+[ _-]id)|\w*[a-z]I[Dd]"
+    r"|(?i:(ticket|case|incident|issue|request|order|record|document|doc)[ _-]?(no\.?|nr\.?|num|number|key|#))"
+)
+"""Names such as ``Ticket-ID``, ``case_id``, ``orderId`` and ``Ticket No``: ids where no two rows share one."""
 SPLITS = ("split", "part", "fold")
 KNOWN = frozenset(TITLES + TEXTS + LABELS + IDS + SPLITS)
 # Only these become fields beside the main text; another column, such as `comment`, stays metadata.

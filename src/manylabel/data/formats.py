@@ -165,7 +165,9 @@ COLUMNS = (
         allowed=NAMES,
     ),
     Option(
-        "label_separator", "what separates two labels of a cell; `none` for one label per cell", "--label-separator"
+        "label_separator",
+        "what separates two labels of a cell; `none` for one label per cell, `any` where people used several signs",
+        "--label-separator",
     ),
     Option("labels", "whether to read labels", allowed=FLAG),
     Option("id_column", "the column that holds the documents' ids"),

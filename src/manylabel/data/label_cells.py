@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from manylabel.data.layout import NO_SEPARATOR
+from manylabel.data.layout import ANY_OF, ANY_SEPARATOR, JOINING, NO_SEPARATOR
+from manylabel.data.spellings import plain_spelling
 from manylabel.exceptions import DataError
 from manylabel.wording import counted
 
@@ -26,6 +27,7 @@ _CHOICES = re.compile(r'\{\s*+"choices"\s*+:\s*+(\[.*\])\s*+\}', re.DOTALL)
 """Several labels of a document as Label Studio exports them to CSV."""
 _LISTS = ("[", '{"choices"')
 """How cells begin that hold a list of labels."""
+_JOINING = re.compile("|".join(map(re.escape, JOINING)))
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "ja", "oui", "wahr", "vrai"})
 NO = frozenset({"0", "0.0", "false", "no", "n", "nein", "non", "falsch", "faux"})
 MARKS = YES | NO
@@ -127,8 +129,8 @@ def split_cell(cell: str, separator: str | None) -> list[str]:
 def cell_pieces(cell: str, separator: str | None) -> list[str]:
     """The labels of one cell in their order, each once.
 
-    >>> cell_pieces("b; a;b;", ";")
-    ['b', 'a']
+    >>> cell_pieces("b; a;b;", ";"), cell_pieces("it/mail, vpn / print|vpn", "any")
+    (['b', 'a'], ['it/mail', 'vpn', 'print'])
     """
     cell = cell.strip()
     if (choices := _CHOICES.fullmatch(cell)) is not None:
@@ -139,7 +141,10 @@ def cell_pieces(cell: str, separator: str | None) -> list[str]:
             return list(dict.fromkeys(names))
     if _ADDRESSES.match(cell):
         return list(dict.fromkeys(address.strip("<>") for address in cell.split()))
-    pieces = [cell] if separator is None else cell.split(None if separator == " " else separator)
+    if separator == ANY_SEPARATOR:
+        pieces = _JOINING.split(cell)
+    else:
+        pieces = [cell] if separator is None else cell.split(None if separator == " " else separator)
     return list(dict.fromkeys(name for piece in pieces if (name := piece.strip())))
 
 
@@ -180,6 +185,8 @@ def _python_list(cell: str) -> list[str | int] | None:
 def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[str | None, str]:
     """What separates the labels in the cells of some columns, and the reason in one sentence."""
     if given is not None:
+        if given == ANY_SEPARATOR:
+            return given, f"Labels are split at {ANY_OF}, as given."
         return (None, "Every cell is one label, as given.") if given == NO_SEPARATOR else (given, "")
     texts = [cell for cell in _strings(table, columns) if not cell.startswith((*_LISTS, "<"))]
     if not texts:
@@ -209,13 +216,16 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
 def joined_labels(names: set[str]) -> list[str]:
     """The labels that are other labels with a sign between them which did not separate them.
 
-    >>> joined_labels({"vpn", "mail", "vpn, mail", "Smith, John"})
-    ['vpn, mail']
+    >>> joined_labels({"VPN", "mail", "vpn, Mail", "mail / VPN", "Smith, John", "it", "it/mail"})
+    ['mail / VPN', 'vpn, Mail']
+
+    A slash counts only between blanks: in "it/mail" it is a path of a hierarchy.
     """
+    known = {plain_spelling(name) for name in names}
     return sorted(
         name
         for name in names
-        if any(sign in name and {piece.strip() for piece in name.split(sign)} <= names for sign in ",;|")
+        if any(sign in name and {plain_spelling(one) for one in name.split(sign)} <= known for sign in JOINING)
     )
 
 

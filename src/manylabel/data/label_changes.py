@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -103,9 +104,11 @@ class LabelChanges:
             checked_label(name)
         stay = [label for label in labels if label not in changed]
         names = Counter([*stay, *self.rename.values()])
-        if taken := [name for name in self.rename.values() if names[name] > 1]:
+        if clashes := [(old, new) for old, new in self.rename.items() if names[new] > 1]:
+            old, new = clashes[0]
             raise ParameterError(
-                f"There is more than one label that would be named {taken[0]!r}. To make one label of two, merge them."
+                f"{old!r} cannot be renamed to {new!r}, the name of another label. To make one label of both, merge "
+                f"them: --merge {shlex.quote(f'{old}={new}')}, in Python merge={{{old!r}: {new!r}}}."
             )
         if taken := [part for parts in self.split.values() for part in parts if names[part]]:
             raise ParameterError(f"{taken[0]!r} is a label already, so it cannot be a part of another one.")

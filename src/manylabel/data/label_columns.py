@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -18,7 +19,7 @@ from manylabel.data.label_cells import (
     names_of_cell,
     separator_of,
 )
-from manylabel.data.layout import listed
+from manylabel.data.layout import ANY_OF, ANY_SEPARATOR, NO_SEPARATOR, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
 from manylabel.progress import remark
@@ -93,18 +94,34 @@ def read_label_columns(table: Table, options: ColumnOptions, taken: set[str | No
             else:
                 names.update(names_of_cell(cell, separator))
     found = [sorted(names) for names in sets]
+    if options.label_separator not in (None, NO_SEPARATOR, ANY_SEPARATOR) and named:
+        _report_unused_separator(table, named, options.label_separator)
     if like is None:
-        _report_joined(table, {name for names in sets for name in names})
+        _report_joined(table, found)
     kind = cell_kind(table, named)
     return table, LabelColumns(found, tuple(chosen), tuple(marks), separator, kind, reason, why)
 
 
-def _report_joined(table: Table, names: set[str]) -> None:
-    """Report the labels that seem to be several, which another sign separates than in most cells."""
-    if joined := joined_labels(names):
+def _report_unused_separator(table: Table, columns: Sequence[str], separator: str) -> None:
+    """Report a given separator that no label cell holds, such as several signs at once."""
+    if not any(isinstance(cell, str) and separator in cell for name in columns for cell in table.columns[name]):
+        remark(f"{table.path}: No label cell holds the separator {separator!r}, so every cell is one label.")
+
+
+def _report_joined(table: Table, sets: Sequence[Sequence[str]]) -> None:
+    """Report the labels that seem to be several, which another sign separates than in most cells, with their lines."""
+    line_of: dict[str, int] = {}
+    for names, line in zip(sets, table.lines, strict=True):
+        for name in names:
+            line_of.setdefault(name, line)
+    if joined := joined_labels(set(line_of)):
         look = counted(len(joined), "label looks", "labels look")
+        first = sorted(joined, key=lambda name: line_of[name])
+        shown = ", ".join(f"{name!r} (line {line_of[name]:,})" for name in first[:3])
+        more = f" and {len(first) - 3:,} more" if len(first) > 3 else ""
         remark(
-            f"{table.path}: {look} like several in one: {listed(joined, 3)}. Use the same separator in all label cells."
+            f"{table.path}: {look} like several in one: {shown}{more}. Correct these cells, or use --label-separator "
+            f"{ANY_SEPARATOR} to split at {ANY_OF}."
         )
 
 

@@ -16,7 +16,7 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.label_cells import NO, YES, cell_pieces, mark_text
 from manylabel.data.label_columns import NUMBERED
 from manylabel.data.label_vocabulary import bare_address, corpus_addresses, is_address
-from manylabel.data.layout import NO_SEPARATOR, Layout
+from manylabel.data.layout import ANY_SEPARATOR, NO_SEPARATOR, Layout
 from manylabel.data.problems import Problems
 from manylabel.data.spellings import plain_spelling
 from manylabel.data.table import ColumnOptions, Table
@@ -259,6 +259,8 @@ def _joiner(layout: Layout, columns: Mapping[str, Sequence[Any]], names: Sequenc
     separator = layout.separator
     if separator is None:
         return "\n" if given == NO_SEPARATOR else ";"  # no label holds a line break, so that a list is written
+    if separator == ANY_SEPARATOR:
+        return "; "
     if separator == " ":
         return separator
     divided = [cell for name in names for cell in columns[name] if isinstance(cell, str) and separator in cell]

@@ -8,6 +8,21 @@ from dataclasses import dataclass, field
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 NO_SEPARATOR = "none"
 """The value of ``--label-separator`` for which every cell is one label."""
+ANY_SEPARATOR = "any"
+"""The separator of a table whose label cells hold several: labels are split at every sign of `JOINING`."""
+JOINING = (";", "|", ",", " / ")
+"""Signs that people write between labels; a slash without blanks may be a path of a hierarchy."""
+ANY_OF = "; | , and / between blanks"
+"""The signs of `JOINING` in a sentence."""
+
+
+def separator_text(separator: str) -> str:
+    """A separator of labels as a sentence names it.
+
+    >>> separator_text(";"), separator_text(" "), separator_text("any")
+    ("';'", 'blanks', '; | , and / between blanks')
+    """
+    return {" ": "blanks", ANY_SEPARATOR: ANY_OF}.get(separator, repr(separator))
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
@@ -85,4 +100,4 @@ class Layout:
             phrase += f" (marks in {listed(self.marks)})"
         if self.separator is None:
             return f"{phrase}, {'one per cell' if self.cells == 'names' else self.cells}"
-        return f"{phrase}, separated by {'blanks' if self.separator == ' ' else repr(self.separator)}"
+        return f"{phrase}, separated by {separator_text(self.separator)}"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from os import PathLike, fspath
 from typing import Any
 
-from manylabel.data.layout import NO_SEPARATOR, Layout
+from manylabel.data.layout import NO_SEPARATOR, Layout, separator_text
 
 COLUMN_OPTIONS = frozenset(
     {"text_column", "title_column", "label_column", "label_separator", "labels", "id_column", "split_column"}
@@ -107,7 +107,9 @@ class ReadingOptions:
         if self.texts:
             phrases.append(f"text from {', '.join(map(repr, self.texts))}")
         if self.labels:
-            divided = "" if self.separator in (None, NO_SEPARATOR) else f", separated by {self.separator!r}"
+            divided = (
+                "" if self.separator in (None, NO_SEPARATOR) else f", separated by {separator_text(self.separator)}"
+            )
             phrases.append(f"labels from {', '.join(map(repr, self.labels))}{divided}")
         others = [f"{name} = {value!r}" for name, value in self.given.items() if name not in COLUMN_OPTIONS]
         return "; ".join([*phrases, *others]) + "; new data are read in the same way."

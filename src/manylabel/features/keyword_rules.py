@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from scipy import sparse
 from manylabel.data.label_forms import with_further_labels
 from manylabel.data.textfile import read_bytes
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
+from manylabel.exceptions import DataError, ManylabelWarning, ParameterError, nearest_name
 from manylabel.features.keyword_queries import Or, Query, atoms, parse_query, query_problem
 from manylabel.progress import track
 
@@ -146,9 +145,10 @@ def with_rule_labels(rules: str, names: list[str], Y: Csr) -> tuple[list[str], C
 
 def warn_of_labels(unknown: Sequence[str], known: Sequence[str]) -> None:
     """Warn of labels that have a rule but no training document, with the most similar known label of each."""
-    near = [get_close_matches(label, known, n=1, cutoff=0.75) for label in unknown]
+    near = [nearest_name(label, known, 0.75) for label in unknown]
     shown = [
-        f"{label} (did you mean {match[0]}?)" if match else label for label, match in zip(unknown, near, strict=True)
+        label if match is None else f"{label} (did you mean {match}?)"
+        for label, match in zip(unknown, near, strict=True)
     ]
     more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
     warnings.warn(

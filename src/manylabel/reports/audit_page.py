@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from manylabel.notebook import signed
 from manylabel.reports.audit_records import AuditRecord, DividedLabel, DoubtedLabel, SuggestionRecord
+from manylabel.reports.label_records import ONE_LABEL
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table
 from manylabel.wording import counted
 
@@ -89,6 +90,7 @@ def _others(found: AuditRecord, limit: int | None) -> list[Block]:
         rows = [[one.first, one.second, one.reason] for one in found.alike[:limit]]
         columns = [Column("label"), Column("and"), Column("why")]
         blocks += [Heading("Labels that may be one"), Table(columns, rows), *_more(len(found.alike), limit, "pair")]
+        blocks.append(Note(ONE_LABEL, "quiet"))
     if found.divided:
         rows = [
             [one.label, one.ratio, *(cell for side in (0, 1) for cell in _group(one, side))]

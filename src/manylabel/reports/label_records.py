@@ -68,6 +68,13 @@ class MissingAncestor(Record):
     documents: int
 
 
+ONE_LABEL = (
+    "Where two of them mean one label, write one name in the data and train again; or merge them in a model: "
+    "manylabel update MODEL --with DATA --merge 'OLD=NEW'."
+)
+"""What to do about labels that may be one."""
+
+
 @dataclass(frozen=True, slots=True)
 class SimilarNames(Record):
     """Two label names that may mean the same."""

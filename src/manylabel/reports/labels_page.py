@@ -11,7 +11,7 @@ import numpy as np
 from manylabel.notebook import signed
 from manylabel.reports.files import without_drawings
 from manylabel.reports.html_page import Drawing, HtmlBlock, Thresholds
-from manylabel.reports.label_records import LabelReport, LabelTerms, ModelOfLabels, Together
+from manylabel.reports.label_records import ONE_LABEL, LabelReport, LabelTerms, ModelOfLabels, Together
 from manylabel.reports.page import Block, Cell, Column, Heading, Items, Note, Table, p_text
 from manylabel.wording import counted
 
@@ -116,6 +116,7 @@ def _names(found: LabelReport, limit: int | None) -> list[Block]:
         rows: list[list[Cell]] = [[one.first, one.second, one.reason] for one in found.similar_names[:limit]]
         columns = [Column("label"), Column("and"), Column("why")]
         blocks += [Heading("Names that may mean the same"), Table(columns, rows)]
+        blocks.append(Note(ONE_LABEL, "quiet"))
         blocks += _more(len(found.similar_names), limit, "pair")
     if found.missing_ancestors:
         rows = [[one.label, one.ancestor, one.lacking, one.documents] for one in found.missing_ancestors[:limit]]

@@ -132,6 +132,8 @@ class ThresholdEffect(Record):
     recall_before: float | None
     hardly_predicted: list[str]
     """The labels that the change leaves with a recall below 0.1, those with most documents first."""
+    unmoved: list[str]
+    """The labels with another threshold but the same figures, since no score lies between the old and the new one."""
 
 
 @dataclass(frozen=True, slots=True)

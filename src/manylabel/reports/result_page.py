@@ -28,6 +28,7 @@ RANKING_SHOWN = (
 )  # fmt: skip
 COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
 UNSEEN_SHOWN = 8
+CHANCE = "To test whether a difference is more than chance: manylabel compare DATA --methods"
 
 
 def result_page(
@@ -58,6 +59,9 @@ def result_page(
         for view in views:
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
             blocks.append(_metric_table([(result.method, result.metrics[view]) for result in results]))
+        methods = dict.fromkeys(result.method.partition(" (")[0] for result in results)  # "svm (a.json)" is svm
+        if len(methods) > 1:
+            blocks.append(Note(f"{CHANCE} {','.join(methods)}", "quiet"))
         blocks.extend(_unranked_notes(first))
     blocks.extend(Note(rounds_text(result)) for result in results if "iterations_median" in result.remarks)
     blocks.extend(Note(text) for result in results if (text := choices_text(result)))

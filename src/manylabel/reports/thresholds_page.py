@@ -40,6 +40,8 @@ def thresholds_page(found: ThresholdsRecord, limit: int | None) -> list[Block]:
 def _changed_notes(found: ThresholdsRecord) -> list[Block]:
     """What was changed and written, and what to do next."""
     notes: list[Block] = [] if found.effect is None else [_effect_note(found, found.effect)]
+    if found.effect is not None and found.effect.unmoved:
+        notes.append(Note(_unmoved_text(found.effect.unmoved)))
     if found.unreached:
         some = counted(len(found.unreached), "label does", "labels do")
         notes.append(Note(f"{some} not reach {found.target} at any threshold, unchanged: {_named(found.unreached)}."))
@@ -79,6 +81,16 @@ def _effect_note(found: ThresholdsRecord, effect: ThresholdEffect) -> Block:
         )
         remedy = f"ask for less {found.target.split()[0]}{some}"
     return Note(f"{figures}{hardly} If that is not wanted, {remedy}.", "warning")
+
+
+def _unmoved_text(labels: Sequence[str]) -> str:
+    """Why figures stay the same though thresholds changed.
+
+    >>> _unmoved_text(["roads"])
+    'Precision and recall of roads stay the same: no score lies between its old and its new threshold.'
+    """
+    whose = "its old and its new threshold" if len(labels) == 1 else "their old and their new thresholds"
+    return f"Precision and recall of {_named(labels)} stay the same: no score lies between {whose}."
 
 
 def _named(labels: Sequence[str]) -> str:

@@ -180,8 +180,9 @@ def alike_labels(Y: Csr, names: Sequence[str]) -> list[AlikeLabels]:
             strict=True,
         )
     ]
-    used = [names[label] for label in np.flatnonzero(documents).tolist()]
-    return found + [AlikeLabels(one.first, one.second, one.reason) for one in similar_names(used)]
+    used = np.flatnonzero(documents)
+    similar = similar_names([names[label] for label in used.tolist()], documents[used].tolist())
+    return found + [AlikeLabels(one.first, one.second, one.reason) for one in similar]
 
 
 def _divided(Y: Csr, X: Csr, names: Sequence[str], ids: Sequence[str], pipeline: FeaturePipeline) -> list[DividedLabel]:

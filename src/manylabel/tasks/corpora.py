@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -126,11 +127,28 @@ def load_source(
     if source.hierarchy is not None:
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
         _warn_of_several_parents(corpus)
+    _report_shared_ids(corpus, source)
     how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
     remark(f"{source.data}: {'; '.join([how, *choices_of(corpus)])}.")
     if model is not None and corpus.counts is not None and corpus.terms is not None:
         model.check_columns(corpus.terms)
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def _report_shared_ids(corpus: Corpus, source: Source) -> None:
+    """Report ids that several documents share, with the lines of the first one where they are known."""
+    if len(set(corpus.ids)) == len(corpus.ids):
+        return
+    times = Counter(corpus.ids)
+    shared = [identifier for identifier, n in times.items() if n > 1]
+    rows = [row for row, identifier in enumerate(corpus.ids) if identifier == shared[0]]
+    lines = "" if corpus.lines is None else ", lines " + ", ".join(f"{corpus.lines[row]:,}" for row in rows[:5])
+    lines += ", …" if lines and len(rows) > 5 else ""
+    remark(
+        f"{source.data}: {counted(len(shared), 'id is', 'ids are')} on several documents, first {shared[0]!r:.200} "
+        f"({times[shared[0]]:,} documents{lines}). Reports name documents by their ids; the audit applies no decision "
+        "about such a document."
+    )
 
 
 def _with_labels(corpus: Corpus, corrected: Corrected) -> Corpus:

@@ -8,10 +8,10 @@ import hashlib
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from manylabel.data.layout import listed
 from manylabel.data.problems import Problems
 from manylabel.data.reading import write_corrected
 from manylabel.data.strict_json import dumps
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, nearest_name
 from manylabel.tasks.corpora import Source, load_source
 from manylabel.wording import counted
 
@@ -153,8 +153,8 @@ def _check_labels(corpus: Corpus, decisions: Sequence[tuple[int, Mapping[str, An
     known = {*corpus.label_names, *(one["label"] for _, one in decisions if one.get("new") is True)}
     for line, decision in decisions:
         if (label := decision["label"]) not in known:
-            near = get_close_matches(label, known, n=1, cutoff=0.5)
-            offer = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest_name(label, known)
+            offer = "" if near is None else f" Did you mean {near!r}?"
             raise DataError(
                 f"No document of {corpus.source} has the label {label!r:.200}.{offer}",
                 path=path,
@@ -168,12 +168,16 @@ def _changed(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Change the label sets in place; return the changes made and the decisions that change nothing."""
     row_of = {identifier: row for row, identifier in enumerate(ids)}
+    times = Counter(ids)
     changes, skipped = [], []
     for line, decision in decisions:
         name, label, action = (decision[key] for key in ("document", "label", "action"))
         if name not in row_of:
             problem = f"This decision is about the document {name!r:.200}, which the data do not have."
             raise DataError(problem, path=path, line=line, remedy="Name a document by its id, or else by its line.")
+        if times[name] > 1:
+            problem = f"This decision is about the document {name!r:.200}, but {times[name]:,} documents have this id."
+            raise DataError(problem, path=path, line=line, remedy="Give each document an id of its own in the data.")
         labels = sets[row_of[name]]
         if (label in labels) == (action == "add"):
             skipped.append(f"{name}: {label} is {'there already' if action == 'add' else 'not there'}")

@@ -48,7 +48,7 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
     shares = (1 - test_share, test_share)
     kept = f"{100 * test_share:.0f} % for testing"
     if dates := time_column(corpus):
-        train, test = by_date(read_dates(corpus.metadata[dates], dates), shares)
+        train, test = by_date(dates_of(corpus, dates), shares)
         how = f"a split by time ({dates}), the latest {kept}"
     elif _keeps_duplicates(corpus):
         train, test = stratified_group_split(corpus.label_matrix(), _groups(corpus), shares, seed=seed)
@@ -79,7 +79,7 @@ def folds_of(corpus: Corpus, k: int, seed: int, *, forward: bool = False) -> tup
     earlier ones alone.
     """
     if dates := time_column(corpus):
-        folds = time_blocks(read_dates(corpus.metadata[dates], dates), k, forward=forward)
+        folds = time_blocks(dates_of(corpus, dates), k, forward=forward)
         earlier = ", each after training on earlier ones" if forward else ""
         return folds, f"{k} time-ordered folds ({dates}){earlier}"
     if corpus.split_by:
@@ -87,6 +87,11 @@ def folds_of(corpus: Corpus, k: int, seed: int, *, forward: bool = False) -> tup
         kept = "that keep near-duplicates together" if _keeps_duplicates(corpus) else f"by {corpus.split_by}"
         return folds, f"{counted(k, 'stratified fold')} {kept}, seed {seed}"
     return iterative_stratification(corpus.label_matrix(), k, seed), f"{counted(k, 'stratified fold')}, seed {seed}"
+
+
+def dates_of(corpus: Corpus, column: str) -> np.ndarray[Any, Any]:
+    """The dates in a column of the corpus; an error names the file and the line."""
+    return read_dates(corpus.metadata[column], column, path=corpus.source or None, lines=corpus.lines)
 
 
 def time_column(corpus: Corpus) -> str | None:
@@ -119,7 +124,7 @@ def in_order_of_time(train: Corpus, test: Corpus | None) -> Corpus:
     for name in DATE_COLUMNS:
         if name in train.metadata and name in test.metadata:
             try:
-                before, after = (read_dates(corpus.metadata[name], name) for corpus in (train, test))
+                before, after = (dates_of(corpus, name) for corpus in (train, test))
             except ManylabelError:
                 continue  # a column of that name that holds no dates
             if np.max(before) <= np.min(after):

@@ -34,6 +34,7 @@ from manylabel.scale.predictions import BY_RULE, Asked, label_document
 from manylabel.stored import check_state
 from manylabel.tasks.choices import vocabulary_text
 from manylabel.tasks.corpora import Source, described_corpus, documents_of, load_source, ready_vectors, split_of
+from manylabel.tasks.dividing import dates_of
 from manylabel.tasks.model_facts import stored_facts, training_facts
 
 Overrides = Mapping[str, Mapping[str, Any]]
@@ -92,7 +93,7 @@ def fit_corpus(
             reading=corpus.reading,
             deadline=deadline,
             descriptions=descriptions,
-            dates=None if order_by is None else corpus.metadata[order_by],
+            dates=None if order_by is None else dates_of(corpus, order_by),
         )
     except DataError as error:
         if error.path is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import sparse
 
 from manylabel.estimator import Csr, Ints
 from manylabel.evaluation.label_intervals import label_intervals
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, nearest_name
 from manylabel.features.keyword_queries import Query, parse_query
 from manylabel.features.keyword_rules import rule_lines, write_rules
 from manylabel.features.keywords import KeywordMatcher
@@ -134,8 +133,8 @@ class RuleStudy:
 
 
 def _no_label(label: str, known: Sequence[str]) -> str:
-    near = get_close_matches(label, known, n=1, cutoff=0.75)
-    return f"There is no label {label!r:.200}." + (f" Did you mean {near[0]!r}?" if near else "")
+    near = nearest_name(label, known, 0.75)
+    return f"There is no label {label!r:.200}." + ("" if near is None else f" Did you mean {near!r}?")
 
 
 def _figures(counts: Ints, carried: Ints) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from manylabel.classifier import TextClassifier
 from manylabel.data.label_forms import read_labels
@@ -218,6 +219,7 @@ def _effect(classifier: TextClassifier, quality: ThresholdFigures, before: Float
     found = quality.at(after)[1]
     found_before = np.ones(len(after)) if before is None else quality.at(before)[1]
     hardly = (found < HARDLY) & (found < found_before)
+    unmoved = np.zeros(len(after), dtype=bool) if before is None else _unmoved(quality, before, after)
     order = np.argsort(-classifier.label_counts_, kind="stable").tolist()
     return ThresholdEffect(
         precision=precision,
@@ -225,7 +227,16 @@ def _effect(classifier: TextClassifier, quality: ThresholdFigures, before: Float
         recall=recall,
         recall_before=recall_before,
         hardly_predicted=[classifier.labels_[column] for column in order if hardly[column]],
+        unmoved=[classifier.labels_[column] for column in order if unmoved[column]],
     )
+
+
+def _unmoved(quality: ThresholdFigures, before: Floats, after: Floats) -> npt.NDArray[np.bool_]:
+    """Whether each label has another threshold, but the same predictions: interpolated counts are below one apart."""
+    (true_before, predicted_before), (true, predicted) = quality.counts(before), quality.counts(after)
+    moved = (true != true_before) | (np.abs(predicted - predicted_before) >= 0.5)
+    unmoved: npt.NDArray[np.bool_] = ~np.isclose(before, after, rtol=1e-9, atol=0) & ~moved
+    return unmoved
 
 
 def _pooled(quality: ThresholdFigures, thresholds: Floats) -> tuple[float | None, float | None]:

@@ -2,7 +2,7 @@
 import { LitElement, html, nothing } from "lit";
 
 const DELIMITERS = { ",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "vertical bar |", " ": "blank" };
-const SEPARATORS = { none: "none: a cell is one label", ";": "semicolon ;", ",": "comma ,", "|": "vertical bar |", "/": "slash /", " ": "blank", "\t": "tab" };
+const SEPARATORS = { none: "none: a cell is one label", ";": "semicolon ;", ",": "comma ,", "|": "vertical bar |", "/": "slash /", " ": "blank", "\t": "tab", any: "any of ; | , and / between blanks" };
 const ENCODINGS = ["utf-8", "cp1252", "latin-1", "utf-16", "cp1250", "cp1251", "gb18030", "shift_jis", "euc-kr"];
 const MOST_CHIPS = 12;
 const OTHER = "\u0000other";

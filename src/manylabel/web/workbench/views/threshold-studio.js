@@ -168,6 +168,13 @@ class ThresholdStudio extends LitElement {
       ${whole("true_positives", "true positives")}${whole("false_positives", "false positives")}${whole("false_negatives", "false negatives")}</dl>`;
   }
 
+  /** Why the figures stay the same though the threshold is another one. */
+  unmoved() {
+    const { saved, now, enter, leave, exact_from: exact } = this.studied, { threshold } = this;
+    if (saved.threshold === null || threshold === saved.threshold || now.threshold !== threshold || enter || leave || (exact !== null && threshold <= exact)) return nothing;
+    return html`<p class="quiet" id="studio-unmoved" role="status">The figures stay the same: no document has a score between the saved threshold and this one.</p>`;
+  }
+
   tile(title, now, saved, change) {
     return html`<div><dt>${title}</dt><dd>${now} ${change ? html`<small class="change">${change}</small>` : nothing}</dd><dd>saved: ${saved}</dd></div>`;
   }
@@ -206,6 +213,7 @@ class ThresholdStudio extends LitElement {
       ${reached || this.threshold !== this.studied.now.threshold ? nothing : html`<p class="warning">This label does not reach the target of all labels and keeps its threshold.</p>`}
       ${exact !== null && this.threshold <= exact ? html`<p class="warning">Scores up to ${score(exact)} were not kept: at this threshold some counts are too low.</p>` : nothing}
       ${this.figures()}
+      ${this.unmoved()}
       ${this.slider()}
       <div class="moved-lists">${this.documents("enter", "Enter", "No document would get the label that did not have it predicted.")}${this.documents("leave", "Leave", "No document would lose the predicted label.")}</div>`;
   }
