@@ -53,6 +53,9 @@ def test_wrong_metrics_are_refused_in_sentences(capsys: pytest.CaptureFixture[st
     assert "Did you mean 'micro-f1'" in printed(capsys, "train", "townhall", "--metric", "mikro-f1", code=2)
     accuracy = printed(capsys, "train", "townhall", "--metric", "accuracy", code=2)
     assert "scikit-learn's accuracy of label sets is 'exact-match' here." in accuracy
+    assert "Name the average: 'micro-f1', 'macro-f1' or" in printed(
+        capsys, "train", "townhall", "--metric", "f1", code=2
+    )
     both = printed(capsys, "train", "townhall", "--metric", "exact-match", "--set", "decision.rule=top-k", code=2)
     assert "not both" in both
     measured = printed(capsys, "evaluate", "townhall", "--model", "t.manylabel", "--metric", "exact-match", code=2)

@@ -69,4 +69,6 @@ def find_target_metric(name: str) -> TargetMetric:
         k = int(found[1])
         return TargetMetric(f"recall@{k}", f"Recall at {k}", True, k)
     hint = f"scikit-learn's {name} of label sets is {SAME_AS[name]!r} here." if name in SAME_AS else ""
+    if name.lower() in ("f1", "f1-score", "f1_score"):
+        hint = "Name the average: 'micro-f1', 'macro-f1' or 'sample-f1'."
     raise UnknownNameError("metric to optimise for", name, [*TARGET_METRICS, "recall@5"], hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from manylabel.evaluation.bootstrap import Difference
@@ -222,8 +223,9 @@ def _gap(row: LeaderboardRow, facts: ComparisonRecord) -> list[Cell]:
 
 
 def _model(facts: ComparisonRecord) -> list[Block]:
+    again = f"manylabel train {shlex.quote(facts.data)} --recipe FILE"
     if facts.trained == 0:
-        longer = "Give a longer --budget, or save the recipe to a file and run: manylabel train DATA --recipe FILE"
+        longer = f"Give a longer --budget, or save the recipe to a file and run: {again}"
         return [
             Note(f"The budget ended before the winner was trained, so that there is no model. {longer}.", "warning")
         ]
@@ -233,7 +235,7 @@ def _model(facts: ComparisonRecord) -> list[Block]:
         return [Note(f"The model, trained on {counted(facts.documents, 'document')}, is in {facts.model}.")]
     return [
         trained_note(facts.model, facts.trained, facts.documents, facts.why_not_all),
-        Note("More documents make it better: save the recipe to a file and run: manylabel train DATA --recipe FILE"),
+        Note(f"More documents make it better: save the recipe to a file and run: {again}"),
     ]
 
 

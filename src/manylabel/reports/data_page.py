@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
         blocks.append(Note(f"{_duplicate_text(facts.near_duplicates)}; {hint}"))
     if facts.labels is None:
         return [*blocks, Note(NO_LABELS, "warning")]
-    return [*blocks, *_label_blocks(facts.labels, show_labels)]
+    return [*blocks, *_label_blocks(facts.labels, show_labels, facts.data)]
 
 
 def warning_sentences(facts: DataFacts) -> list[str]:
@@ -130,20 +131,20 @@ def _rare_text(labels: LabelFacts) -> str:
     )
 
 
-def _label_blocks(labels: LabelFacts, show_labels: int) -> list[Block]:
+def _label_blocks(labels: LabelFacts, show_labels: int, data: str) -> list[Block]:
     if not labels.used:
         return [Heading("Labels"), Note(NO_LABEL_USED, "warning")]
     listed = labels.by_frequency
     blocks: list[Block] = [Heading(counted(labels.used, "label")), *(Note(text) for text in _label_sentences(labels))]
     if len(listed) <= 2 * show_labels:
-        return [*blocks, _label_table(listed), *_imbalance_blocks(labels)]
+        return [*blocks, _label_table(listed), *_imbalance_blocks(labels, data)]
     return [
         *blocks,
         Heading("The most frequent labels"),
         _label_table(listed[:show_labels]),
         Heading("The rarest labels"),
         _label_table(listed[len(listed) - show_labels :]),
-        *_imbalance_blocks(labels),
+        *_imbalance_blocks(labels, data),
     ]
 
 
@@ -197,7 +198,7 @@ def _frequencies_text(labels: LabelFacts, median: float) -> str:
     return text
 
 
-def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
+def _imbalance_blocks(labels: LabelFacts, data: str) -> list[Block]:
     spread = labels.documents_per_label
     if spread is None:  # no label is in use
         return []
@@ -228,7 +229,7 @@ def _imbalance_blocks(labels: LabelFacts) -> list[Block]:
         Table([Column("metric"), Column("value", "number"), Column("meaning")], shown),
     ]
     if few[10]:
-        hint = "manylabel evaluate DATA --method svm --method svm-smote --method svm-balanced"
+        hint = f"manylabel evaluate {shlex.quote(data)} --method svm --method svm-smote --method svm-balanced"
         blocks.append(Note(f"{_rare_text(labels)} Compare: {hint}", "quiet"))
     return blocks
 
