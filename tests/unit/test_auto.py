@@ -213,9 +213,9 @@ def test_a_stack_must_gain_over_single_models_and_come_near_the_average(
     average: float, stack: float, is_chosen: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Given(BestRule):
-        """Reaches these values in the order of its fits: one model, with a view, the average, the stack."""
+        """Reaches these values in the order of its fits: one model, with a view, two averages, the stack."""
 
-        values = iter((0.6, 0.7, average, stack))
+        values = iter((0.6, 0.7, average, 0.6, stack))
 
         def learn_crossed(self, scores, Y, kind):
             self.given_ = next(type(self).values)
@@ -229,6 +229,41 @@ def test_a_stack_must_gain_over_single_models_and_come_near_the_average(
     auto = AutoModel(SVM, (BAYES,), Given(), views=("characters",), stacked=True, folds=3)
     chosen = auto.fit(X, Y, views=OfferedViews(TEXTS, {})).choice_["settings"]
     assert ("stacked" in chosen) == is_chosen
+
+
+@pytest.mark.parametrize(("alone", "is_chosen"), [(0.702, True), (0.71, False)])
+def test_a_view_that_gains_too_little_may_gain_in_an_average(
+    alone: float, is_chosen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Given(BestRule):
+        """Reaches these values: one model, with a view, the average without and the one with that model."""
+
+        values = iter((0.7, 0.704, alone, 0.708))
+
+        def learn_crossed(self, scores, Y, kind):
+            self.given_ = next(type(self).values)
+            return super().learn_crossed(scores, Y, kind)
+
+        @property
+        def gain(self) -> float:
+            return self.given_
+
+    monkeypatch.setattr(auto_module, "LEAST_DOCUMENTS", 60)
+    offered = OfferedViews(TEXTS, {})
+    auto = AutoModel(SVM, (BAYES,), Given(), views=("characters",), stacked=True, folds=3).fit(X, Y, views=offered)
+    if not is_chosen:
+        assert auto.choice_["settings"] == {"averaged": True}
+        return
+    assert auto.choice_["settings"] == {"averaged": True, "views": {"characters": pytest.approx(0.006)}}
+    counts = offered.counts("characters")
+    assert counts is not None
+    wide, widths = Csr(sparse.hstack([X, counts], format="csr")), (12, counts.shape[1])
+    members = (
+        ViewedMember(SVM, widths=(12,)),
+        ViewedMember(SVM.model, SVM.weighting, widths=widths),
+        ViewedMember(BAYES, widths=(12,)),
+    )
+    np.testing.assert_array_equal(auto.scores(wide), Ensemble(members, folds=3).fit(wide, Y).scores(wide))
 
 
 def test_an_average_that_is_worse_is_not_chosen() -> None:

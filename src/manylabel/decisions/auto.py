@@ -66,7 +66,9 @@ class AutoModel(DecidedModel):
        data a view that gains less than half of that in the first fold is not tried in the others.
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
-       average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
+       average) is chosen if it improves the metric further. Where further views were tried, so is the mean of the
+       model without them, that with those kept (else with the first one) and the `others`; the better of both means
+       counts. Models of counts take no part where X has negative values.
        Where a further view was kept, they may take three times that work, for step 4.
     4. From 1,000 documents on, with `stacked`, where a further view was kept or X has vectors, all models that were
        scored so far are combined by a logistic regression for each label (`Ensemble`, stacked): the model with every
@@ -162,13 +164,18 @@ class AutoModel(DecidedModel):
         searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", "both")]
         tried, firsts = [one for models in searched for one in models], [max(models, key=_gain) for models in searched]
         best = max(tried, key=_gain)  # the terms alone where vectors gain nothing
-        viewed = self._try_views(best, rule, Y, documents)
-        kept = [one for one in viewed if one.X is not None]
-        best = kept[-1] if kept else best
+        viewed, kept = self._try_views(best, rule, Y, documents)
+        first, best = best, kept[-1] if kept else best
         others = self._score_others(best, Y, documents)
         alone, averages = list[Scored](), list[Scored]()
         if others:
             averages.append(self._average([best], others, rule, Y, documents))
+            if viewed:  # a view that gains little by itself may gain in an average: its model errs elsewhere
+                wider = self._average([first, kept[-1] if kept else viewed[0]], others, rule, Y, documents)
+                if not kept:
+                    worth = dict.fromkeys(viewed[0].settings["views"], _gain(wider) - _gain(averages[0]))
+                    wider = replace(wider, settings={**wider.settings, "views": worth})
+                averages.append(wider)
             if self._vectors:
                 (alone,) = (self._search(model, rule, Y, documents) for model in self._readings("vectors"))
                 firsts = [firsts[0], max(alone, key=_gain)]
@@ -278,19 +285,21 @@ class AutoModel(DecidedModel):
             settings["vectors"] = True
         return replace(_scored(model, rule, Y, documents, trial, initial), settings=settings)
 
-    def _try_views(self, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
-        """The models with further views that were scored in all folds, those that improve the metric with their `X`.
+    def _try_views(
+        self, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
+    ) -> tuple[list[Scored], list[Scored]]:
+        """The models with further views that were scored in all folds, and those of them that improve the metric.
 
         Each view is tried beside those kept before it, where that is much work first in one fold.
         """
-        offered, tried = documents.facts.get("views"), list[Scored]()
+        offered, tried, kept = documents.facts.get("views"), list[Scored](), list[Scored]()
         n_documents = documents.X.shape[0]
         if offered is None or len(best.rows) < n_documents or n_documents * Y.shape[1] > MANY_SCORES:
-            return tried
+            return tried, kept
         if n_documents < LEAST_DOCUMENTS:
-            return tried
+            return tried, kept
         if offered.n_characters > min(MOST_CHARACTERS, MOST_VIEW_WORK / Y.shape[1]):
-            return tried
+            return tried, kept
         is_much = offered.n_characters * Y.shape[1] > MUCH_VIEW_WORK
         for name in self.views:
             counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
@@ -300,12 +309,12 @@ class AutoModel(DecidedModel):
             if is_much and self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:
                 continue
             scored = _scored(model, rule, Y, wider)
-            gained = _gain(scored) - _gain(best)
-            if gained >= LEAST_GAIN:
-                worth = {**best.settings.get("views", {}), name: gained}
-                scored = best = replace(scored, settings={**best.settings, "views": worth}, X=wider.X)
-            tried.append(scored)
-        return tried
+            worth = {**best.settings.get("views", {}), name: _gain(scored) - _gain(best)}
+            tried.append(replace(scored, settings={**best.settings, "views": worth}, X=wider.X))
+            if worth[name] >= LEAST_GAIN:
+                best = tried[-1]
+                kept.append(best)
+        return tried, kept
 
     def _gain_in_first_fold(
         self, model: MultiLabelModel, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
