@@ -43,6 +43,8 @@ LEAST_DOCUMENTS = 1_000
 LEAST_GAIN = 0.005
 """How much a further view or a stack must gain, in units of the metric, on out-of-fold scores; a view half of it in the
 first fold."""
+LEAST_GAIN_WITH_VECTORS = 0.0
+"""The same where there are vectors: the stack weighs the view, and knows names of labels, which no other model does."""
 MOST_CHARACTERS = 1 << 25
 """The characters of all documents up to which further views are tried: their counts then take less than 500 MB."""
 MOST_VIEW_WORK = 1e9
@@ -59,11 +61,12 @@ class AutoModel(DecidedModel):
        before. Where there are more than 2²² scores of documents × labels, this is done with some of the labels (up to
        256, evenly spaced by frequency). The chosen model is then fitted to all documents and labels, and scored out of
        fold by copies that start from its solution, with its `trial_settings`.
-       Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with terms and vectors
-       side by side; the better of both is kept. On small data also with the vectors alone, for step 3.
-    2. From 1,000 documents on, further `views` of texts are tried, each beside those chosen before it: runs of
-       characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept. On large
-       data a view that gains less than half of that in the first fold is not tried in the others.
+       Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with the vectors alone
+       for steps 3 and 4; where nothing is stacked, with terms and vectors side by side, and the better one is kept.
+    2. From 1,000 documents on, further `views` of texts are tried, each beside the terms and those chosen before it:
+       runs of characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept.
+       On large data a view that gains less than half of that in the first fold is not tried in the others. Where X has
+       vectors, the first view alone is tried, and kept unless it is worse: the stack of step 4 weighs it.
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
        average) is chosen if it improves the metric further. Models of counts take no part where X has negative values.
@@ -72,9 +75,10 @@ class AutoModel(DecidedModel):
        scored so far are combined by a logistic regression for each label (`Ensemble`, stacked): the model with every
        cost that was tried, with each further view that was kept, and the `others`. The stack is chosen if it gains half
        a point over each single model, and an average is no more than a quarter of a point better.
-       Where X has vectors, its members are the best model of the terms, that of the vectors (on larger data of both),
-       the `others`, and the similarity of documents to the names of labels (`NameSimilarity`). Fewer documents are
-       stacked too; then the stack is chosen unless another model is two points better.
+       Where X has vectors, its members are the best model of the terms, that of the vectors, that with the view, the
+       `others`, and the similarity of documents to the names of labels (`NameSimilarity`), and it is chosen if it is
+       no worse than each single model. Fewer documents are stacked too; then the stack is chosen unless another model
+       is two points better.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -159,31 +163,29 @@ class AutoModel(DecidedModel):
         """The best of all models tried: one per cost and reading, with further views, and combined with the others."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
-        searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", "both")]
+        further = "vectors" if self._can_stack(Y, documents) else "both"
+        searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", further)]
         tried, firsts = [one for models in searched for one in models], [max(models, key=_gain) for models in searched]
-        best = max(tried, key=_gain)  # the terms alone where vectors gain nothing
-        viewed = self._try_views(best, rule, Y, documents)
+        viewed = self._try_views(firsts[0], rule, Y, documents)
         kept = [one for one in viewed if one.X is not None]
-        best = kept[-1] if kept else best
-        others = self._score_others(best, Y, documents)
-        alone, averages = list[Scored](), list[Scored]()
+        terms = kept[-1] if kept else firsts[0]
+        best = max((terms, *firsts), key=_gain)  # the terms alone where vectors gain nothing
+        others = self._score_others(terms, Y, documents)
+        averages = list[Scored]()
         if others:
-            averages.append(self._average([best], others, rule, Y, documents))
-            if self._vectors:
-                (alone,) = (self._search(model, rule, Y, documents) for model in self._readings("vectors"))
-                firsts = [firsts[0], max(alone, key=_gain)]
-                averages.append(self._average(firsts, others, rule, Y, documents))
+            averaged = [[terms], firsts] if self._vectors else [[terms]]
+            averages = [self._average(models, others, rule, Y, documents) for models in averaged]
             average = max(averages, key=_gain)
             # With vectors several averages are compared, and by chance one of few documents seems the worse.
             if _gain(average) > _gain(best) - (NEAR if self._vectors else 0):
                 best = average
-        members = [*firsts, *others] if self._vectors else [*tried, *kept, *others]
+        members = [*(firsts if self._vectors else tried), *kept, *others]
         stacks = self._stacks(members, rule, Y, documents) if kept or self._vectors else []
-        least = max(max(map(_gain, (*tried, *kept))) + LEAST_GAIN, _gain(best) - NEAR_STACK)
+        least = max(max(map(_gain, (*tried, *kept))) + self._least_gain, _gain(best) - NEAR_STACK)
         if documents.X.shape[0] < LEAST_DOCUMENTS:
             least = _gain(best) - NEAR_STACK_OF_FEW
         best = next((stack for stack in stacks if _gain(stack) >= least), best)
-        decided = [one for scored in (*tried, *viewed, *alone, *averages, *stacks) for one in scored.crossed]
+        decided = [one for scored in (*tried, *viewed, *averages, *stacks) for one in scored.crossed]
         return replace(best, crossed=tuple(decided))
 
     @property
@@ -191,11 +193,20 @@ class AutoModel(DecidedModel):
         """The number of columns of X that hold vectors."""
         return max((one.vectors for one in self.model.walk() if isinstance(one, WeightedMember)), default=0)
 
+    @property
+    def _least_gain(self) -> float:
+        """How much a further view or a stack must gain."""
+        return LEAST_GAIN_WITH_VECTORS if self._vectors else LEAST_GAIN
+
     def _readings(self, *readings: str) -> list[MultiLabelModel]:
         """The model, or where X has vectors one that reads each of these."""
         if not self._vectors:
             return [self.model]
         return [unfitted_copy(self.model).set_everywhere("reads", reads) for reads in readings]
+
+    def _can_stack(self, Y: Csr, documents: OutOfFold) -> bool:
+        """Whether models may be stacked: all documents are scored, and scores are not too many."""
+        return self.stacked and Y.shape[0] * Y.shape[1] <= min(MANY_SCORES, documents.most_scores)
 
     def _term_cells(self, X: Csr) -> int:
         """The number of terms in all documents."""
@@ -287,21 +298,21 @@ class AutoModel(DecidedModel):
         n_documents = documents.X.shape[0]
         if offered is None or len(best.rows) < n_documents or n_documents * Y.shape[1] > MANY_SCORES:
             return tried
-        if n_documents < LEAST_DOCUMENTS:
+        if n_documents < LEAST_DOCUMENTS or (self._vectors and not self._can_stack(Y, documents)):
             return tried
         if offered.n_characters > min(MOST_CHARACTERS, MOST_VIEW_WORK / Y.shape[1]):
             return tried
         is_much = offered.n_characters * Y.shape[1] > MUCH_VIEW_WORK
-        for name in self.views:
+        for name in self.views[:1] if self._vectors else self.views:  # for the sake of time
             counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
             if counts is None:
                 continue
-            model, wider = _with_view(best, counts, documents)
-            if is_much and self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:
+            model, wider = _with_view(best, counts, documents, self._vectors)
+            if is_much and self._gain_in_first_fold(model, best, rule, Y, wider) < self._least_gain / 2:
                 continue
             scored = _scored(model, rule, Y, wider)
             gained = _gain(scored) - _gain(best)
-            if gained >= LEAST_GAIN:
+            if gained >= self._least_gain:
                 worth = {**best.settings.get("views", {}), name: gained}
                 scored = best = replace(scored, settings={**best.settings, "views": worth}, X=wider.X)
             tried.append(scored)
@@ -343,10 +354,8 @@ class AutoModel(DecidedModel):
 
     def _stacks(self, members: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The stack of models that were scored, and of label names; none with few documents, or many scores."""
-        n_documents = documents.X.shape[0]
-        has_all = n_documents * Y.shape[1] <= MANY_SCORES and len(members[0].rows) == n_documents
-        is_small = n_documents < LEAST_DOCUMENTS and not self._vectors
-        if not self.stacked or is_small or not has_all:
+        is_small = documents.X.shape[0] < LEAST_DOCUMENTS and not self._vectors
+        if is_small or not self._can_stack(Y, documents):
             return []
         members = [*members, *scored_names(self._vectors, Y, documents)]
         found = combine(members, "stacked", rule, Y, documents, self.n_jobs)
@@ -368,13 +377,18 @@ def _scored(
     return Scored(model, scores, rows, empty, learned, {}, crossed)
 
 
-def _with_view(found: Scored, counts: Csr, documents: OutOfFold) -> tuple[ViewedMember, OutOfFold]:
-    """The model of weighted terms with one more view beside those it reads, and the documents with this view."""
+def _with_view(found: Scored, counts: Csr, documents: OutOfFold, vectors: int) -> tuple[ViewedMember, OutOfFold]:
+    """The model of weighted terms with one more view beside those it reads, and the documents with this view.
+
+    The last `vectors` columns of X stay the last ones; the model does not read them.
+    """
     assert isinstance(found.model, WeightedMember)
     seen = found.seen(documents)
-    before = found.model.widths if isinstance(found.model, ViewedMember) else (seen.X.shape[1],)
-    model = ViewedMember(found.model.model, found.model.weighting, widths=(*before, counts.shape[1]))
-    return model, replace(seen, X=Csr(sparse.hstack([seen.X, counts], format="csr")))
+    read = seen.X.shape[1] - vectors
+    before = found.model.widths if isinstance(found.model, ViewedMember) else (read,)
+    model = ViewedMember(found.model.model, found.model.weighting, vectors, widths=(*before, counts.shape[1]))
+    blocks = [seen.X[:, :read], counts, seen.X[:, read:]] if vectors else [seen.X, counts]
+    return model, replace(seen, X=Csr(sparse.hstack(blocks, format="csr")))
 
 
 def _with_cost(model: MultiLabelModel, cost: float | None) -> MultiLabelModel:
