@@ -7,8 +7,9 @@ Each cell trains the default for one metric on some training documents, drawn at
 documents of the measured split. `words` is the default without further views and stacks, `auto` the default with those
 that it chooses; behind it, its difference to words with a 95 % interval over resampled documents, and the CPU seconds
 of both. ``--encoder NAME`` adds the default with this encoder. With ``--draws N`` the training documents are drawn N
-times; figures are means, and differences have the standard error of their mean instead of an interval. What was
-measured is kept in a file, and a run goes on where the last one ended. The data: MANYLABEL_DATA.
+times; figures are means over the draws, and the interval of a difference is that of its mean over the draws (Student's
+t): training documents vary, test documents do not. What was measured is kept in a file, and a run goes on where the
+last one ended. The data: MANYLABEL_DATA.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from benchmarks.defaults import OUTPUT, SEED, TARGET_METRICS, drawn, quartered, read
 from manylabel.catalog import DEFAULT_METHOD
 from manylabel.data import Corpus
 from manylabel.data.labels import label_matrix
+from manylabel.estimator import Floats
 from manylabel.evaluation.bootstrap import paired_difference
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.features.encoders import load_encoder
@@ -136,17 +139,24 @@ def table(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
 
 
 def mean_differences(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
-    """A line for each size and kind that is compared with words: the mean difference over the sets, and the least."""
-    found = defaultdict[tuple[int, str], list[float]](list)
+    """A line for each size and kind that is compared with words: the mean difference over the sets, and the least.
+
+    Where all sets have the same number of draws, the mean has an interval over the draws: each of them has a mean over
+    the sets.
+    """
+    found = defaultdict[tuple[int, str], list[Floats]](list)
     for (_, size), draws in _by_sample(rows).items():
         for kind in kinds:
             if all("gain" in draw.get(kind, {}) for draw in draws):
-                found[size, kind].append(float(np.mean([draw[kind]["gain"][0] for draw in draws])))
-    return "".join(
-        f"{size:,} documents, {kind}: {100 * np.mean(gains):+.2f} on the mean of {len(gains)} sets, "
-        f"{100 * min(gains):+.2f} at the least\n"
-        for (size, kind), gains in sorted(found.items())
-    )
+                found[size, kind].append(100 * np.array([draw[kind]["gain"][0] for draw in draws]))
+    lines = []
+    for (size, kind), gains in sorted(found.items()):
+        means = [float(one.mean()) for one in gains]
+        alike = len({len(one) for one in gains}) == 1
+        shown = _mean_with_interval(np.mean(gains, axis=0) if alike else np.array([np.mean(means)]), 2)
+        which = f"{size:,} documents, {kind}"
+        lines.append(f"{which}: {shown} on the mean of {len(gains)} sets, {min(means):+.2f} at the least\n")
+    return "".join(lines)
 
 
 def _by_sample(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
@@ -163,13 +173,22 @@ def _figures(draws: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _difference(draws: Sequence[Mapping[str, Any]]) -> str:
-    """The difference to words with its interval; of several draws, their mean and its standard error."""
+    """The difference to words with its interval; of several draws, their mean and its interval."""
     gains = 100 * np.array([one["gain"] for one in draws if "gain" in one])
     if not len(gains):
         return "–"
     if len(gains) == 1:
         return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*gains[0])
-    return f"{gains[:, 0].mean():+.1f} ± {gains[:, 0].std(ddof=1) / np.sqrt(len(gains)):.1f}"
+    return _mean_with_interval(gains[:, 0], 1)
+
+
+def _mean_with_interval(values: Floats, digits: int) -> str:
+    """The mean of independent values with its 95 % interval by Student's t; of a single value, this value."""
+    mean = float(values.mean())
+    if len(values) == 1:
+        return f"{mean:+.{digits}f}"
+    half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return f"{mean:+.{digits}f} [{mean - half:+.{digits}f}, {mean + half:+.{digits}f}]"
 
 
 if __name__ == "__main__":

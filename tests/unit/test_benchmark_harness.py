@@ -289,8 +289,16 @@ def test_views_are_compared_on_the_mean_of_several_draws() -> None:
     rows = [_draw("townhall", 0, 0.02), _draw("townhall", 1, 0.06), _draw("hallmarks", 0, -0.01)]
     lines = views.table(rows, ["words", "static"]).splitlines()
     assert lines[2:] == [
-        "| townhall | 100 | 50.0 / 25.0 | 54.0 / 27.0 | +4.0 ± 2.0 | 1.5, 1.5 |",
+        "| townhall | 100 | 50.0 / 25.0 | 54.0 / 27.0 | +4.0 [-21.4, +29.4] | 1.5, 1.5 |",
         "| hallmarks | 100 | 50.0 / 25.0 | 49.0 / 24.5 | -1.0 [-2.0, +0.0] | 1.0, 1.0 |",
     ]
     means = views.mean_differences(rows, ["words", "static"])
     assert means == "100 documents, static: +1.50 on the mean of 2 sets, -1.00 at the least\n"
+
+
+def test_the_mean_of_sets_has_an_interval_over_draws() -> None:
+    gains = {"townhall": (0.02, 0.06, 0.04), "hallmarks": (0.00, 0.00, 0.01)}
+    rows = [_draw(name, draw, gain) for name, own in gains.items() for draw, gain in enumerate(own)]
+    # The means over the sets are 1, 3 and 2.5: 2.17 ± 4.303 · 1.041 / √3.
+    means = views.mean_differences(rows, ["words", "static"])
+    assert means == "100 documents, static: +2.17 [-0.42, +4.75] on the mean of 2 sets, +0.33 at the least\n"

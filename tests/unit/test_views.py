@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from manylabel import TextClassifier
-from manylabel.decisions import auto
+from manylabel.decisions import auto, view_trials
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.features import Vectorizer, Weighting
@@ -85,6 +85,34 @@ def test_a_stack_scores_one_text_as_a_batch(tmp_path: Path, monkeypatch: pytest.
     test_one_text_and_a_file_give_the_same_scores(model, tmp_path)
 
 
+def test_views_and_vectors_are_members_of_one_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def encode(texts: list[str]) -> list[list[float]]:
+        return [[("back" in text) - 0.4, ("road" in text) - 0.6, len(text) / 40] for text in texts]
+
+    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
+    monkeypatch.setattr(auto, "LEAST_GAIN_WITH_VECTORS", -1.0)
+    monkeypatch.setattr(auto, "NEAR_STACK", 1.0)
+    model = TextClassifier(encoder=encode, folds=2, n_jobs=1).fit(*towns(90))
+    choice = model.decided_.choice_
+    assert choice is not None
+    assert list(choice["settings"]["views"]) == ["characters"]
+    assert choice["settings"]["vectors"]
+    assert choice["settings"]["stacked"] == 5  # terms, vectors, characters, naive Bayes, and names of labels
+    names = model.get_feature_names_out()
+    assert [name.partition(":")[0] for name in names[-4:]] == ["characters", "vector", "vector", "vector"]
+    texts = [*towns(6)[0], "", "zzz", "Chester"]
+    score, raw = model.text_scorer(), model.decided_.scores(model.transform(texts))
+    assert score is not None
+    np.testing.assert_allclose([score(text)[0] for text in texts], raw, rtol=0, atol=1e-12)
+    (one,) = model.explain("The road to Karlsburgh", labels=["burgh"]).labels
+    assert one.intercept is not None
+    assert one.intercept + sum(term.contribution for term in one.terms) == pytest.approx(one.total, abs=1e-9)
+    assert {"characters: burg", "road"} <= {term.term for term in one.terms}
+    model.save(tmp_path / "m.manylabel")
+    read = TextClassifier.load(tmp_path / "m.manylabel", encoder=encode)
+    np.testing.assert_array_equal(read.predict_scores(texts), model.predict_scores(texts))
+
+
 def test_evidence_adds_up_and_has_places(model: TextClassifier) -> None:
     text = "The road to Karlsburgh"
     found = model.explain(text, labels=["burgh"])
@@ -127,12 +155,13 @@ def test_views_are_not_tried(settings: dict[str, Any], monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     "limits",
-    [{}, {"LEAST_DOCUMENTS": 1, "MOST_CHARACTERS": 100}, {"LEAST_DOCUMENTS": 1, "MOST_VIEW_WORK": 1000}],
+    [{}, {"MOST_CHARACTERS": 100}, {"MOST_VIEW_WORK": 1000}],
     ids=["few documents", "many characters", "much work"],
 )
 def test_views_are_not_counted(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     for name, limit in limits.items():
-        monkeypatch.setattr(auto, name, limit)
+        monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 1)
+        monkeypatch.setattr(view_trials, name, limit)
     monkeypatch.setattr(OfferedViews, "counts", lambda *_: pytest.fail("a view was counted"))
     assert TextClassifier(folds=2, n_jobs=1).fit(*towns(30)).features_.views_ is None
 

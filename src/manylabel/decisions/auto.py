@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from manylabel.decisions.base import DecisionRule, decidable_scores
+from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.combined import combine, scored_names
 from manylabel.decisions.decided import DecidedModel
-from manylabel.decisions.scored import Scored, learned_rule
+from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities
+from manylabel.decisions.view_trials import try_views
 from manylabel.estimator import Csr, Ints, unfitted_copy
 from manylabel.features.views import VIEWS
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
-from manylabel.strategies.viewed_member import ViewedMember
 from manylabel.strategies.weighted_member import WeightedMember
 
 COST = Number(low=0, open_low=True)
+GAIN = attrgetter("gain")
 MANY_SCORES = 1 << 22
 """Documents × labels beyond which the cost is searched with some labels, and folds start from the solution on all
 documents."""
@@ -43,13 +44,8 @@ LEAST_DOCUMENTS = 1_000
 LEAST_GAIN = 0.005
 """How much a further view or a stack must gain, in units of the metric, on out-of-fold scores; a view half of it in the
 first fold."""
-MOST_CHARACTERS = 1 << 25
-"""The characters of all documents up to which further views are tried: their counts then take less than 500 MB."""
-MOST_VIEW_WORK = 1e9
-"""Characters × labels up to which further views are tried: scores of all folds then take about half a minute."""
-MUCH_VIEW_WORK = 2e8
-"""Characters × labels from which on a view is first tried in one fold. With less work that fold has few documents, and
-chance decides what gains there."""
+LEAST_GAIN_WITH_VECTORS = 0.0
+"""The same where there are vectors: the stack weighs the view, and knows names of labels, which no other model does."""
 
 
 class AutoModel(DecidedModel):
@@ -59,11 +55,12 @@ class AutoModel(DecidedModel):
        before. Where there are more than 2²² scores of documents × labels, this is done with some of the labels (up to
        256, evenly spaced by frequency). The chosen model is then fitted to all documents and labels, and scored out of
        fold by copies that start from its solution, with its `trial_settings`.
-       Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with terms and vectors
-       side by side; the better of both is kept. On small data also with the vectors alone, for step 3.
-    2. From 1,000 documents on, further `views` of texts are tried, each beside those chosen before it: runs of
-       characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept. On large
-       data a view that gains less than half of that in the first fold is not tried in the others.
+       Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with the vectors alone
+       for steps 3 and 4; where nothing is stacked, with terms and vectors side by side, and the better one is kept.
+    2. From 1,000 documents on, further `views` of texts are tried, each beside the terms and those chosen before it:
+       runs of characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept.
+       On large data a view that gains less than half of that in the first fold is not tried in the others. Where X has
+       vectors, the first view alone is tried, and kept unless it is worse: the stack of step 4 weighs it.
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
        average) is chosen if it improves the metric further. Where further views were tried, so is the mean of the
@@ -74,9 +71,10 @@ class AutoModel(DecidedModel):
        scored so far are combined by a logistic regression for each label (`Ensemble`, stacked): the model with every
        cost that was tried, with each further view that was kept, and the `others`. The stack is chosen if it gains half
        a point over each single model, and an average is no more than a quarter of a point better.
-       Where X has vectors, its members are the best model of the terms, that of the vectors (on larger data of both),
-       the `others`, and the similarity of documents to the names of labels (`NameSimilarity`). Fewer documents are
-       stacked too; then the stack is chosen unless another model is two points better.
+       Where X has vectors, its members are the best model of the terms, that of the vectors, that with the view, the
+       `others`, and the similarity of documents to the names of labels (`NameSimilarity`), and it is chosen if it is
+       no worse than each single model. Fewer documents are stacked too; then the stack is chosen unless another model
+       is two points better.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -161,36 +159,35 @@ class AutoModel(DecidedModel):
         """The best of all models tried: one per cost and reading, with further views, and combined with the others."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
-        searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", "both")]
-        tried, firsts = [one for models in searched for one in models], [max(models, key=_gain) for models in searched]
-        best = max(tried, key=_gain)  # the terms alone where vectors gain nothing
-        viewed, kept = self._try_views(best, rule, Y, documents)
-        first, best = best, kept[-1] if kept else best
-        others = self._score_others(best, Y, documents)
-        alone, averages = list[Scored](), list[Scored]()
+        further = "vectors" if self._can_stack(Y, documents) else "both"
+        searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", further)]
+        tried, firsts = [one for models in searched for one in models], [max(models, key=GAIN) for models in searched]
+        viewed, kept = self._try_views(firsts[0], rule, Y, documents)
+        terms = kept[-1] if kept else firsts[0]
+        best = max((terms, *firsts), key=GAIN)  # the terms alone where vectors gain nothing
+        others = self._score_others(terms, Y, documents)
+        averages = list[Scored]()
         if others:
-            averages.append(self._average([best], others, rule, Y, documents))
-            if viewed:  # a view that gains little by itself may gain in an average: its model errs elsewhere
-                wider = self._average([first, kept[-1] if kept else viewed[0]], others, rule, Y, documents)
+            averages.append(self._average([terms], others, rule, Y, documents))
+            if self._vectors:
+                averages.append(self._average(firsts, others, rule, Y, documents))
+            elif viewed:  # a view that gains little by itself may gain in an average: its model errs elsewhere
+                wider = self._average([firsts[0], kept[-1] if kept else viewed[0]], others, rule, Y, documents)
                 if not kept:
-                    worth = dict.fromkeys(viewed[0].settings["views"], _gain(wider) - _gain(averages[0]))
+                    worth = dict.fromkeys(viewed[0].settings["views"], wider.gain - averages[0].gain)
                     wider = replace(wider, settings={**wider.settings, "views": worth})
                 averages.append(wider)
-            if self._vectors:
-                (alone,) = (self._search(model, rule, Y, documents) for model in self._readings("vectors"))
-                firsts = [firsts[0], max(alone, key=_gain)]
-                averages.append(self._average(firsts, others, rule, Y, documents))
-            average = max(averages, key=_gain)
+            average = max(averages, key=GAIN)
             # With vectors several averages are compared, and by chance one of few documents seems the worse.
-            if _gain(average) > _gain(best) - (NEAR if self._vectors else 0):
+            if average.gain > best.gain - (NEAR if self._vectors else 0):
                 best = average
-        members = [*firsts, *others] if self._vectors else [*tried, *kept, *others]
+        members = [*(firsts if self._vectors else tried), *kept, *others]
         stacks = self._stacks(members, rule, Y, documents) if kept or self._vectors else []
-        least = max(max(map(_gain, (*tried, *kept))) + LEAST_GAIN, _gain(best) - NEAR_STACK)
+        least = max(max(map(GAIN, (*tried, *kept))) + self._least_gain, best.gain - NEAR_STACK)
         if documents.X.shape[0] < LEAST_DOCUMENTS:
-            least = _gain(best) - NEAR_STACK_OF_FEW
-        best = next((stack for stack in stacks if _gain(stack) >= least), best)
-        decided = [one for scored in (*tried, *viewed, *alone, *averages, *stacks) for one in scored.crossed]
+            least = best.gain - NEAR_STACK_OF_FEW
+        best = next((stack for stack in stacks if stack.gain >= least), best)
+        decided = [one for scored in (*tried, *viewed, *averages, *stacks) for one in scored.crossed]
         return replace(best, crossed=tuple(decided))
 
     @property
@@ -198,11 +195,20 @@ class AutoModel(DecidedModel):
         """The number of columns of X that hold vectors."""
         return max((one.vectors for one in self.model.walk() if isinstance(one, WeightedMember)), default=0)
 
+    @property
+    def _least_gain(self) -> float:
+        """How much a further view or a stack must gain."""
+        return LEAST_GAIN_WITH_VECTORS if self._vectors else LEAST_GAIN
+
     def _readings(self, *readings: str) -> list[MultiLabelModel]:
         """The model, or where X has vectors one that reads each of these."""
         if not self._vectors:
             return [self.model]
         return [unfitted_copy(self.model).set_everywhere("reads", reads) for reads in readings]
+
+    def _can_stack(self, Y: Csr, documents: OutOfFold) -> bool:
+        """Whether models may be stacked: all documents are scored, and scores are not too many."""
+        return self.stacked and Y.shape[0] * Y.shape[1] <= min(MANY_SCORES, documents.most_scores)
 
     def _term_cells(self, X: Csr) -> int:
         """The number of terms in all documents."""
@@ -240,7 +246,7 @@ class AutoModel(DecidedModel):
         tried = [self._try_cost(model, costs[0], rule, Y, documents, trial)]
         for cost in costs[1:]:
             tried.append(self._try_cost(model, cost, rule, Y, documents, trial))
-            if not _gain(tried[-1]) > _gain(tried[-2]):
+            if not tried[-1].gain > tried[-2].gain:
                 break
         return tried
 
@@ -255,7 +261,7 @@ class AutoModel(DecidedModel):
             most = max(MANY_SCORES, documents.most_scores * some.shape[1] // Y.shape[1])
             fewer = replace(documents, most_scores=min(most, documents.most_scores))
             few = self._try_costs(model, costs, rule, some, fewer, trial=True)
-            cost = max(few, key=_gain).settings.get("C")
+            cost = max(few, key=GAIN).settings.get("C")
         whole, initial = documents.fit_keeping(_with_cost(model, cost), Y)
         return replace(self._try_cost(model, cost, rule, Y, documents, initial is not None, initial), whole=whole)
 
@@ -283,53 +289,21 @@ class AutoModel(DecidedModel):
         settings = {} if cost is None or cost == self.C else {"C": float(cost)}
         if any(isinstance(one, WeightedMember) and one.reads_vectors for one in model.walk()):
             settings["vectors"] = True
-        return replace(_scored(model, rule, Y, documents, trial, initial), settings=settings)
+        return replace(Scored.out_of_fold(model, rule, Y, documents, trial, initial), settings=settings)
 
     def _try_views(
-        self, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
+        self, first: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
     ) -> tuple[list[Scored], list[Scored]]:
-        """The models with further views that were scored in all folds, and those of them that improve the metric.
-
-        Each view is tried beside those kept before it, where that is much work first in one fold.
+        """The models with further views that were scored in all folds, and those of them that improve the metric; none
+        with few documents, or many scores.
         """
-        offered, tried, kept = documents.facts.get("views"), list[Scored](), list[Scored]()
-        n_documents = documents.X.shape[0]
-        if offered is None or len(best.rows) < n_documents or n_documents * Y.shape[1] > MANY_SCORES:
-            return tried, kept
-        if n_documents < LEAST_DOCUMENTS:
-            return tried, kept
-        if offered.n_characters > min(MOST_CHARACTERS, MOST_VIEW_WORK / Y.shape[1]):
-            return tried, kept
-        is_much = offered.n_characters * Y.shape[1] > MUCH_VIEW_WORK
-        for name in self.views:
-            counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
-            if counts is None:
-                continue
-            model, wider = _with_view(best, counts, documents)
-            if is_much and self._gain_in_first_fold(model, best, rule, Y, wider) < LEAST_GAIN / 2:
-                continue
-            scored = _scored(model, rule, Y, wider)
-            worth = {**best.settings.get("views", {}), name: _gain(scored) - _gain(best)}
-            tried.append(replace(scored, settings={**best.settings, "views": worth}, X=wider.X))
-            if worth[name] >= LEAST_GAIN:
-                best = tried[-1]
-                kept.append(best)
-        return tried, kept
-
-    def _gain_in_first_fold(
-        self, model: MultiLabelModel, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
-    ) -> float:
-        """How much better than `best` a model is in the documents of the first fold, each with a rule of its own."""
-        if (deadline := documents.facts.get("deadline")) is not None:
-            deadline.check()
-        train, test = documents.divided(Y)[0]
-        scores = documents.among(train).fit_whole(model, Csr(Y[train])).scores(documents.X[test])
-        empty = np.diff(documents.X[test].indptr) == 0
-        gains = [
-            unfitted_copy(rule).fit(decidable_scores(own, empty, one, rule), Csr(Y[test]), one.score_kind).gain
-            for one, own in ((best.model, best.scores[test]), (model, scores))
-        ]
-        return gains[1] - gains[0]
+        offered, n_documents = documents.facts.get("views"), documents.X.shape[0]
+        if offered is None or n_documents < LEAST_DOCUMENTS or len(first.rows) < n_documents:
+            return [], []
+        if n_documents * Y.shape[1] > MANY_SCORES or (self._vectors and not self._can_stack(Y, documents)):
+            return [], []
+        names = self.views[:1] if self._vectors else self.views  # for the sake of time
+        return try_views(names, offered, first, self._least_gain, self._vectors, rule, Y, documents)
 
     def _score_others(self, best: Scored, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The other models and their out-of-fold scores; none where they would take much longer than `model`."""
@@ -352,10 +326,8 @@ class AutoModel(DecidedModel):
 
     def _stacks(self, members: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The stack of models that were scored, and of label names; none with few documents, or many scores."""
-        n_documents = documents.X.shape[0]
-        has_all = n_documents * Y.shape[1] <= MANY_SCORES and len(members[0].rows) == n_documents
-        is_small = n_documents < LEAST_DOCUMENTS and not self._vectors
-        if not self.stacked or is_small or not has_all:
+        is_small = documents.X.shape[0] < LEAST_DOCUMENTS and not self._vectors
+        if is_small or not self._can_stack(Y, documents):
             return []
         members = [*members, *scored_names(self._vectors, Y, documents)]
         found = combine(members, "stacked", rule, Y, documents, self.n_jobs)
@@ -363,41 +335,9 @@ class AutoModel(DecidedModel):
         return [replace(found, settings={**settings, "stacked": len(members)})]
 
 
-def _scored(
-    model: MultiLabelModel,
-    rule: DecisionRule,
-    Y: Csr,
-    documents: OutOfFold,
-    trial: bool = False,
-    initial: Csr | None = None,
-) -> Scored:
-    """A model, its out-of-fold scores, and the rule learned on them; `trial` and `initial` are those of `_try_cost`."""
-    scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
-    learned, crossed = learned_rule(rule, scores, empty, model, Csr(Y[rows]))
-    return Scored(model, scores, rows, empty, learned, {}, crossed)
-
-
-def _with_view(found: Scored, counts: Csr, documents: OutOfFold) -> tuple[ViewedMember, OutOfFold]:
-    """The model of weighted terms with one more view beside those it reads, and the documents with this view."""
-    assert isinstance(found.model, WeightedMember)
-    seen = found.seen(documents)
-    before = found.model.widths if isinstance(found.model, ViewedMember) else (seen.X.shape[1],)
-    model = ViewedMember(found.model.model, found.model.weighting, widths=(*before, counts.shape[1]))
-    return model, replace(seen, X=Csr(sparse.hstack([seen.X, counts], format="csr")))
-
-
 def _with_cost(model: MultiLabelModel, cost: float | None) -> MultiLabelModel:
     copied = unfitted_copy(model)
     return copied if cost is None else copied.set_everywhere("C", float(cost))
-
-
-def for_trial(model: MultiLabelModel) -> MultiLabelModel:
-    """An unfitted copy with the `trial_settings` of each model in it."""
-    copied = unfitted_copy(model)
-    for one in copied.walk():
-        if isinstance(one, MultiLabelModel):
-            one.set_params(**one.trial_settings)
-    return copied
 
 
 def spaced_labels(Y: Csr, most: int) -> Ints:
@@ -409,8 +349,3 @@ def spaced_labels(Y: Csr, most: int) -> Ints:
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     return np.sort(order[:: max(1, -(-len(order) // most))]).astype(np.int64)
-
-
-def _gain(found: Scored) -> float:
-    assert found.rule is not None
-    return found.rule.gain

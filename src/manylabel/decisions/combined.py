@@ -77,6 +77,10 @@ def scored_names(vectors: int, Y: Csr, documents: OutOfFold) -> list[Scored]:
     return [Scored(model, *documents(model, Y))]
 
 
-def _beside_views(model: MultiLabelModel, n_terms: int) -> MultiLabelModel:
-    """The model where X has further views behind the terms; one that reads no views reads the terms alone."""
-    return model if isinstance(model, ViewedMember) else ViewedMember(model, widths=(n_terms,))
+def _beside_views(model: MultiLabelModel, n_columns: int) -> MultiLabelModel:
+    """The model where X has further views behind the terms, before vectors; it reads what it read in `n_columns`."""
+    if isinstance(model, WeightedMember) and model.vectors:
+        if isinstance(model, ViewedMember) or model.reads_vectors:  # the first columns; the last ones
+            return model
+        return ViewedMember(model.model, model.weighting, model.vectors, widths=(n_columns - model.vectors,))
+    return model if isinstance(model, ViewedMember) else ViewedMember(model, widths=(n_columns,))

@@ -40,6 +40,25 @@ class Scored:
     the indices of these documents."""
 
     @classmethod
+    def out_of_fold(
+        cls,
+        model: MultiLabelModel,
+        rule: DecisionRule,
+        Y: Csr,
+        documents: OutOfFold,
+        trial: bool = False,
+        initial: Csr | None = None,
+    ) -> Self:
+        """A model, its out-of-fold scores, and the rule learned on them.
+
+        With `trial` the folds are fitted with `trial_settings`. They start from the solution on all documents,
+        `initial`, if there is one.
+        """
+        scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
+        learned, crossed = learned_rule(rule, scores, empty, model, Csr(Y[rows]))
+        return cls(model, scores, rows, empty, learned, crossed=crossed)
+
+    @classmethod
     def by_candidates(cls, model: MultiLabelModel, documents: OutOfFold, Y: Csr) -> Self:
         """Out-of-fold scores of a model that scores some labels of a document only; `scores` are those of a sample."""
         found, rows, empty = documents.candidates(model, Y)
@@ -49,6 +68,12 @@ class Scored:
         if not model.reads_absence:  # as `decidable` has them
             found.data[empty[rows_of_cells(found)]] = impossible
         return cls(model, dense, rows[sample], empty[sample], candidates=(found, rows))
+
+    @property
+    def gain(self) -> float:
+        """The metric that the rule reaches on the scores, negated if less is better."""
+        assert self.rule is not None
+        return self.rule.gain
 
     def decidable(self, rule: DecisionRule) -> Floats:
         """The scores as the rule should learn from them: every label of a document that gets none is impossible."""
@@ -61,6 +86,15 @@ class Scored:
     def seen(self, documents: OutOfFold) -> OutOfFold:
         """The training documents as the model reads them."""
         return documents if self.X is None else replace(documents, X=self.X)
+
+
+def for_trial(model: MultiLabelModel) -> MultiLabelModel:
+    """An unfitted copy with the `trial_settings` of each model in it."""
+    copied = unfitted_copy(model)
+    for one in copied.walk():
+        if isinstance(one, MultiLabelModel):
+            one.set_params(**one.trial_settings)
+    return copied
 
 
 def learned_rule(

@@ -154,7 +154,7 @@ class FeaturePipeline(Estimator):
         if self.transformer_ is not None and not self.transformer_.was_fitted:
             rows = self.transformer_.rows_in_folds(documents_given, Y)
         in_folds = self._in_folds(rows, Y, further, names, selection, weighting)
-        if in_folds is None and further is None and self.vectorizer_ is not None and not isinstance(given, Csr):
+        if in_folds is None and rules is None and self.vectorizer_ is not None and not isinstance(given, Csr):
             facts |= OfferedViews.facts(self.vectorizer_, given)
         return Learned(_beside(X, further), None if self.weighting else unpruned, facts, in_folds, is_counts)
 
@@ -276,11 +276,13 @@ class FeaturePipeline(Estimator):
         return facts
 
     def _further_columns(self, documents: Documents, counted: Documents) -> Csr | None:
-        """The columns behind the terms: vectors, one per keyword rule, 1 where it matches, and views; None without any.
+        """The columns behind the terms: views, vectors, and one per keyword rule, 1 where it matches; None without any.
 
         `counted` is what a transformer of scikit-learn made of the documents, else the documents.
         """
         found: list[Csr] = []
+        if self.views_ is not None and not isinstance(documents, Csr):
+            found.append(self.views_.transform(documents))
         if self.vectors_ is not None:
             if isinstance(documents, Csr):
                 raise DataError("An encoder reads texts, but the documents are a matrix.", remedy="Give texts.")
@@ -290,8 +292,6 @@ class FeaturePipeline(Estimator):
                 if self._strips_markup and not isinstance(counted, Csr):
                     counted = [without_markup(text) for text in strings(counted)]
                 found.append(self.keywords_.transform(counted))
-        if self.views_ is not None and not isinstance(documents, Csr):
-            found.append(self.views_.transform(documents))
         return Csr(sparse.hstack(found, format="csr")) if found else None
 
     @property
@@ -333,7 +333,7 @@ class FeaturePipeline(Estimator):
         return X if self.weighting_ is None else self.weighting_.transform(X)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """The names of the columns of X: terms (x0, x1 … of columns without names), vectors, rules by label, views."""
+        """The names of the columns of X: terms (x0, x1 … of columns without names), views, vectors, rules by label."""
         self.check_fitted()
         if self.vectorizer_ is not None:
             names = self.vectorizer_.get_feature_names_out()
@@ -345,7 +345,7 @@ class FeaturePipeline(Estimator):
         rules = [] if self.keywords_ is None else [f"rule: {label}" for label in self.keywords_.queries()]
         vectors = [] if self.vectors_ is None else self.vectors_.names
         views = [] if self.views_ is None else self.views_.get_feature_names_out()
-        return np.concatenate([names, np.array([*vectors, *rules, *views], dtype=object)])
+        return np.concatenate([names, np.array([*views, *vectors, *rules], dtype=object)])
 
     def reads_as(self, other: FeaturePipeline) -> bool:
         """Whether both give the same X for the same documents: same terms, selection and weights, no rules or views.
@@ -380,8 +380,10 @@ class FeaturePipeline(Estimator):
         if vectorizer is None or self.selector_ is not None or self.keywords_ is not None:
             return None
         count, strips_markup = vectorizer.text_counter(), vectorizer.strips_markup_
+        n_counted = vectorizer.n_features_out_
         if count is not None and self.views_ is not None:
-            count = self.views_.text_counter(count, vectorizer.n_features_out_)
+            count = self.views_.text_counter(count, n_counted)
+            n_counted += self.views_.n_columns
         if count is None:
             return None
 
@@ -390,7 +392,7 @@ class FeaturePipeline(Estimator):
             terms, values = count(without_markup(whole) if strips_markup else whole)
             return terms, values if weighting is None else weighting.weigh_one(terms, values)
 
-        return read if vectors is None else vectors.reader_behind(read, vectorizer.n_features_out_, strips_markup)
+        return read if vectors is None else vectors.reader_behind(read, n_counted, strips_markup)
 
 
 def _beside(X: Csr, further: Csr | None) -> Csr:

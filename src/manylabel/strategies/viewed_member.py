@@ -24,9 +24,10 @@ WIDTH = Number(low=1, whole=True)
 class ViewedMember(WeightedMember):
     """A model that reads the first views of the documents, each of which `weighting` weighs and scales by itself.
 
-    `widths` are the numbers of columns of these views, from the left; columns behind them are not read. The weighted
-    views stand side by side, divided by the square root of their number, so that documents of unit length in each view
-    have unit length together. With one view it is a `WeightedMember` of the first columns.
+    `widths` are the numbers of columns of these views, from the left; columns behind them are not read, of which the
+    last `vectors` hold vectors and so may be negative. The weighted views stand side by side, divided by the square
+    root of their number, so that documents of unit length in each view have unit length together. With one view it is a
+    `WeightedMember` of the first columns.
 
     >>> from manylabel.models.linear_svm import LinearSVM
     >>> X, Y = Csr([[2, 0, 1], [0, 2, 1], [1, 1, 0], [0, 0, 3]]), Csr([[1, 0], [0, 1], [1, 1], [0, 0]])
@@ -36,7 +37,7 @@ class ViewedMember(WeightedMember):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        **{name: WeightedMember.parameter_constraints[name] for name in ("model", "weighting")},
+        **{name: WeightedMember.parameter_constraints[name] for name in ("model", "weighting", "vectors")},
         "widths": Satisfies(
             "a list of whole numbers above 0",
             lambda value: (
@@ -53,8 +54,10 @@ class ViewedMember(WeightedMember):
         "model_": Part(MultiLabelModel, "labels"),
     }
 
-    def __init__(self, model: MultiLabelModel, weighting: Weighting | None = None, *, widths: Sequence[int]) -> None:
-        super().__init__(model, weighting)
+    def __init__(
+        self, model: MultiLabelModel, weighting: Weighting | None = None, vectors: int = 0, *, widths: Sequence[int]
+    ) -> None:
+        super().__init__(model, weighting, vectors, "terms")
         self.widths = widths
 
     def check_learned(self, state: Mapping[str, Any]) -> Sizes:
