@@ -288,9 +288,14 @@ def _way(decided: DecidedModel, method: str, has_new: bool, has_given: bool, has
             f"{method} learns merged and split labels from documents, but none were given.",
             remedy="Give the documents of the training (--with; in Python former).",
         )
+    if has_former:  # and only new labels are to be learned
+        raise DataError(
+            "The new documents have no new label, so that there is nothing to learn.",
+            remedy="Leave out --only-new-labels (in Python only_new_labels).",
+        )
     raise UnsupportedError(
-        f"{method} cannot learn known labels from new documents alone. Give the documents of the training too (former, "
-        "--with), or train again."
+        f"{method} cannot learn known labels from new documents alone. Give the documents of the training too (--with; "
+        "in Python former), or train again."
     )
 
 

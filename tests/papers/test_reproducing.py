@@ -81,7 +81,7 @@ def test_outcomes_are_kept_by_paper_seed_and_amount() -> None:
 
 
 def test_an_unknown_paper_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="vilar2004"):
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'vilar2004'\? Known: all, "):
         find_paper("vilar2005")
 
 

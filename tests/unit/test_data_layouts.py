@@ -176,6 +176,16 @@ class TestArff:
         assert corpus.terms == ["w"]
         assert corpus.hierarchy.ancestors("b") == ["top"]
 
+    def test_the_only_xml_beside_files_named_by_splits_names_their_labels(self, tmp_path):
+        (tmp_path / "medical.xml").write_text('<labels><label name="b"/></labels>')
+        for split in ("train", "test"):
+            (tmp_path / f"{split}.arff").write_text(
+                "@relation 'm: -C 1'\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n0,1\n"
+            )
+        assert read(tmp_path).corpus.label_names == ["b"]
+        (tmp_path / "other.xml").write_text("<project/>")
+        assert read(tmp_path).corpus.label_names == ["a"]
+
     def test_label_of_the_xml_that_is_no_attribute(self, tmp_path):
         (tmp_path / "mail.xml").write_text('<labels><label name="gone"/></labels>')
         with pytest.raises(DataError, match=r"label 'gone' of mail.xml is not an attribute"):

@@ -309,6 +309,11 @@ def test_an_unknown_parameter_names_the_way_to_set_it(given: dict[str, Any], hin
     assert isinstance(found.value, TypeError)  # what Python raises for it
 
 
+def test_a_model_given_as_a_method_is_refused_in_a_sentence() -> None:
+    with pytest.raises(UnknownNameError, match=r"Give a method by its name\. A model of your own reads matrices"):
+        TextClassifier(LinearSVM()).fit(TEXTS, LABELS)  # type: ignore[arg-type]
+
+
 def test_every_estimator_names_its_parameters() -> None:
     with pytest.raises(
         UnknownParameterError, match=r"Unknown parameter of LinearSVM: 'c'\. Did you mean 'C'\? Known: C"

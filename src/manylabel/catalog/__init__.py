@@ -56,9 +56,11 @@ COUNTERPARTS: Mapping[str, str] = {
 
 def find_method(name: str) -> Method:
     """The row of a method; the error about an unknown name suggests the nearest one, or our counterpart of it."""
-    if not isinstance(name, str) or name not in METHODS:
-        given = name if isinstance(name, str) else shown(name)
-        raise UnknownNameError("method", given, METHODS, COUNTERPARTS.get(re.sub("[-_ ]", "", given.lower()), ""))
+    if not isinstance(name, str):
+        hint = "Give a method by its name. A model of your own reads matrices, as a scikit-learn estimator does."
+        raise UnknownNameError("method", shown(name), METHODS, hint)
+    if name not in METHODS:
+        raise UnknownNameError("method", name, METHODS, COUNTERPARTS.get(re.sub("[-_ ]", "", name.lower()), ""))
     return METHODS[name]
 
 

@@ -107,12 +107,13 @@ def _placed(count: int, why: str) -> str:
 
 
 def find_label_file(path: Path) -> Path | None:
-    """The label XML beside an ARFF file: ``enron.xml`` for ``enron-train.arff``."""
+    """The label XML beside an ARFF file: ``enron.xml`` for ``enron-train.arff``, the only one for ``train.arff``."""
     stem = path.name.removesuffix(".gz").removesuffix(".arff").removesuffix(".ARFF")
     for name in (stem, _SPLIT_ENDING.sub("", stem)):
         if (beside := path.with_name(f"{name}.xml")).is_file():
             return beside
-    return None
+    found = sorted(path.parent.glob("*.xml")) if _SPLIT_ENDING.fullmatch(f"-{stem}") else []
+    return found[0] if len(found) == 1 else None
 
 
 def read_label_file(path: Path, limits: Limits = LIMITS) -> tuple[list[str], Hierarchy | None]:

@@ -287,10 +287,11 @@ def _in_folder(folder: Path, format: str | None, limits: Limits) -> list[DataFil
 def _unclear(folder: Path, files: list[Path]) -> DataError:
     prefixes = sorted({match[1] for file in files if (match := _PREFIXED.fullmatch(file.name))})
     if prefixes:
+        several = "several data sets" if len(prefixes) > 1 else "the splits of one data set"
         return UnknownFormatError(
-            f"The folder holds several data sets: {', '.join(prefixes)}.",
+            f"The folder holds {several}: {', '.join(prefixes)}.",
             path=folder,
-            remedy=f"Name one, for example {folder / prefixes[0]}.",
+            remedy=f"Name {'one, for example' if len(prefixes) > 1 else 'it:'} {folder / prefixes[0]}.",
         )
     if files:
         return UnknownFormatError(

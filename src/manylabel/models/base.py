@@ -115,11 +115,11 @@ class MultiLabelModel(ChangingModel):
 
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data; X is non-negative if `needs_counts`, Y holds 0 and 1."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to define learn(X, Y).")
 
     def score_batch(self, X: Csr) -> Floats:
         """Scores, documents × labels, of checked documents."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to define score_batch(X).")
 
     def scores_a_document(self, n_labels: int) -> int:
         """How many labels of a document have scores at most: all, unless `scores_candidates`."""

@@ -37,5 +37,5 @@ class Paper(Protocol):
 def find_paper(name: str) -> Paper:
     """The module of a paper; the error about an unknown name suggests the nearest one."""
     if name not in PAPERS:
-        raise UnknownNameError("paper", name, PAPERS)
+        raise UnknownNameError("paper", name, [*PAPERS, "all"])
     return cast(Paper, import_module(f"manylabel.papers.{name}"))
