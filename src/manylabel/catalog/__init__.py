@@ -54,7 +54,7 @@ COUNTERPARTS: Mapping[str, str] = {
 """By the name of a method in another tool, in lower case and without hyphens, a sentence that names ours."""
 
 
-def find_method(name: str) -> Method:
+def find_method(name: object) -> Method:
     """The row of a method; the error about an unknown name suggests the nearest one, or our counterpart of it."""
     if not isinstance(name, str):
         hint = "Give a method by its name. A model of your own reads matrices, as a scikit-learn estimator does."
