@@ -112,8 +112,7 @@ def _dense_targets(name: str, Y: object, classes: npt.NDArray[Any] | None) -> Ta
     try:
         array = np.asarray(Y)
     except ValueError:
-        array = np.empty(0, dtype=object)
-        array.shape = (0, 0, 0)
+        array = np.empty((0, 0, 0), dtype=object)
     if array.ndim == 1 and not (array.dtype == object and len(array) and isinstance(array[0], (list, tuple, set))):
         return _class_targets(name, array, classes)
     if array.ndim == 2 and array.dtype.kind in "fiub":
