@@ -190,6 +190,21 @@ def test_the_labels_of_a_rule_are_taken_with_a_preview(begin: Callable[..., Visi
     page.wait_for_selector("#rules-text")
 
 
+def test_rules_do_not_change_the_address_of_a_view_that_is_being_opened(begin: Callable[..., Visit]) -> None:
+    page = begin("").page
+    page.evaluate(
+        """rules => {
+          const area = document.querySelector('#rules-text');
+          area.value = rules;
+          area.dispatchEvent(new Event('input'));
+          history.replaceState(null, '', '#/townhall/try');  // as long as the other view is being fetched
+        }""",
+        RULES,
+    )
+    page.wait_for_timeout(300)
+    assert page.url.endswith("#/townhall/try")
+
+
 def test_rules_typed_just_before_another_view_is_opened_are_kept(begin: Callable[..., Visit]) -> None:
     page = begin("").page
     page.evaluate(

@@ -2,7 +2,7 @@
 import { html, nothing } from "lit";
 import { Problem, corpusPath, get, post, put, save } from "../api.js";
 import { relation } from "../filters.js";
-import { address, set } from "../route.js";
+import { address, current, set } from "../route.js";
 import { distinctiveWords, excerpt, wordMarks, writtenLabel } from "../rule-words.js";
 import { View, count, counted, day, percent } from "../view.js";
 import "../label-input.js";
@@ -115,6 +115,8 @@ class RulesView extends View {
   /** Keep what is not saved also in the address, where it is short, and match it. */
   keep() {
     this.keepDraft();
+    const { corpus, view } = current();
+    if (corpus !== this.corpus || view !== "rules") return; // another view is being opened, which has its own address
     set({ rules: this.isChanged && this.text.length <= IN_ADDRESS ? this.text : null });
     this.measure();
   }
