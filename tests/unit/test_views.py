@@ -153,17 +153,52 @@ def test_views_are_not_tried(settings: dict[str, Any], monkeypatch: pytest.Monke
     assert "views" not in plain.decided_.choice_["settings"]
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [{}, {"MOST_CHARACTERS": 100}, {"MOST_VIEW_WORK": 1000}],
-    ids=["few documents", "many characters", "much work"],
-)
-def test_views_are_not_counted(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, limit in limits.items():
-        monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 1)
-        monkeypatch.setattr(view_trials, name, limit)
+def test_few_documents_and_many_characters_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OfferedViews, "counts", lambda *_: pytest.fail("a view was counted"))
     assert TextClassifier(folds=2, n_jobs=1).fit(*towns(30)).features_.views_ is None
+    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 1)
+    monkeypatch.setattr(view_trials, "MOST_CHARACTERS", 100)
+    assert TextClassifier(folds=2, n_jobs=1).fit(*towns(30)).features_.views_ is None
+
+
+def test_a_view_with_much_work_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = towns(90)
+    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
+    monkeypatch.setattr(auto, "LEAST_GAIN", -1.0)
+    offered = OfferedViews(texts, {})
+    characters, pairs = (offered.counts(name) for name in ("characters", "pairs"))
+    assert characters is not None
+    assert pairs is not None
+    assert characters.nnz > pairs.nnz
+    monkeypatch.setattr(view_trials, "MOST_VIEW_WORK", pairs.nnz * 4)  # there are four labels
+    choice = TextClassifier(folds=2, n_jobs=1).fit(texts, labels).decided_.choice_
+    assert choice is not None
+    assert list(choice["settings"]["views"]) == ["pairs"]
+
+
+def test_views_of_many_labels_are_chosen_by_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = towns(120)
+    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
+    monkeypatch.setattr(auto, "SEARCHED_LABELS", 2)
+    monkeypatch.setattr(auto, "MANY_SCORES", 120 * 4 - 1)
+    tried = list[int]()
+    run = view_trials.ViewTrials.run
+
+    def noted(self: view_trials.ViewTrials, *arguments: Any) -> Any:
+        tried.append(self.Y.shape[1])
+        return run(self, *arguments)
+
+    monkeypatch.setattr(view_trials.ViewTrials, "run", noted)
+    model = TextClassifier(folds=3, n_jobs=1).fit(texts, labels)
+    choice = model.decided_.choice_
+    assert choice is not None
+    assert tried == [2]
+    assert list(choice["settings"]["views"]) == ["characters"]
+    new, true_labels = towns(150)
+    assert model.score(new[120:], true_labels[120:]) > 0.9
+    fixed = TextClassifier(model={"C": 1.0}, folds=3, n_jobs=1).fit(texts, labels)
+    assert fixed.decided_.choice_ is not None
+    assert list(fixed.decided_.choice_["settings"]) == ["views"]
 
 
 # ---- a model of several views ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from manylabel.decisions.combined import combine, scored_names
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities
-from manylabel.decisions.view_trials import try_views
+from manylabel.decisions.view_trials import ViewTrials
 from manylabel.estimator import Csr, Ints, unfitted_copy
 from manylabel.features.views import VIEWS
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.out_of_fold import OutOfFold
+from manylabel.models.out_of_fold import MANY_DOCUMENTS, OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -52,14 +52,15 @@ class AutoModel(DecidedModel):
     """A model whose cost `C`, further views, combination with others and decision rule are chosen by one metric.
 
     1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
-       before. Where there are more than 2²² scores of documents × labels, this is done with some of the labels (up to
-       256, evenly spaced by frequency). The chosen model is then fitted to all documents and labels, and scored out of
-       fold by copies that start from its solution, with its `trial_settings`.
+       before. Where there are more than 2²² scores of documents × labels, this and step 2 are done with some of the
+       labels (up to 256, evenly spaced by frequency), and on one fold if that has at least 4,096 documents. The chosen
+       model is then fitted to all documents and labels, and scored out of fold by copies that start from its solution,
+       with its `trial_settings`.
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with the vectors alone
        for steps 3 and 4; where nothing is stacked, with terms and vectors side by side, and the better one is kept.
     2. From 1,000 documents on, further `views` of texts are tried, each beside the terms and those chosen before it:
        runs of characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept.
-       On large data a view that gains less than half of that in the first fold is not tried in the others. Where X has
+       On larger data a view that gains less than half of that in the first fold is not tried in the others. Where X has
        vectors, the first view alone is tried, and kept unless it is worse: the stack of step 4 weighs it.
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than
        `model`) the `others` are scored out of fold too. The mean of the calibrated log-odds of all models (`Ensemble`,
@@ -159,10 +160,11 @@ class AutoModel(DecidedModel):
         """The best of all models tried: one per cost and reading, with further views, and combined with the others."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
-        further = "vectors" if self._can_stack(Y, documents) else "both"
+        further = "vectors" if self._can_stack(_n_scores(Y), documents) else "both"
         searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", further)]
         tried, firsts = [one for models in searched for one in models], [max(models, key=GAIN) for models in searched]
-        viewed, kept = self._try_views(firsts[0], rule, Y, documents)
+        is_many = _n_scores(Y) > MANY_SCORES  # then views were tried with some of the labels
+        viewed, kept = ([], []) if is_many else self._try_views(firsts[0], rule, Y, documents, Y.shape[1])
         terms = kept[-1] if kept else firsts[0]
         best = max((terms, *firsts), key=GAIN)  # the terms alone where vectors gain nothing
         others = self._score_others(terms, Y, documents)
@@ -206,9 +208,9 @@ class AutoModel(DecidedModel):
             return [self.model]
         return [unfitted_copy(self.model).set_everywhere("reads", reads) for reads in readings]
 
-    def _can_stack(self, Y: Csr, documents: OutOfFold) -> bool:
+    def _can_stack(self, n_scores: int, documents: OutOfFold) -> bool:
         """Whether models may be stacked: all documents are scored, and scores are not too many."""
-        return self.stacked and Y.shape[0] * Y.shape[1] <= min(MANY_SCORES, documents.most_scores)
+        return self.stacked and n_scores <= min(MANY_SCORES, documents.most_scores)
 
     def _term_cells(self, X: Csr) -> int:
         """The number of terms in all documents."""
@@ -217,7 +219,7 @@ class AutoModel(DecidedModel):
     def _search(self, model: MultiLabelModel, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The model with each cost that was tried on all labels."""
         costs = self._costs()
-        if Y.shape[0] * Y.shape[1] > MANY_SCORES:
+        if _n_scores(Y) > MANY_SCORES:
             return [self._try_many(model, costs, rule, Y, documents)]
         return self._try_costs(model, costs, rule, Y, documents)
 
@@ -253,17 +255,23 @@ class AutoModel(DecidedModel):
     def _try_many(
         self, model: MultiLabelModel, costs: Sequence[float | None], rule: DecisionRule, Y: Csr, documents: OutOfFold
     ) -> Scored:
-        """The model with the cost that is best for some of the labels, fitted to all of them, then scored."""
-        cost = costs[0]
-        if len(costs) > 1:
+        """The model with the cost and the further views that are best for some of the labels, fitted to all of them,
+        then scored.
+        """
+        settings, X = self._settings(model, costs[0]), None
+        if len(costs) > 1 or documents.facts.get("views") is not None:
             some = Csr(Y[:, spaced_labels(Y, SEARCHED_LABELS)])
-            # No more documents than the rule learns from afterwards, so that a sample is one fold here too.
-            most = max(MANY_SCORES, documents.most_scores * some.shape[1] // Y.shape[1])
-            fewer = replace(documents, most_scores=min(most, documents.most_scores))
-            few = self._try_costs(model, costs, rule, some, fewer, trial=True)
-            cost = max(few, key=GAIN).settings.get("C")
-        whole, initial = documents.fit_keeping(_with_cost(model, cost), Y)
-        return replace(self._try_cost(model, cost, rule, Y, documents, initial is not None, initial), whole=whole)
+            most = searched_scores(Y.shape, some.shape[1], documents.most_scores, documents.folds)
+            fewer = replace(documents, most_scores=most)
+            best = max(self._try_costs(model, costs, rule, some, fewer, trial=True), key=GAIN)
+            _, kept = self._try_views(best, rule, some, fewer, Y.shape[1])
+            best = kept[-1] if kept else best
+            model, settings, X, documents = best.model, dict(best.settings), best.X, best.seen(documents)
+        else:
+            model = _with_cost(model, costs[0])
+        whole, initial = documents.fit_keeping(model, Y)
+        scored = Scored.out_of_fold(model, rule, Y, documents, initial is not None, initial)
+        return replace(scored, settings=settings, whole=whole, X=X)
 
     def _costs(self) -> Sequence[float | None]:
         """The costs to try; None means the model's own."""
@@ -278,32 +286,37 @@ class AutoModel(DecidedModel):
         Y: Csr,
         documents: OutOfFold,
         trial: bool = False,
-        initial: Csr | None = None,
     ) -> Scored:
         """The model with one cost, its out-of-fold scores, and the rule learned on them.
 
-        With `trial` the folds are fitted with `trial_settings`. They start from the solution on all documents,
-        `initial`, if there is one.
+        With `trial` the folds are fitted with `trial_settings`.
         """
-        model = _with_cost(model, cost)
-        settings = {} if cost is None or cost == self.C else {"C": float(cost)}
+        found = Scored.out_of_fold(_with_cost(model, cost), rule, Y, documents, trial)
+        return replace(found, settings=self._settings(model, cost))
+
+    def _settings(self, model: MultiLabelModel, cost: float | None) -> dict[str, Any]:
+        """The settings that are chosen with a model: its cost unless that is fixed, and whether it reads vectors."""
+        settings: dict[str, Any] = {} if cost is None or cost == self.C else {"C": float(cost)}
         if any(isinstance(one, WeightedMember) and one.reads_vectors for one in model.walk()):
             settings["vectors"] = True
-        return replace(Scored.out_of_fold(model, rule, Y, documents, trial, initial), settings=settings)
+        return settings
 
     def _try_views(
-        self, first: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold
+        self, first: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold, n_labels: int
     ) -> tuple[list[Scored], list[Scored]]:
-        """The models with further views that were scored in all folds, and those of them that improve the metric; none
-        with few documents, or many scores.
+        """The models with further views that were scored, and those of them that improve the metric; none with few
+        documents.
+
+        Y holds all `n_labels` labels, or some of them where there are many scores.
         """
         offered, n_documents = documents.facts.get("views"), documents.X.shape[0]
-        if offered is None or n_documents < LEAST_DOCUMENTS or len(first.rows) < n_documents:
+        if offered is None or n_documents < LEAST_DOCUMENTS:
             return [], []
-        if n_documents * Y.shape[1] > MANY_SCORES or (self._vectors and not self._can_stack(Y, documents)):
+        if self._vectors and not self._can_stack(n_documents * n_labels, documents):
             return [], []
         names = self.views[:1] if self._vectors else self.views  # for the sake of time
-        return try_views(names, offered, first, self._least_gain, self._vectors, rule, Y, documents)
+        trials = ViewTrials(rule, Y, documents, offered, n_labels, self._least_gain, self._vectors)
+        return trials.run(names, first)
 
     def _score_others(self, best: Scored, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The other models and their out-of-fold scores; none where they would take much longer than `model`."""
@@ -327,12 +340,30 @@ class AutoModel(DecidedModel):
     def _stacks(self, members: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The stack of models that were scored, and of label names; none with few documents, or many scores."""
         is_small = documents.X.shape[0] < LEAST_DOCUMENTS and not self._vectors
-        if is_small or not self._can_stack(Y, documents):
+        if is_small or not self._can_stack(_n_scores(Y), documents):
             return []
         members = [*members, *scored_names(self._vectors, Y, documents)]
         found = combine(members, "stacked", rule, Y, documents, self.n_jobs)
         settings = {name: value for one in members for name, value in one.settings.items() if name != "C"}
         return [replace(found, settings={**settings, "stacked": len(members)})]
+
+
+def searched_scores(shape: tuple[int, int], n_searched: int, most_scores: int, folds: int) -> int:
+    """How many scores the search compares where it looks at some of the labels; `shape` is documents × labels.
+
+    No more documents than the rule learns from afterwards, so that a sample is one fold here too. Where a fold has
+    enough documents to compare models by, one fold.
+
+    >>> [searched_scores((documents, 1_000), 256, 1 << 24, 5) // 256 for documents in (20_000, 24_000)]
+    [16777, 4800]
+    """
+    n_documents, n_labels = shape
+    most = min(max(MANY_SCORES, most_scores * n_searched // n_labels), most_scores)
+    return min(most, n_documents // folds * n_searched) if n_documents >= folds * MANY_DOCUMENTS else most
+
+
+def _n_scores(Y: Csr) -> int:
+    return int(Y.shape[0] * Y.shape[1])
 
 
 def _with_cost(model: MultiLabelModel, cost: float | None) -> MultiLabelModel:

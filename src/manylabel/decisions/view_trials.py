@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from manylabel.decisions.base import DecisionRule, decidable_scores
-from manylabel.decisions.scored import Scored
+from manylabel.decisions.scored import Scored, for_trial
 from manylabel.estimator import Csr, unfitted_copy
 from manylabel.features.views import OfferedViews
 from manylabel.models.base import MultiLabelModel
@@ -20,59 +20,72 @@ from manylabel.strategies.weighted_member import WeightedMember
 MOST_CHARACTERS = 1 << 25
 """The characters of all documents up to which further views are tried: their counts then take less than 500 MB."""
 MOST_VIEW_WORK = 1e9
-"""Characters × labels up to which further views are tried: scores of all folds then take about half a minute."""
+"""Terms of a view in all documents × labels up to which it is tried: scores of all folds then take half a minute."""
 MUCH_VIEW_WORK = 2e8
 """Characters × labels from which on a view is first tried in one fold. With less work that fold has few documents, and
 chance decides what gains there."""
 
 
-def try_views(
-    names: Sequence[str],
-    offered: OfferedViews,
-    first: Scored,
-    least_gain: float,
-    vectors: int,
-    rule: DecisionRule,
-    Y: Csr,
-    documents: OutOfFold,
-) -> tuple[list[Scored], list[Scored]]:
-    """The models with further views that were scored in all folds, and those of them that gain at least `least_gain`.
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewTrials:
+    """Which further views help a model, by its out-of-fold scores."""
 
-    Each view is tried beside the terms of `first` and the views kept before it. Where that is much work, it has to gain
-    half of that in one fold first. The last `vectors` columns of the documents are vectors.
-    """
-    tried, kept, best = list[Scored](), list[Scored](), first
-    if offered.n_characters > min(MOST_CHARACTERS, MOST_VIEW_WORK / Y.shape[1]):
+    rule: DecisionRule
+    Y: Csr
+    """The true labels: of all labels, or of some of them where there are many."""
+    documents: OutOfFold
+    offered: OfferedViews
+    n_labels: int
+    """The number of all labels."""
+    least_gain: float
+    """How much a view must gain, in units of the metric."""
+    vectors: int
+    """How many of the last columns of the documents are vectors."""
+
+    def run(self, names: Sequence[str], first: Scored) -> tuple[list[Scored], list[Scored]]:
+        """The models with further views that were scored as `first` was, and those of them that gain enough.
+
+        Each view is tried beside the terms of `first` and the views kept before it. Where that is much work in several
+        folds, it has to gain half of `least_gain` in one of them first.
+        """
+        tried, kept, best = list[Scored](), list[Scored](), first
+        if self.offered.n_characters > MOST_CHARACTERS:
+            return tried, kept
+        is_one_fold = len(first.rows) < self.documents.X.shape[0]
+        is_much = not is_one_fold and self.offered.n_characters * self.n_labels > MUCH_VIEW_WORK
+        for name in names:
+            counts = self.offered.counts(name) if isinstance(best.model, WeightedMember) else None
+            if counts is None or counts.nnz * self.n_labels > MOST_VIEW_WORK:
+                continue
+            model, wider = with_view(best, counts, self.documents, self.vectors)
+            if is_much and self._gain_in_first_fold(model, best, wider) < self.least_gain / 2:
+                continue
+            scored = Scored.out_of_fold(model, self.rule, self.Y, wider, self._is_trial)
+            worth = {**best.settings.get("views", {}), name: scored.gain - best.gain}
+            tried.append(replace(scored, settings={**best.settings, "views": worth}, X=wider.X))
+            if worth[name] >= self.least_gain:
+                best = tried[-1]
+                kept.append(best)
         return tried, kept
-    is_much = offered.n_characters * Y.shape[1] > MUCH_VIEW_WORK
-    for name in names:
-        counts = offered.counts(name) if isinstance(best.model, WeightedMember) else None
-        if counts is None:
-            continue
-        model, wider = with_view(best, counts, documents, vectors)
-        if is_much and gain_in_first_fold(model, best, rule, Y, wider) < least_gain / 2:
-            continue
-        scored = Scored.out_of_fold(model, rule, Y, wider)
-        worth = {**best.settings.get("views", {}), name: scored.gain - best.gain}
-        tried.append(replace(scored, settings={**best.settings, "views": worth}, X=wider.X))
-        if worth[name] >= least_gain:
-            best = tried[-1]
-            kept.append(best)
-    return tried, kept
 
+    @property
+    def _is_trial(self) -> bool:
+        """Whether models are fitted with `trial_settings`: those of some labels will be fitted again to all labels."""
+        return self.n_labels > self.Y.shape[1]
 
-def gain_in_first_fold(model: MultiLabelModel, best: Scored, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> float:
-    """How much better than `best` a model is in the documents of the first fold, each with a rule of its own."""
-    if (deadline := documents.facts.get("deadline")) is not None:
-        deadline.check()
-    train, test = documents.divided(Y)[0]
-    scores = documents.among(train).fit_whole(model, Csr(Y[train])).scores(documents.X[test])
-    empty = np.diff(documents.X[test].indptr) == 0
-    gains = [
-        unfitted_copy(rule).fit(decidable_scores(own, empty, one, rule), Csr(Y[test]), one.score_kind).gain
-        for one, own in ((best.model, best.scores[test]), (model, scores))
-    ]
-    return gains[1] - gains[0]
+    def _gain_in_first_fold(self, model: MultiLabelModel, best: Scored, documents: OutOfFold) -> float:
+        """How much better than `best` a model is in the documents of the first fold, each with a rule of its own."""
+        if (deadline := documents.facts.get("deadline")) is not None:
+            deadline.check()
+        Y, rule = self.Y, self.rule
+        train, test = documents.divided(Y)[0]
+        fitted = documents.among(train).fit_whole(for_trial(model) if self._is_trial else model, Csr(Y[train]))
+        empty = np.diff(documents.X[test].indptr) == 0
+        gains = [
+            unfitted_copy(rule).fit(decidable_scores(own, empty, one, rule), Csr(Y[test]), one.score_kind).gain
+            for one, own in ((best.model, best.scores[test]), (model, fitted.scores(documents.X[test])))
+        ]
+        return gains[1] - gains[0]
 
 
 def with_view(found: Scored, counts: Csr, documents: OutOfFold, vectors: int) -> tuple[ViewedMember, OutOfFold]:
