@@ -10,6 +10,7 @@ import pytest
 from manylabel import modelfile
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
+from manylabel.decisions import auto
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.pmm_base import ParametricMixture
@@ -235,10 +236,16 @@ def test_neighbours_are_those_of_a_training_in_memory(
 
 
 @pytest.mark.usefixtures("few_in_memory")
-def test_the_default_chooses_as_in_memory(corpus: ShardedCorpus, tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [auto.MANY_SCORES, 1], ids=["few scores", "many scores"])
+def test_the_default_chooses_as_in_memory(
+    corpus: ShardedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(auto, "MANY_SCORES", most)
     in_memory, sharded = both(corpus, tmp_path, "auto", {"model": {"most_work": 0}})
     assert sharded.decided_.choice_["settings"] == in_memory.decided_.choice_["settings"]
     assert sharded.decided_.choice_["rule"] == in_memory.decided_.choice_["rule"]
+    starts = [fit for fit in (tmp_path / "auto" / "fits").glob("fit-*/labels-00000") if "dual.data" in np.load(fit)]
+    assert len(starts) == (most == 1)  # the solution on all documents, from which the folds started
     same = [one == other for one, other in zip(sharded.predict(NEW), in_memory.predict(NEW), strict=True)]
     assert sum(same) >= len(NEW) - 1  # scores agree within the solver's tolerance
     assert sharded.features_.vectorizer_.stemmer_ == in_memory.features_.vectorizer_.stemmer_ == "english"
@@ -285,9 +292,16 @@ class Interrupted(Engine):
 
 @UNLABELLED
 @pytest.mark.usefixtures("few_in_memory", "few_terms_in_a_block")
-@pytest.mark.parametrize("method", ["svm", "pmm", "pmm2", "ml-knn"])
-def test_an_interrupted_training_goes_on(corpus: ShardedCorpus, tmp_path: Path, method: str) -> None:
-    further = {"svm": {"selection": CHI2}, "ml-knn": {"decision": {"rule": "per-label"}}}
+@pytest.mark.parametrize("method", ["svm", "auto", "pmm", "pmm2", "ml-knn"])
+def test_an_interrupted_training_goes_on(
+    corpus: ShardedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(auto, "MANY_SCORES", 1)
+    further = {
+        "svm": {"selection": CHI2},
+        "auto": {"model": {"C": 1.0}},
+        "ml-knn": {"decision": {"rule": "per-label"}},
+    }
     recipe = Recipe.of(method, further.get(method, {}))
     counting = Interrupted(10**6)
     whole = ShardedTraining(corpus, recipe, tmp_path / "whole", counting).run()

@@ -102,3 +102,33 @@ def test_labels_that_need_too_many_documents_are_solved_in_groups(
     assert {label for one, _ in solved[1:] for label in one} == {0, 1, 2}
     assert all(len(one) < 3 for one, _ in solved[1:])
     assert all(documents <= 100 for one, documents in solved if len(one) > 1)
+
+
+def test_documents_that_support_a_former_solution_are_read_first(
+    problem: tuple[Csr, Csr], solved: list[tuple[list[int], int]]
+) -> None:
+    X, Y = problem
+    model = LinearSVM(tol=1e-6, max_iter=10_000)
+    cold = Block(model, InMemory(X), Y, [0, 1, 2]).solve()  # type: ignore[arg-type]
+    dual = cold.dual
+    np.testing.assert_allclose(dual.toarray(), fit_linear(X, Y, tol=1e-6, max_iter=10_000).dual.toarray(), atol=1e-4)
+    assert len(solved) > 1
+    solved.clear()
+    warm = Block(model, InMemory(X), Y, [0, 1, 2]).solve(dual)  # type: ignore[arg-type]
+    np.testing.assert_allclose(warm.weights.toarray(), cold.weights.toarray(), atol=1e-4)
+    assert len(solved) == 1
+    assert warm.epochs.sum() < cold.epochs.sum()
+
+
+def test_a_former_solution_of_many_documents_is_divided_at_once(
+    monkeypatch: pytest.MonkeyPatch, problem: tuple[Csr, Csr], solved: list[tuple[list[int], int]]
+) -> None:
+    X, Y = problem
+    model = LinearSVM(tol=1e-6, max_iter=10_000)
+    cold = Block(model, InMemory(X), Y, [0, 1, 2]).solve()  # type: ignore[arg-type]
+    solved.clear()
+    supporting = int(np.count_nonzero(np.diff(cold.dual.indptr)))
+    monkeypatch.setattr(svm_blocks, "MOST_MEMBERS", supporting - 1)
+    warm = Block(model, InMemory(X), Y, [0, 1, 2]).solve(cold.dual)  # type: ignore[arg-type]
+    np.testing.assert_allclose(warm.weights.toarray(), cold.weights.toarray(), atol=1e-4)
+    assert [one for one, _ in solved] == [[1], [0, 2]]

@@ -11,7 +11,7 @@ from manylabel.decisions.candidates import dense_candidates
 from manylabel.decisions.cross_fitting import CrossFitted
 from manylabel.estimator import Csr, Floats, Ints, rows_of_cells, unfitted_copy
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.out_of_fold import OutOfFold, scored_rows
+from manylabel.models.out_of_fold import OutOfFold, Solution, scored_rows
 from manylabel.models.score_kinds import Bools
 
 
@@ -47,7 +47,7 @@ class Scored:
         Y: Csr,
         documents: OutOfFold,
         trial: bool = False,
-        initial: Csr | None = None,
+        initial: Solution | None = None,
     ) -> Self:
         """A model, its out-of-fold scores, and the rule learned on them.
 

@@ -20,6 +20,8 @@ from manylabel.wording import there_are
 
 Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiLabelModel]
 """Model, X, Y and options of `fit` → a fitted copy of the model."""
+Solution: TypeAlias = Any
+"""What `OutOfFold.fit_keeping` keeps and folds start from: α of all documents × labels, as a matrix or on disk."""
 
 MOST_SCORES = 1 << 24
 """Out-of-fold scores from which rules and calibrations learn at most: 128 MB. It does not depend on the memory at hand,
@@ -131,14 +133,14 @@ class OutOfFold:
         """A copy of the model fitted to all documents."""
         return fit_anew(model, self.X, Y, model.wanted(self.facts))
 
-    def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, Csr | None]:
+    def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, Solution | None]:
         """A copy of the model fitted to all documents, and its solution, from which folds can start, or None."""
         if "sample_weight" in self.facts:
             return self.fit_whole(model, Y), None
         fitted = unfitted_copy(model)
         return fitted, fitted.fit_keeping(self.X, Y, **model.wanted(self.facts))
 
-    def __call__(self, model: MultiLabelModel, Y: Csr, initial: Csr | None = None) -> tuple[Floats, Ints, Bools]:
+    def __call__(self, model: MultiLabelModel, Y: Csr, initial: Solution | None = None) -> tuple[Floats, Ints, Bools]:
         """Scores, the rows of their documents, and which of these have no term that the copy knew.
 
         `Y` holds the true labels, all or some of them; `initial` is the solution on all documents, from which the

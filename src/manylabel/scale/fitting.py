@@ -35,7 +35,7 @@ from manylabel.scale.matrix import Matrix
 from manylabel.scale.mixture_blocks import fit_mixture
 from manylabel.scale.neighbour_parts import fit_neighbours
 from manylabel.scale.selected import PARTS_A_TASK, Selected, csr_arrays, csr_of
-from manylabel.scale.svm_blocks import fit_blocks, label_blocks
+from manylabel.scale.svm_blocks import Kept, fit_blocks, label_blocks
 from manylabel.scale.tables import digest, replace_array, replace_arrays, save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
 
@@ -121,13 +121,15 @@ class ShardedOutOfFold(OutOfFold):
     def fit_whole(self, model: MultiLabelModel, Y: Csr) -> MultiLabelModel:
         """See `OutOfFold.fit_whole`."""
         documents = self.with_selection(None)
-        return documents.fit_rows(model, Y, None, documents.learn_weighting(self.weighting, None))
+        return documents.fit_rows(model, Y, None, documents.learn_weighting(self.weighting, None))[0]
 
-    def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, None]:
-        """See `OutOfFold.fit_keeping`; solutions on disk are not kept for the folds."""
-        return self.fit_whole(model, Y), None
+    def fit_keeping(self, model: MultiLabelModel, Y: Csr) -> tuple[MultiLabelModel, Kept | None]:
+        """See `OutOfFold.fit_keeping`; the solution is in files."""
+        documents = self.with_selection(None)
+        weighting = documents.learn_weighting(self.weighting, None)
+        return documents.fit_rows(model, Y, None, weighting, keeps_dual=True)
 
-    def __call__(self, model: MultiLabelModel, Y: Csr, initial: Csr | None = None) -> tuple[Floats, Ints, Bools]:
+    def __call__(self, model: MultiLabelModel, Y: Csr, initial: Kept | None = None) -> tuple[Floats, Ints, Bools]:
         """See `OutOfFold`."""
         n_documents, n_labels = Y.shape
         rows = scored_rows(n_documents, n_labels, self.folds, self.seed, self.most_scores)
@@ -137,7 +139,7 @@ class ShardedOutOfFold(OutOfFold):
             wanted[train] = True
             documents = self.with_selection(wanted)
             weighting = documents.learn_weighting(self.weighting, wanted)
-            fitted = documents.fit_rows(model, Y, wanted, weighting)
+            fitted, _ = documents.fit_rows(model, Y, wanted, weighting, initial)
             tested = np.intersect1d(test, rows, assume_unique=True)
             counts = documents.matrix.rows(tested)
             X = counts.astype(np.float64) if weighting is None else weighting.transform(counts)
@@ -150,15 +152,24 @@ class ShardedOutOfFold(OutOfFold):
         raise _refusal(model)
 
     def fit_rows(
-        self, model: MultiLabelModel, Y: Csr, wanted: Bools | None, weighting: Weighting | None
-    ) -> MultiLabelModel:
-        """A copy of the model fitted to the wanted documents, read with a weighting."""
+        self,
+        model: MultiLabelModel,
+        Y: Csr,
+        wanted: Bools | None,
+        weighting: Weighting | None,
+        start: Kept | None = None,
+        keeps_dual: bool = False,
+    ) -> tuple[MultiLabelModel, Kept | None]:
+        """A copy of the model fitted to the wanted documents, read with a weighting; with `keeps_dual`, its solution.
+
+        SVMs begin with the solution `start`.
+        """
         if isinstance(model, WeightedMember):
             own = self.learn_weighting(model.weighting, wanted)
             fitted = unfitted_copy(model)
             fitted.note_shape(self.matrix.n_terms, Y.shape[1])
-            inner = self.fit_rows(model.model, Y, wanted, own or weighting)
-            return fitted.restore({**fitted.learned_state(), "weighting_": own, "model_": inner})
+            inner, kept = self.fit_rows(model.model, Y, wanted, own or weighting, start, keeps_dual)
+            return fitted.restore({**fitted.learned_state(), "weighting_": own, "model_": inner}), kept
         selected = Selected(
             self.matrix,
             self._kept_labels(Y),
@@ -167,27 +178,36 @@ class ShardedOutOfFold(OutOfFold):
         )
         unfitted = unfitted_copy(model)
         if isinstance(model, LinearSVM):
-            return self._in_blocks(cast(LinearSVM, unfitted), selected, Csr(Y if wanted is None else Y[wanted]))
+            carried = Csr(Y if wanted is None else Y[wanted])
+            return self._in_blocks(cast(LinearSVM, unfitted), selected, carried, start, keeps_dual)
+        place = self._place(unfitted, selected)
         if isinstance(unfitted, ParametricMixture):
-            place = self._place(unfitted, selected)
-            return fit_mixture(unfitted, selected, Y, self.frequency, self.engine, place)
+            return fit_mixture(unfitted, selected, Y, self.frequency, self.engine, place), None
         if isinstance(unfitted, NeighbourModel):
-            place = self._place(unfitted, selected)
-            return fit_neighbours(unfitted, selected, Y, self._frequency(wanted), self.engine, place)
+            return fit_neighbours(unfitted, selected, Y, self._frequency(wanted), self.engine, place), None
         if not model.is_additive:
             raise _refusal(model)
         table = self._counted(unfitted, selected)
-        return cast(MultiLabelModel, cast(AdditiveModel, unfitted).fit_table(table, **model.wanted(self.facts)))
+        return cast(MultiLabelModel, cast(AdditiveModel, unfitted).fit_table(table, **model.wanted(self.facts))), None
 
-    def _in_blocks(self, model: LinearSVM, selected: Selected, Y: Csr) -> MultiLabelModel:
+    def _in_blocks(
+        self, model: LinearSVM, selected: Selected, Y: Csr, start: Kept | None, keeps_dual: bool
+    ) -> tuple[MultiLabelModel, Kept | None]:
         """Linear classifiers of labels in blocks; Y holds the labels of the selected documents."""
         counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
         if model.loss == "logistic":
-            blocks = logistic_label_blocks(counts, Y.shape[0], selected.matrix.n_terms)
-            solve = "logistic_blocks:solve_block"
-        else:
-            blocks, solve = label_blocks(counts, Y.shape[0]), "svm_blocks:solve_block"
-        return fit_blocks(model, selected, blocks, solve, self.engine, self._place(model, selected))
+            apart = logistic_label_blocks(counts, Y.shape[0], selected.matrix.n_terms)
+            results = Kept(self._place(model, selected), apart)
+            return fit_blocks(model, selected, "logistic_blocks:solve_block", self.engine, results, {}), None
+        blocks = label_blocks(counts, Y.shape[0]) if start is None else start.blocks
+        further: dict[str, list[Any]] = {}
+        if start is not None:
+            further["start"] = [str(start.path(number)) for number in range(len(blocks))]
+        if keeps_dual:
+            further["keeps_dual"] = [True] * len(blocks)
+        results = Kept(self._place(model, selected, start and start.folder, "dual" if keeps_dual else None), blocks)
+        fitted = fit_blocks(model, selected, "svm_blocks:solve_block", self.engine, results, further)
+        return fitted, results if keeps_dual else None
 
     def _counted(self, learner: MultiLabelModel | TermSelector, selected: Selected) -> Any:
         """The table of the selected documents that a model or a selection learns from."""
@@ -240,10 +260,16 @@ class ShardedOutOfFold(OutOfFold):
 
     # ---- files that tasks read -------------------------------------------------------------------------------------
 
-    def _place(self, model: MultiLabelModel | TermSelector, selected: Selected) -> Path:
-        """The folder for the results of one fit."""
-        named = [self._kept_estimator(model), selected.labels, selected.rows, selected.weighting]
-        return self.folder / f"fit-{digest(json.dumps([path and path.name for path in named]).encode())}"
+    def _place(
+        self,
+        model: MultiLabelModel | TermSelector,
+        selected: Selected,
+        start: Path | None = None,
+        kept: str | None = None,
+    ) -> Path:
+        """The folder for the results of one fit, named after all that it depends on, and what of it is kept."""
+        named = [self._kept_estimator(model), selected.labels, selected.rows, selected.weighting, start]
+        return self.folder / f"fit-{digest(json.dumps([*(path and path.name for path in named), kept]).encode())}"
 
     def _kept_labels(self, Y: Csr) -> Path:
         path = self.folder / f"labels-{digest(Y.indptr.tobytes(), Y.indices.tobytes(), str(Y.shape).encode())}"

@@ -68,7 +68,7 @@ def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: 
         start = block.solve_members(every, weights=_sample(block, everything), tol=max(SAMPLE_TOL, block.model.tol))
         block.forget()
         found = _Newton(block, start).solve()
-    save_block(output, block, found)
+    save_block(output, block, found, {})
 
 
 def _sample(block: Block, everything: Ints) -> Floats:

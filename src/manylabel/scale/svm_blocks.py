@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
@@ -20,7 +21,7 @@ from scipy import sparse
 
 from manylabel import modelfile
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.kernels.linear_solvers import SINGLE_TOLERANCE, LinearFit, fit_linear
+from manylabel.kernels.linear_solvers import SINGLE_TOLERANCE, Column, LinearFit, fit_linear
 from manylabel.kernels.pruning import largest
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.linear_svm import MANY_WEIGHTS, PRUNED_SHARE, LinearSVM
@@ -50,7 +51,7 @@ def most_work(n_documents: int) -> int:
     return max(LEAST_WORK, WORK_A_DOCUMENT * n_documents)
 
 
-def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
+def label_blocks(counts: Ints, n_documents: int) -> Sequence[list[int]]:
     """Labels in blocks of about the same work, the most frequent first, by the number of documents of each.
 
     A frequent label is solved on many documents, so it shares its block with few others.
@@ -70,14 +71,27 @@ def label_blocks(counts: Ints, n_documents: int) -> list[list[int]]:
     return blocks
 
 
+class Kept(NamedTuple):
+    """A solution on disk, from which the SVMs of other documents can start."""
+
+    folder: Path
+    blocks: Sequence[list[int]]
+
+    def path(self, number: int) -> Path:
+        """The file of a block."""
+        return self.folder / f"labels-{number:05d}"
+
+
 def fit_blocks(
-    model: LinearSVM, selected: Selected, blocks: Sequence[list[int]], solve: str, engine: Engine, place: Path
+    model: LinearSVM, selected: Selected, solve: str, engine: Engine, results: Kept, further: Mapping[str, Any]
 ) -> LinearSVM:
     """The model fitted to documents on disk: one task, the function `solve`, per block of labels.
 
     All blocks read the same documents again and again: they are weighted once, and kept until the blocks are solved,
-    in the precision that the solver computes in.
+    in the precision that the solver computes in. `results` is where solutions are written; `further` arguments of the
+    tasks are lists with one value per block.
     """
+    place = results.folder
     place.mkdir(parents=True, exist_ok=True)
     path = place / "model"
     if not path.exists():
@@ -86,8 +100,12 @@ def fit_blocks(
     plain = selected.as_dict()
     arguments = {"documents": {**plain, "stored": str(stored)}, "model": str(path)}
     tasks = [
-        Task(solve, place / f"labels-{number:05d}", {**arguments, "labels": block})
-        for number, block in enumerate(blocks)
+        Task(
+            solve,
+            results.path(number),
+            {**arguments, "labels": block, **{name: values[number] for name, values in further.items()}},
+        )
+        for number, block in enumerate(results.blocks)
     ]
     if not all(task.is_done for task in tasks):
         starts = range(0, len(selected.matrix.parts), PARTS_A_TASK)
@@ -96,14 +114,14 @@ def fit_blocks(
         engine.run(weigh, "Weighting terms")
         engine.run(tasks, "Training")
     shutil.rmtree(stored, ignore_errors=True)
-    return _joined(model, blocks, [task.output for task in tasks], selected.matrix.n_terms)
+    return _joined(model, results, selected.matrix.n_terms)
 
 
-def _joined(model: LinearSVM, blocks: Sequence[list[int]], results: Sequence[Path], n_terms: int) -> LinearSVM:
+def _joined(model: LinearSVM, results: Kept, n_terms: int) -> LinearSVM:
     """One model of the solutions of all blocks."""
-    order = np.argsort([label for block in blocks for label in block], kind="stable")
+    order = np.argsort([label for block in results.blocks for label in block], kind="stable")
     shape = n_terms, len(order)
-    parts, numbers = zip(*(_load(path) for path in results), strict=True)
+    parts, numbers = zip(*(_load(results.path(number)) for number in range(len(results.blocks))), strict=True)
     intercept, epochs, converged = (np.concatenate(column)[order] for column in zip(*numbers, strict=True))
     by_block = sparse.vstack(parts, format="csr")
     del parts  # at most two copies of all weights are in memory at a time
@@ -123,19 +141,36 @@ def _load(path: Path) -> tuple[Csr, tuple[Floats, Ints, Bools]]:
         return csr_of("weights", stored), (stored["intercept"], stored["epochs"], stored["converged"])
 
 
-def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> None:
-    """Solve a block of labels and write what `save_block` does; a task."""
+def solve_block(
+    output: Path,
+    documents: Mapping[str, Any],
+    model: str,
+    labels: Sequence[int],
+    start: str | None = None,
+    keeps_dual: bool = False,
+) -> None:
+    """Solve a block of labels and write what `save_block` does; a task.
+
+    It begins with the solution in the file `start`. With `keeps_dual` the result is such a file.
+    """
     block = Block.of(documents, model, labels)
-    save_block(output, block, block.solve())
+    found = block.solve(None if start is None else _load_dual(Path(start)))
+    save_block(output, block, found, csr_arrays("dual", found.dual) if keeps_dual else {})
 
 
-def save_block(output: Path, block: Block, found: LinearFit) -> None:
+def _load_dual(path: Path) -> Csr:
+    """α of all documents × the labels of a block."""
+    with np.load(path, allow_pickle=False) as stored:
+        return csr_of("dual", stored)
+
+
+def save_block(output: Path, block: Block, found: LinearFit, further: Mapping[str, Any]) -> None:
     """Write the solution of a block: labels × terms, intercepts, epochs and which labels converged."""
     n_terms, prune = block.selected.matrix.n_terms, block.model.prune
     many = n_terms * block.n_labels >= MANY_WEIGHTS
     weights = _pruned(found, n_terms, (PRUNED_SHARE if many else 0.0) if prune == "auto" else float(prune))
     numbers = {"intercept": found.intercept, "epochs": found.epochs, "converged": found.converged}
-    save_arrays(output, {**csr_arrays("weights", weights), **numbers})
+    save_arrays(output, {**csr_arrays("weights", weights), **numbers, **further})
 
 
 def _pruned(found: LinearFit, n_terms: int, share: float) -> Csr:
@@ -158,12 +193,15 @@ class _Settled(NamedTuple):
     intercept: Floats
     epochs: Ints
     converged: Bools
+    support: list[Column]
+    """The support documents of each label, by their numbers in the corpus, and their α."""
 
     @classmethod
-    def of(cls, labels: Ints, found: LinearFit, which: Bools) -> Self:
-        """What was found for some of the labels."""
+    def of(cls, labels: Ints, members: Ints, found: LinearFit, which: Bools) -> Self:
+        """What was found for some of the labels on the documents `members`."""
         weights = sparse.csc_array(found.weights)[:, which]
-        return cls(labels[which], weights, found.intercept[which], found.epochs[which], found.converged[which])
+        support = [(int(labels[one]), members[rows], alpha) for one, rows, alpha in found.support if which[one]]
+        return cls(labels[which], weights, found.intercept[which], found.epochs[which], found.converged[which], support)
 
 
 def _together(settled: Sequence[_Settled], n_documents: int) -> LinearFit:
@@ -172,7 +210,14 @@ def _together(settled: Sequence[_Settled], n_documents: int) -> LinearFit:
     weights = Csr(sparse.hstack([one.weights for one in settled], format="csc")[:, order].tocsr())
     numbers = ((one.intercept, one.epochs, one.converged) for one in settled)
     intercept, epochs, converged = (np.concatenate(column)[order] for column in zip(*numbers, strict=True))
-    return LinearFit(weights, intercept, epochs, converged, n_documents, [])
+    support = sorted((column for one in settled for column in one.support), key=itemgetter(0))
+    return LinearFit(weights, intercept, epochs, converged, n_documents, support)
+
+
+def _divided(labels: Ints, n_documents: int) -> list[Ints]:
+    """Labels that need so many documents together, in groups of fewer."""
+    groups = min(1 + n_documents // MOST_MEMBERS, len(labels))
+    return [labels[first::groups] for first in range(groups)]
 
 
 class Block:
@@ -196,38 +241,42 @@ class Block:
         selected = Selected.from_dict(documents)
         return cls(cast(LinearSVM, modelfile.load(model)), selected, selected.Y(), list(labels))
 
-    def solve(self) -> LinearFit:
-        """The solution on all documents, for fewer labels at a time where they need too many documents in memory."""
+    def solve(self, start: Csr | None = None) -> LinearFit:
+        """The solution on all documents, for fewer labels at a time where they need too many documents in memory.
+
+        `start` is α of an earlier solution, all documents × labels of the block.
+        """
+        former = Csr(self.Y.shape) if start is None else start
         settled: list[_Settled] = []
-        groups = [np.arange(len(self.labels))]
+        groups = _divided(np.arange(len(self.labels)), int(np.count_nonzero(np.diff(former.indptr))))
         while groups:
-            solved, left = self._solve_group(groups.pop())
+            solved, left = self._solve_group(groups.pop(), former)
             settled += solved
             groups += left
-        return _together(settled, len(self.members))
+        return _together(settled, len(self.learned))
 
-    def _solve_group(self, labels: Ints) -> tuple[list[_Settled], list[Ints]]:
+    def _solve_group(self, labels: Ints, start: Csr) -> tuple[list[_Settled], list[Ints]]:
         """The solution of some labels, and groups of those that need too many documents."""
-        self._begin(labels)
+        initial = Csr(start[:, labels])
+        self._begin(labels, np.diff(initial.indptr) > 0)
         settled: list[_Settled] = []
-        found = self.solve_members(labels)
+        found = self.solve_members(labels, Csr(initial[self.members]))
         while True:
             worst = self._violated(found)
             going, numbers = worst.has_any, worst.documents()
-            settled.append(_Settled.of(labels, found, ~going))
+            settled.append(_Settled.of(labels, self.members, found, ~going))
             labels, dual = labels[going], found.dual[:, going]
             if not len(labels):
                 return settled, []
             if len(self.members) + len(numbers) > MOST_MEMBERS and len(labels) > 1:
-                groups = 1 + (len(self.members) + len(worst.held.labels)) // MOST_MEMBERS
-                return settled, [labels[first::groups] for first in range(min(groups, len(labels)))]
+                return settled, _divided(labels, len(self.members) + len(worst.held.labels))
             self.take(numbers)
             found = self.solve_members(labels, dual)
 
-    def _begin(self, labels: Ints) -> None:
-        """Read the documents of some labels into memory, and some others."""
+    def _begin(self, labels: Ints, supporting: Bools) -> None:
+        """Read the documents of some labels and those that support a former solution into memory, and some others."""
         self.forget()
-        carried = np.flatnonzero((np.diff(self.Y[:, labels].indptr) > 0) & self.outside)
+        carried = np.flatnonzero(((np.diff(self.Y[:, labels].indptr) > 0) | supporting) & self.outside)
         others = np.flatnonzero(self.outside)
         if len(others) > OTHERS:
             others = np.random.default_rng(self.model.seed).choice(others, size=OTHERS, replace=False)

@@ -132,7 +132,7 @@ class FoldsOnDisk:
     def fitted(self, number: int) -> MultiLabelModel:
         """The model that did not see the documents of a fold; the second time it is read from files."""
         wanted = _among(self.splits[number][0], self.opened.Y.shape[0])
-        return self.opened.documents.fit_rows(self.model, self.opened.Y, wanted, self.weighting)
+        return self.opened.documents.fit_rows(self.model, self.opened.Y, wanted, self.weighting)[0]
 
     def read(self, counts: Csr) -> Csr:
         """X as the model reads it, from counts of terms."""
