@@ -221,3 +221,47 @@ def test_labels_of_a_vocabulary_are_given_by_address_or_name(
     capsys.readouterr()
     assert run(["explain", model, BUS, "--label", "http://example.org/v/3"]) == 2
     assert "Unknown label: 'http://example.org/v/3'." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("brackets", ["{}", "<{}>"], ids=["bare data", "data in brackets"])
+@pytest.mark.parametrize("labels_first", [False, True])
+def test_addresses_without_angle_brackets(
+    brackets: str, labels_first: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Texts about as long as their addresses are told from them, and a vocabulary without brackets is found."""
+    one, two = (brackets.format(f"http://example.org/v/{number}") for number in (1, 2))
+    rows = [(BUS, one), (ROAD, two), ("buses on the roads today", f"{one} {two}")] * 4
+    lines = ["\t".join(reversed(row) if labels_first else row) for row in rows]
+    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n")
+    longest = "roads, " + "with all that belongs to them, " * 3
+    (tmp_path / "subjects.tsv").write_text(f"http://example.org/v/1\tbuses\nhttp://example.org/v/2\t{longest}\n")
+    model = tmp_path / "model.manylabel"
+    assert run(["train", str(tmp_path / "train.tsv"), "--method", "nb-binary", "--model", str(model)]) == 0
+    assert "labels named by subjects.tsv" in capsys.readouterr().err
+    assert TextClassifier.load(model).label_addresses["buses"] == "http://example.org/v/1"
+    assert TextClassifier.load(model).n_documents_ == 12
+
+
+def test_a_folder_of_documents_and_a_vocabulary_without_angle_brackets(tmp_path: Path) -> None:
+    (tmp_path / "documents.tsv").write_text(f"{BUS}\thttp://x.org/1\n{ROAD}\thttp://x.org/2\n")
+    (tmp_path / "subjects.tsv").write_text("http://x.org/1\tbuses\nhttp://x.org/2\troads\n")
+    assert read(tmp_path).corpus.label_sets == [["http://x.org/1"], ["http://x.org/2"]]
+
+
+def test_the_format_that_a_message_offers_settles_the_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The check of the size looked at the format again, so that --format led back to the same message."""
+    table, model = str(tmp_path / "train.tsv"), str(tmp_path / "model.manylabel")
+    Path(table).write_text("cats purr\tpets;cats\nbig dogs\tpets;dog\n" * 4)
+    training = ["train", table, "--method", "nb-binary", "--model", model]
+    assert run(training) == 2
+    assert "Use --format tsv (texts, then labels) or --format libmultilabel" in capsys.readouterr().err
+    assert run([*training, "--format", "tsv"]) == 0
+    assert TextClassifier.load(model).labels_ == ["cats", "dog", "pets"]
+    assert run(["predict", model, table]) == 0  # read as in training
+    assert run(["evaluate", table, "--model", model]) == 0
+    for command in (["labels", table], ["evaluate", table, "--method", "nb-binary"]):
+        assert run([*command, "--format", "tsv"]) == 0, capsys.readouterr().err
+    (tmp_path / "splits").mkdir()
+    for split in ("train", "test"):
+        (tmp_path / "splits" / f"{split}.tsv").write_text(Path(table).read_text())
+    assert run(["labels", str(tmp_path / "splits"), "--format", "tsv"]) == 0
