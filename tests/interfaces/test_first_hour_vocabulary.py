@@ -11,6 +11,7 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import read
+from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.exceptions import ManylabelWarning
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
@@ -114,12 +115,54 @@ def test_addresses_that_a_vocabulary_lacks_or_names_twice(tmp_path: Path, capsys
     options = ["--vocabulary", str(words), "--method", "nb-binary", "--model", str(model)]
     assert run(["train", str(table), *options]) == 0
     out = capsys.readouterr().out
-    shared = "2 labels share their names with other concepts and keep their addresses; 1 label is not in it."
-    assert f"names 1 label; {shared}" in out
+    shared = "2 labels share their names with other concepts, so the end of the address is added, as in 'coating (2)'"
+    assert f"names 3 labels; {shared}; 1 label is not in it." in out
     assert "4 of 4 labels have a single training document, and can hardly be learned." in out
     assert TextClassifier.load(model).vocabulary.source == "words.tsv"  # without its folder
-    unnamed = [uri.format(key) for key in (2, 3, 4)]
-    assert TextClassifier.load(model).label_addresses == {"bridges": uri.format(1), **dict(zip(unnamed, unnamed))}
+    addresses = {"bridges": 1, "coating (2)": 2, "coating (3)": 3, uri.format(4): 4}
+    assert TextClassifier.load(model).label_addresses == {name: uri.format(key) for name, key in addresses.items()}
+
+
+def test_a_name_that_concepts_share_is_the_same_in_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the documents have only one of these concepts, and where later ones bring the other."""
+    table, model, new = (tmp_path / name for name in ("train.tsv", "model.manylabel", "new.manylabel"))
+    words = "<http://x/p1>\tbirds\n<http://x/p6>\tMercury\n<http://x/p7>\tMercury\n"
+    (tmp_path / "subjects.tsv").write_text(words)
+    table.write_text("nests of birds\t<http://x/p1>\nthe orbit of planets\t<http://x/p6>\n" * 4)
+    train(Source(str(table)), model, method="nb-binary", single_label=False)
+    classifier = TextClassifier.load(model)
+    assert classifier.label_addresses == {"Mercury (p6)": "http://x/p6", "birds": "http://x/p1"}
+    assert [classifier.own_label(one) for one in ("http://x/p6", "Mercury (p6)")] == ["Mercury (p6)"] * 2
+    assert run(["predict", str(model), str(table)]) == 0
+    second = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert (second["labels"], second["uris"]) == (["Mercury (p6)"], ["http://x/p6"])
+    for beside in (True, False):
+        if not beside:
+            (tmp_path / "subjects.tsv").unlink()
+        assert evaluate_model(Source(str(table)), model).results[0].metrics["all"]["micro-f1"] == 1
+    (tmp_path / "subjects.tsv").write_text(words)
+    more = tmp_path / "more.tsv"
+    more.write_text("a liquid metal\t<http://x/p7>\nmore orbits\t<http://x/p6>\n" * 4)
+    assert run(["update", str(model), str(more), "--with", str(table), "--output", str(new)]) == 0
+    assert sorted(TextClassifier.load(new).labels_) == ["Mercury (p6)", "Mercury (p7)", "birds"]
+    assert run(["update", str(model), "--rename", "http://x/p6=planets", "--output", str(new)]) == 0
+    assert TextClassifier.load(new).label_addresses == {"birds": "http://x/p1", "planets": "http://x/p6"}
+
+
+def test_names_are_told_apart_whatever_their_addresses() -> None:
+    """By the whole address where the ends are equal or the name is taken; in other languages by their own names."""
+    names = {"http://x/1": "cell", "http://y/1": "cell", "http://x/2": "bank", "http://x/3#": "bank"}
+    names |= {"http://x/4": "bank (2)", "urn:x:5": "rook"}
+    words = LabelVocabulary({"en": names, "de": {"http://x/1": "Zelle", "http://x/6": "rook"}}, "en")
+    shown = words.display_names()
+    assert shown == {
+        "http://x/1": "cell (http://x/1)", "http://y/1": "cell (http://y/1)", "http://x/2": "bank (http://x/2)",
+        "http://x/3#": "bank (3)", "http://x/4": "bank (2)", "urn:x:5": "rook (5)", "http://x/6": "rook (6)",
+    }  # fmt: skip
+    assert words.display_names("de")["http://x/1"] == "Zelle"
+    assert {address: words.address_of(name) for address, name in shown.items()} == {one: one for one in shown}
 
 
 def test_point_16_tables_of_predictions_have_addresses(tmp_path: Path) -> None:

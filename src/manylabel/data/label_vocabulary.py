@@ -7,6 +7,7 @@ so that models are trained on, and answer with, names, whatever the data hold.
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -67,19 +68,20 @@ class LabelVocabulary:
         return list(dict.fromkeys([*first, *sorted(self.names)]))
 
     def display_names(self, language: str | None = None) -> dict[str, str]:
-        """The name of each address: in the language where there is one, else in another one, else the address.
+        """The name of each address, each another: in the language where there is one, else in another one.
 
-        A name that two concepts share stands for neither: both are named by another language or by the address.
+        Names that concepts share are told apart by the ends of the addresses, see `distinct_names`.
         """
-        found: dict[str, str] = {}
-        used: set[str] = set()
-        for one in self._in_order(self.language if language is None else language):
-            shared = Counter(self.names[one].values())
-            for address, name in self.names[one].items():
-                if address not in found and name not in used and shared[name] == 1:
-                    found[address] = name
-                    used.add(name)
-        return {**{address: address for address in self.addresses}, **found}
+        order = self._in_order(self.language if language is None else language)
+        return distinct_names({address: name for one in reversed(order) for address, name in self.names[one].items()})
+
+    def with_own_names(self, shown: Mapping[str, str]) -> LabelVocabulary:
+        """The vocabulary with these names of addresses, each in the place of the name that is shown of it."""
+        order = self._in_order(self.language)
+        names = {language: dict(of) for language, of in self.names.items()}
+        for address, name in shown.items():
+            names[next(one for one in order if address in names[one])][address] = name
+        return replace(self, names=names)
 
     def addresses_by_name(self) -> dict[str, str]:
         """The address of each name in any language, and of each address itself."""
@@ -138,6 +140,37 @@ class LabelVocabulary:
         """The vocabulary that `as_dict` gave."""
         names = {language: dict(zip(*pair, strict=True)) for language, pair in plain["names"].items()}
         return cls(names, plain["language"], plain["source"])
+
+
+def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
+    """The name of each address; what stands behind the last ``/``, ``#`` or ``:`` of it is added where names are equal.
+
+    Where that is equal, too, the whole address is added. A name to which it was added before keeps it.
+
+    >>> distinct_names({"http://x/p1": "cats", "http://x/p6": "Mercury", "http://x/p7": "Mercury"})
+    {'http://x/p1': 'cats', 'http://x/p6': 'Mercury (p6)', 'http://x/p7': 'Mercury (p7)'}
+    """
+    plain = {address: plain_name(name, address) for address, name in names.items()}
+    times = Counter(plain.values())
+    shared = {address: f"{name} ({_address_end(address)})" for address, name in plain.items() if times[name] > 1}
+    used = Counter({**names, **shared}.values())
+    return {
+        address: name if address not in shared or used[name] == 1 else f"{plain[address]} ({address})"
+        for address, name in {**names, **shared}.items()
+    }
+
+
+def plain_name(name: str, address: str) -> str:
+    """A name of an address without what `distinct_names` added to it.
+
+    >>> plain_name("Mercury (p6)", "http://x/p6"), plain_name("Mercury (metal)", "http://x/p6")
+    ('Mercury', 'Mercury (metal)')
+    """
+    return name.removesuffix(f" ({address})").removesuffix(f" ({_address_end(address)})")
+
+
+def _address_end(address: str) -> str:
+    return re.split("[/#:]", address.rstrip("/#:"))[-1]
 
 
 def is_address(label: str) -> bool:
@@ -283,12 +316,16 @@ def with_named_concepts(corpus: Corpus, vocabulary: LabelVocabulary, model_label
     vocabulary = vocabulary.joined(corpus.vocabulary)
     known = vocabulary.addresses_by_name()
     of_model = {known[bare_address(label)]: label for label in model_labels if bare_address(label) in known}
-    shown = {**vocabulary.display_names(), **of_model}
+    own_names = vocabulary.display_names()
+    shown = {**own_names, **of_model}
     addresses = {label: own.get(label, known.get(bare_address(label))) for label in corpus.label_names}
     names = {label: label if address is None else shown[address] for label, address in addresses.items()}
+    kept = set(filter(None, addresses.values()))
+    # With the names as they are shown: among fewer concepts, one that was shared may no longer be.
+    vocabulary = vocabulary.restricted(kept).with_own_names({address: own_names[address] for address in kept})
     return replace(
         corpus,
         labels=[sorted({names[label] for label in labels}) for labels in corpus.label_sets],
         label_names=sorted(set(names.values())),
-        vocabulary=vocabulary.restricted(filter(None, addresses.values())),
+        vocabulary=vocabulary,
     )
