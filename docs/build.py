@@ -25,7 +25,8 @@ from manylabel.data.formats import FORMATS, Option
 from manylabel.data.label_cells import NO, YES
 from manylabel.data.label_columns import LABELS
 from manylabel.metrics import HIERARCHICAL_METRICS, METRICS, RANKING_METRICS
-from manylabel.reports.result_page import demo_page
+from manylabel.metrics.by_frequency import BANDS, CONVENTION
+from manylabel.reports.result_page import MANY_LABELS, demo_page
 from manylabel.tasks.built_in import demo
 
 DOCS = Path(__file__).parent
@@ -214,7 +215,19 @@ def metrics() -> str:
         "\n## Metrics of label sets with their ancestors\n\nThese need a label hierarchy: see "
         "[methods/hierarchies.md](methods/hierarchies.md).\n\n"
     )
-    return intro + sets + of_rankings + rankings + with_ancestors + hierarchical + CURVES
+    return intro + sets + _by_frequency() + of_rankings + rankings + with_ancestors + hierarchical + CURVES
+
+
+def _by_frequency() -> str:
+    """The section on quality by frequency."""
+    bands = [f"{least} or more" if most is None else f"{least} to {most}" for least, most in BANDS if least]
+    return (
+        "\n## Quality by frequency\n\nMost labels of a library are on few documents, and these are learned worst. From "
+        f"{MANY_LABELS} labels on, `manylabel evaluate` prints how well labels with {', '.join(bands[:-1])} and "
+        f"{bands[-1]} training documents are predicted; labels that training never saw have a row of their own, 0. "
+        "`--json` has these figures for any number of labels (`by_frequency`), and `frequency_bands` computes them.\n\n"
+        f"{CONVENTION}\n"
+    )
 
 
 def columns() -> str:

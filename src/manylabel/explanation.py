@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from manylabel.notebook import MARK_STYLE, html_table, marked_html
+from manylabel.notebook import MARK_STYLE, html_table, marked_html, signed
 
 Piece = tuple[int, int, int]
 """A stretch of a document: the number of its field, the first character, and the character behind the last."""
@@ -202,7 +202,7 @@ class Explanation:
         for one in self.labels:
             parts.append(f"<p><b>{escape(one.label)}</b>: {escape(one.score_text)}</p>")
             parts += [marked_html(marked_text(text, number, one.terms)) for number, (_, text) in enumerate(self.fields)]
-            strongest = {term.term: f"{term.contribution:+.2f}" for term in one.terms[:MOST_TERMS]}
+            strongest = {term.term: signed(term.contribution) for term in one.terms[:MOST_TERMS]}
             parts.append(html_table("contributions", strongest))
             parts += [f"<p>{escape(text)}</p>" for text in (one.no_evidence_text, one.what_if_text) if text is not None]
         return "".join([*parts, f"<p>{escape(self.how_text)}</p>"])

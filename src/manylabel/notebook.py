@@ -7,6 +7,8 @@ from html import escape
 
 MOST_NAMES = 8
 MOST_CHARACTERS = 200
+ROUNDING = 1e-9
+"""Contributions below this are rounding errors."""
 MARK_STYLE = """mark { color: inherit; border-radius: .15rem; }
 mark.for { background: rgb(27 127 77 / var(--strength)); }
 mark.against { background: rgb(201 92 16 / var(--strength)); text-decoration: underline dotted; }"""
@@ -53,12 +55,16 @@ def strengths(stretches: Sequence[tuple[str, float]]) -> list[tuple[str, float, 
 
 
 def signed(value: float) -> str:
-    """A number with its sign and two decimals.
+    """A number with its sign and two decimals; with two significant digits where these would be zeros.
 
-    >>> signed(0.5), signed(-0.25)
-    ('+0.50', '−0.25')
+    What rounding leaves of a sum is 0.
+
+    >>> signed(0.5), signed(-0.25), signed(-0.00123), signed(0.0), signed(1e-16)
+    ('+0.50', '−0.25', '−0.0012', '+0.00', '+0.00')
     """
-    return f"{value:+.2f}".replace("-", "−")
+    if abs(value) < ROUNDING:
+        return "+0.00"
+    return f"{value:+{'.2f' if abs(value) >= 0.005 else '.2g'}}".replace("-", "−")
 
 
 def marked_html(stretches: Sequence[tuple[str, float]]) -> str:

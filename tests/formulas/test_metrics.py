@@ -353,3 +353,31 @@ def test_unsorted_sparse_matrices_are_read_and_not_changed():
     assert counts.right.tolist() == [1, 0]
     assert untidy.indices.tolist() == [2, 0, 1]
     assert untidy.data.tolist() == [1, 1, 0]
+
+
+def test_quality_by_frequency():
+    """M-9: six labels with 0, 1, 2, 2, 9 and 100 training documents, 20 test documents.
+
+    The three rare labels have tp = 1, fp = 1 + 2, fn = 1 in all: micro F1 = 2 / (2 + 3 + 1) = 1/3. Two of them are on
+    test documents, with F1 = 2 / (2 + 1) = 2/3 and 0: macro F1 = 1/3.
+    """
+    trained = np.array([0, 1, 2, 2, 9, 100])
+    counts = m.LabelCounts(
+        tp=[0, 1, 0, 0, 0, 9], fp=[0, 1, 0, 2, 0, 3], fn=[2, 0, 1, 0, 0, 3], tn=[18, 18, 19, 18, 20, 5]
+    )
+    unseen, rare, some, many = m.frequency_bands(counts, trained)
+    assert (unseen.least, unseen.most, unseen.labels, unseen.true, unseen.micro_f1, unseen.macro_f1) == (
+        0,
+        0,
+        1,
+        2,
+        0,
+        0,
+    )
+    assert (rare.least, rare.most, rare.labels, rare.tested, rare.true, rare.predicted) == (1, 2, 3, 2, 2, 4)
+    assert rare.micro_f1 == pytest.approx(1 / 3)
+    assert rare.macro_f1 == pytest.approx((2 / 3 + 0) / 2)
+    assert (some.least, some.labels, some.tested, some.micro_f1, some.macro_f1) == (3, 1, 0, None, None)
+    assert (many.least, many.most, many.micro_f1, many.macro_f1) == (100, None, 0.75, 0.75)
+    whole = m.frequency_bands(counts, np.full(6, 10))
+    assert [(one.labels, one.micro_f1) for one in whole] == [(6, m.micro_f1(counts))]

@@ -176,3 +176,26 @@ def test_an_audit_leaves_suggestions_and_a_queue_can_be_chosen(command: Command,
     chosen = command.json("suggest", "--documents", "1")["documents"]
     assert [one["id"] for one in command.json("search", "--queue", "--order", "queue")["documents"]] == ["19"]
     assert [one["id"] for one in chosen] == ["19"]
+
+
+@pytest.mark.parametrize("is_given", [True, False], ids=["given", "beside the data"])
+def test_labels_are_named_by_a_vocabulary(is_given: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The review shows names, the export has the addresses of the file, and nothing outside the corpus is needed."""
+    data, words = tmp_path / "titles.tsv", tmp_path / ("names" if is_given else "") / "names.csv"
+    data.write_text("the late bus\t<http://x.org/1>\na hole in the road\t<http://x.org/2>\n")
+    words.parent.mkdir(exist_ok=True)
+    words.write_text("uri,label_de,label_en\nhttp://x.org/1,Busse,buses\nhttp://x.org/2,Wege,roads\n")
+    options = ["--vocabulary", str(words)] if is_given else []
+    command, folder = Command(tmp_path / "server", capsys), str(tmp_path / "server")
+    assert run(["corpora", "import", folder, "mail", str(data), *options, "--label-language", "de"]) == 0
+    assert "Labels are named by names.csv, of which the corpus keeps a copy." in capsys.readouterr().out
+    words.unlink()
+    assert [one["label"] for one in command.json("labels")["labels"]] == ["Busse", "Wege"]
+    assert command.json("show", "--document", "1")["labels"][0]["label"] == "Busse"
+    decisions = tmp_path / "decisions.jsonl"
+    decisions.write_text('{"document": 1, "accept": ["Wege"]}\n')
+    command.text("decide", str(decisions), "--by", "Ana")
+    command.text("export", str(tmp_path / "corrected.tsv"))
+    first, second = (tmp_path / "corrected.tsv").read_text().splitlines()
+    assert first == "the late bus\t<http://x.org/1> <http://x.org/2>"
+    assert second == data.read_text().splitlines()[1]

@@ -11,6 +11,7 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import read
+from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.exceptions import ManylabelWarning
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
@@ -114,12 +115,54 @@ def test_addresses_that_a_vocabulary_lacks_or_names_twice(tmp_path: Path, capsys
     options = ["--vocabulary", str(words), "--method", "nb-binary", "--model", str(model)]
     assert run(["train", str(table), *options]) == 0
     out = capsys.readouterr().out
-    shared = "2 labels share their names with other concepts and keep their addresses; 1 label is not in it."
-    assert f"names 1 label; {shared}" in out
+    shared = "2 labels share their names with other concepts, so the end of the address is added, as in 'coating (2)'"
+    assert f"names 3 labels; {shared}; 1 label is not in it." in out
     assert "4 of 4 labels have a single training document, and can hardly be learned." in out
     assert TextClassifier.load(model).vocabulary.source == "words.tsv"  # without its folder
-    unnamed = [uri.format(key) for key in (2, 3, 4)]
-    assert TextClassifier.load(model).label_addresses == {"bridges": uri.format(1), **dict(zip(unnamed, unnamed))}
+    addresses = {"bridges": 1, "coating (2)": 2, "coating (3)": 3, uri.format(4): 4}
+    assert TextClassifier.load(model).label_addresses == {name: uri.format(key) for name, key in addresses.items()}
+
+
+def test_a_name_that_concepts_share_is_the_same_in_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the documents have only one of these concepts, and where later ones bring the other."""
+    table, model, new = (tmp_path / name for name in ("train.tsv", "model.manylabel", "new.manylabel"))
+    words = "<http://x/p1>\tbirds\n<http://x/p6>\tMercury\n<http://x/p7>\tMercury\n"
+    (tmp_path / "subjects.tsv").write_text(words)
+    table.write_text("nests of birds\t<http://x/p1>\nthe orbit of planets\t<http://x/p6>\n" * 4)
+    train(Source(str(table)), model, method="nb-binary", single_label=False)
+    classifier = TextClassifier.load(model)
+    assert classifier.label_addresses == {"Mercury (p6)": "http://x/p6", "birds": "http://x/p1"}
+    assert [classifier.own_label(one) for one in ("http://x/p6", "Mercury (p6)")] == ["Mercury (p6)"] * 2
+    assert run(["predict", str(model), str(table)]) == 0
+    second = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert (second["labels"], second["uris"]) == (["Mercury (p6)"], ["http://x/p6"])
+    for beside in (True, False):
+        if not beside:
+            (tmp_path / "subjects.tsv").unlink()
+        assert evaluate_model(Source(str(table)), model).results[0].metrics["all"]["micro-f1"] == 1
+    (tmp_path / "subjects.tsv").write_text(words)
+    more = tmp_path / "more.tsv"
+    more.write_text("a liquid metal\t<http://x/p7>\nmore orbits\t<http://x/p6>\n" * 4)
+    assert run(["update", str(model), str(more), "--with", str(table), "--output", str(new)]) == 0
+    assert sorted(TextClassifier.load(new).labels_) == ["Mercury (p6)", "Mercury (p7)", "birds"]
+    assert run(["update", str(model), "--rename", "http://x/p6=planets", "--output", str(new)]) == 0
+    assert TextClassifier.load(new).label_addresses == {"birds": "http://x/p1", "planets": "http://x/p6"}
+
+
+def test_names_are_told_apart_whatever_their_addresses() -> None:
+    """By the whole address where the ends are equal or the name is taken; in other languages by their own names."""
+    names = {"http://x/1": "cell", "http://y/1": "cell", "http://x/2": "bank", "http://x/3#": "bank"}
+    names |= {"http://x/4": "bank (2)", "urn:x:5": "rook"}
+    words = LabelVocabulary({"en": names, "de": {"http://x/1": "Zelle", "http://x/6": "rook"}}, "en")
+    shown = words.display_names()
+    assert shown == {
+        "http://x/1": "cell (http://x/1)", "http://y/1": "cell (http://y/1)", "http://x/2": "bank (http://x/2)",
+        "http://x/3#": "bank (3)", "http://x/4": "bank (2)", "urn:x:5": "rook (5)", "http://x/6": "rook (6)",
+    }  # fmt: skip
+    assert words.display_names("de")["http://x/1"] == "Zelle"
+    assert {address: words.address_of(name) for address, name in shown.items()} == {one: one for one in shown}
 
 
 def test_point_16_tables_of_predictions_have_addresses(tmp_path: Path) -> None:
@@ -221,3 +264,47 @@ def test_labels_of_a_vocabulary_are_given_by_address_or_name(
     capsys.readouterr()
     assert run(["explain", model, BUS, "--label", "http://example.org/v/3"]) == 2
     assert "Unknown label: 'http://example.org/v/3'." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("brackets", ["{}", "<{}>"], ids=["bare data", "data in brackets"])
+@pytest.mark.parametrize("labels_first", [False, True])
+def test_addresses_without_angle_brackets(
+    brackets: str, labels_first: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Texts about as long as their addresses are told from them, and a vocabulary without brackets is found."""
+    one, two = (brackets.format(f"http://example.org/v/{number}") for number in (1, 2))
+    rows = [(BUS, one), (ROAD, two), ("buses on the roads today", f"{one} {two}")] * 4
+    lines = ["\t".join(reversed(row) if labels_first else row) for row in rows]
+    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n")
+    longest = "roads, " + "with all that belongs to them, " * 3
+    (tmp_path / "subjects.tsv").write_text(f"http://example.org/v/1\tbuses\nhttp://example.org/v/2\t{longest}\n")
+    model = tmp_path / "model.manylabel"
+    assert run(["train", str(tmp_path / "train.tsv"), "--method", "nb-binary", "--model", str(model)]) == 0
+    assert "labels named by subjects.tsv" in capsys.readouterr().err
+    assert TextClassifier.load(model).label_addresses["buses"] == "http://example.org/v/1"
+    assert TextClassifier.load(model).n_documents_ == 12
+
+
+def test_a_folder_of_documents_and_a_vocabulary_without_angle_brackets(tmp_path: Path) -> None:
+    (tmp_path / "documents.tsv").write_text(f"{BUS}\thttp://x.org/1\n{ROAD}\thttp://x.org/2\n")
+    (tmp_path / "subjects.tsv").write_text("http://x.org/1\tbuses\nhttp://x.org/2\troads\n")
+    assert read(tmp_path).corpus.label_sets == [["http://x.org/1"], ["http://x.org/2"]]
+
+
+def test_the_format_that_a_message_offers_settles_the_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The check of the size looked at the format again, so that --format led back to the same message."""
+    table, model = str(tmp_path / "train.tsv"), str(tmp_path / "model.manylabel")
+    Path(table).write_text("cats purr\tpets;cats\nbig dogs\tpets;dog\n" * 4)
+    training = ["train", table, "--method", "nb-binary", "--model", model]
+    assert run(training) == 2
+    assert "Use --format tsv (texts, then labels) or --format libmultilabel" in capsys.readouterr().err
+    assert run([*training, "--format", "tsv"]) == 0
+    assert TextClassifier.load(model).labels_ == ["cats", "dog", "pets"]
+    assert run(["predict", model, table]) == 0  # read as in training
+    assert run(["evaluate", table, "--model", model]) == 0
+    for command in (["labels", table], ["evaluate", table, "--method", "nb-binary"]):
+        assert run([*command, "--format", "tsv"]) == 0, capsys.readouterr().err
+    (tmp_path / "splits").mkdir()
+    for split in ("train", "test"):
+        (tmp_path / "splits" / f"{split}.tsv").write_text(Path(table).read_text())
+    assert run(["labels", str(tmp_path / "splits"), "--format", "tsv"]) == 0

@@ -21,6 +21,7 @@ from manylabel.models.linear_svm import LinearSVM
 from manylabel.reports.audit_page import audit_page
 from manylabel.reports.audit_records import AuditRecord
 from manylabel.reports.page import render_text
+from manylabel.tasks.audit import evidence_for
 from manylabel.tasks.corrections import _difference, _restored
 
 ROWS = ['"the bus was late again",buses', '"a deep hole in the road",roads', '"late bus and bad road",buses;roads']
@@ -287,3 +288,10 @@ def test_wrong_decisions_and_changed_files(folder: Path, capsys: pytest.CaptureF
         assert "not a record" in capsys.readouterr().err
     assert run(["audit", "--revert", "decisions.jsonl"]) == 2
     assert "not a record" in capsys.readouterr().err
+
+
+def test_terms_of_a_doubt_are_those_that_add_something() -> None:
+    """No term is listed with a contribution of 0; `signed` gives small ones their digits."""
+    model = LinearSVM(n_jobs=1).fit(Csr([[1.0, 0, 0], [0, 1.0, 0]] * 4), Csr([[1], [0]] * 4))
+    terms = evidence_for(model, Csr([[1.0, 0, 1.0]]), 0, True, ["bus", "road", "rare"])
+    assert [term for term, _ in terms] == ["bus"]

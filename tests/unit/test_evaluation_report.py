@@ -26,7 +26,8 @@ from manylabel.reports.evaluation_answer import Known, advice, answer
 from manylabel.reports.evaluation_page import data_set_blocks
 from manylabel.reports.evaluation_records import EvaluationReport
 from manylabel.reports.files import report_text
-from manylabel.reports.result_page import result_page
+from manylabel.reports.page import Heading, Table
+from manylabel.reports.result_page import frequency_blocks, result_page
 
 Measured = tuple[TextClassifier, Corpus, Result, Analysis]
 
@@ -104,6 +105,28 @@ def test_rules_on_confusions_and_probabilities(measured: Measured) -> None:
     assert off["uncalibrated"].startswith("Probabilities are too high, by 50 points on average: ")
     right = Reliability.of(Csr([[1, 1, 0, 0, 0]] * 4), np.full((4, 5), 0.4))
     assert list(rules(result, replace(analysis, reliability=right))) == ["nothing"]
+
+
+def test_quality_by_number_of_training_documents(measured: Measured, report: EvaluationReport) -> None:
+    """A table where there are many labels; the record has it for any number, and needs no other figures for it."""
+    row = measured[2].labels[0]
+    labels = [replace(row, label=f"rare {n}", trained=2, true=4, predicted=0, hits=0, f1=0.0) for n in range(12)]
+    labels += [replace(row, label=f"usual {n}", trained=50, true=6, predicted=4, hits=4, f1=0.8) for n in range(8)]
+    result = replace(measured[2], labels=labels)
+    heading, table, note = frequency_blocks(result)
+    assert isinstance(table, Table)
+    assert table.rows == [["1 to 2", 12, 12, 48, 0, 0.0, 0.0], ["10 to 99", 8, 8, 48, 32, 0.8, pytest.approx(0.8)]]
+    page = result_page([result], "test")
+    assert heading in page
+    assert note in page
+    assert frequency_blocks(replace(result, labels=labels[:19])) == []
+    assert frequency_blocks(replace(result, labels=labels[:12] * 2)) == []  # all of one row
+    plain = json.loads(json.dumps(result.as_dict()))
+    assert [one["micro_f1"] for one in plain["by_frequency"]] == [0.0, 0.8]
+    assert Result.from_dict(plain).by_frequency == result.by_frequency
+    assert list(report.by_frequency) == measured[2].by_frequency
+    html = data_set_blocks([], [(result, measured[3], report)])
+    assert Heading("Labels by number of training documents") in html
 
 
 def test_what_the_model_was_trained_on_comes_first(measured: Measured) -> None:

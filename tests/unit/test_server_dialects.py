@@ -88,6 +88,26 @@ def test_annif_accepts_the_language_that_it_reports(tmp_path: Path) -> None:
         assert server.ask("POST", path, form(text="Bus", language="fr"), FORM).status == 422
 
 
+def test_annif_reports_the_language_of_the_labels(tmp_path: Path) -> None:
+    """The one that the vocabulary was used in, as Annif reports that of a project; not the first one of all."""
+    names = {"en": {"http://x/b": "buses", "http://x/r": "roads"}, "fi": {"http://x/b": "bussit", "http://x/r": "tiet"}}
+    names[""] = {"http://x/b": "B1", "http://x/r": "R1"}
+    texts = ["bussi on taas tulossa", "tie on huono"]
+    for language in ("fi", "en", ""):
+        classifier = TextClassifier("nb-binary", features={"stemmer": "finnish"})
+        own = [[names[language]["http://x/b"]], [names[language]["http://x/r"]]]
+        classifier.fit(texts, own, vocabulary=LabelVocabulary(names, language)).save(tmp_path / (language or "none"))
+    server = in_process({name: tmp_path / name for name in ("fi", "en", "none")})
+    for name, label in (("fi", "bussit"), ("en", "buses"), ("none", "B1")):
+        project = server.ask("GET", f"/v1/projects/{name}").json()
+        expected = "und" if name == "none" else name
+        assert (project["vocab_language"], project["language"]) == (expected, "fi")
+        assert project["vocab"]["languages"] == sorted({"en", "fi", expected})
+        for language in ({}, {"language": expected}):
+            found = server.ask("POST", f"/v1/projects/{name}/suggest", form(text="bussi", **language), FORM)
+            assert found.json()["results"][0]["label"] == label
+
+
 def test_annif_detects_languages(server: InProcess) -> None:
     asked = {"text": "Der Bus kam wieder zu spät, und niemand sagte uns, warum.", "languages": ["en", "de"]}
     results = server.ask("POST", "/v1/detect-language", asked).json()["results"]

@@ -80,7 +80,7 @@ def list_corpora(folder: Directory, json: o.Json = False) -> None:
         show([Note("\n".join(names) if names else f"{folder} has no corpus. Make one: manylabel corpora import")])
 
 
-@o.takes_data_options("hierarchy", "vocabulary", "label_language", "split_by", "limit")
+@o.takes_data_options("hierarchy", "split_by", "limit")
 def import_data(folder: Directory, name: Corpus, data: o.Data, *, reading: o.DataOptions, json: o.Json = False) -> None:
     """Make a corpus of a copy of some data."""
     files = files_in(folder)
@@ -92,14 +92,19 @@ def import_data(folder: Directory, name: Corpus, data: o.Data, *, reading: o.Dat
     options |= {} if source.on_error == "raise" else {"on_error": source.on_error}
     options |= {"merge_labels": True} if source.merge_labels else {}
     with progress():
-        found = import_corpus(files, name, data, options)
+        found = import_corpus(files, name, data, options, source.vocabulary, source.label_language)
     if json:
         show_json(found)
         return
     text = f"The corpus {name} has {counted(found['documents'], 'document')} and {counted(found['labels'], 'label')}."
     html = "Most documents contain HTML, which is removed here as it is in training."
-    notes = [Note(text), *([Note(html)] if found["html_removed"] else []), *skipped_notes(found["skipped"])]
-    show([*notes, Note(f"Next: manylabel corpora score {folder} {name}", "quiet")])
+    named = f"Labels are named by {found['vocabulary']}, of which the corpus keeps a copy."
+    notes = [
+        Note(text),
+        *([Note(named)] if found["vocabulary"] else []),
+        *([Note(html)] if found["html_removed"] else []),
+    ]
+    show([*notes, *skipped_notes(found["skipped"]), Note(f"Next: manylabel corpora score {folder} {name}", "quiet")])
 
 
 def show_corpus(

@@ -16,7 +16,7 @@ from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import check_first_row, corpus_of_table, has_header
 from manylabel.data.corpus import Corpus, numbered_terms
 from manylabel.data.formats import name_without_suffix
-from manylabel.data.label_cells import is_addresses
+from manylabel.data.label_cells import is_addresses, is_bare_addresses
 from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
 from manylabel.data.layout import Layout
@@ -94,7 +94,8 @@ def read(
     if not table.lines and not problems.skipped:
         what = "a header line but no documents" if header else "no documents"
         raise DataError(f"The file has {what}.", path=path, remedy="Give a file with at least one document.")
-    if not header and is_addresses(table.columns.get("text", [])):
+    first = table.columns.get("text", []) if not header else []
+    if is_addresses(first) or (is_bare_addresses(first) and not is_bare_addresses(table.columns["labels"])):
         table = replace(table, columns=_labels_first(table.columns))
     if guessed and bare and "text" in table.columns and table.lines and options.like is None and options.labels:
         check_first_row(path, table.columns["text"], table.columns["labels"])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from manylabel.data.table import Table
 
 _ADDRESSES = re.compile(r"<[^<>\s]*+>(\s++<[^<>\s]*+>)*+$")
+_BARE_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*+://[^\s<>]*[^\s<>;,|]", re.IGNORECASE)
 _PIECE = re.compile(
     r"""\s*+('[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?[0-9]{1,18}+)\s*+(,|\Z)""", re.DOTALL
 )
@@ -51,6 +52,18 @@ def is_addresses(cells: Iterable[str]) -> bool:
     """
     filled = [cell.strip() for cell in cells if cell.strip()]
     return bool(filled) and all(_ADDRESSES.match(cell) for cell in filled)
+
+
+def is_bare_addresses(cells: Iterable[str]) -> bool:
+    """Whether the cells that are not empty hold only addresses without angle brackets, with blanks between them.
+
+    >>> is_bare_addresses(["http://x.org/1 http://x.org/2", "http://x.org/3"]), is_bare_addresses(["a http://x.org/1"])
+    (True, False)
+    >>> is_bare_addresses(["http://x.org/1;http://x.org/2"]), is_bare_addresses(["http://x.org/1, http://x.org/2"])
+    (False, False)
+    """
+    words = [word for cell in cells for word in cell.split()]
+    return bool(words) and all(word.count("://") == 1 and _BARE_ADDRESS.fullmatch(word) for word in words)
 
 
 def label_separator(cells: Iterable[str]) -> str | None:
@@ -194,6 +207,8 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
         return None, "Every cell is one label." if kind == "names" else f"The label cells hold {kind}."
     if any(name.strip().lower() == "subject_uris" for name in columns):
         return " ", "Annif's column 'subject_uris' separates addresses by blanks."
+    if is_bare_addresses(texts):
+        return " ", "The label cells hold addresses, separated by blanks."
     try:
         separator = label_separator(texts)
     except AmbiguousSeparatorError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manylabel.data.columns import TEXTS, TITLES
-from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
-from manylabel.data.textfile import Lines, first_lines
-from manylabel.exceptions import DataError, MissingExtraError, UnknownFormatError
-from manylabel.progress import remark
+from manylabel.data.textfile import Lines
+from manylabel.exceptions import DataError
 from manylabel.stored import Each, Fields, Mapped, Stored, Word
 
 if TYPE_CHECKING:
@@ -29,15 +25,6 @@ if TYPE_CHECKING:
 
 SKOS_ENDINGS = (".ttl", ".nt", ".rdf", ".skos", ".owl")
 """The endings of thesauri that are looked for beside the data, in this order; ``.xml`` is too common for that."""
-TABLE_ENDINGS = (".tsv", ".csv")
-ENOUGH = 0.9
-"""The share of the labels at which a vocabulary beside the data is used without reading further ones."""
-LEAST = 0.5
-"""The least share of the labels that a vocabulary beside the data must have."""
-LONGEST_NAME, USUAL_NAME = 12, 3
-"""A table whose second cells have more words than this, or more in the mean, holds texts, not names."""
-_ROW = re.compile(r"<[^<>\s]+>\t[^\t<]*(\t[^\t<]*)?$")
-_BARE_ROW = re.compile(r"<?\w+://[^<>\s]+>?\t[^\t<]*(\t[^\t<]*)?$")
 STORED_VOCABULARY: Stored = Fields(
     {
         "names": Mapped(Each(Each(Word(empty=True), None), 2)),
@@ -81,19 +68,20 @@ class LabelVocabulary:
         return list(dict.fromkeys([*first, *sorted(self.names)]))
 
     def display_names(self, language: str | None = None) -> dict[str, str]:
-        """The name of each address: in the language where there is one, else in another one, else the address.
+        """The name of each address, each another: in the language where there is one, else in another one.
 
-        A name that two concepts share stands for neither: both are named by another language or by the address.
+        Names that concepts share are told apart by the ends of the addresses, see `distinct_names`.
         """
-        found: dict[str, str] = {}
-        used: set[str] = set()
-        for one in self._in_order(self.language if language is None else language):
-            shared = Counter(self.names[one].values())
-            for address, name in self.names[one].items():
-                if address not in found and name not in used and shared[name] == 1:
-                    found[address] = name
-                    used.add(name)
-        return {**{address: address for address in self.addresses}, **found}
+        order = self._in_order(self.language if language is None else language)
+        return distinct_names({address: name for one in reversed(order) for address, name in self.names[one].items()})
+
+    def with_own_names(self, shown: Mapping[str, str]) -> LabelVocabulary:
+        """The vocabulary with these names of addresses, each in the place of the name that is shown of it."""
+        order = self._in_order(self.language)
+        names = {language: dict(of) for language, of in self.names.items()}
+        for address, name in shown.items():
+            names[next(one for one in order if address in names[one])][address] = name
+        return replace(self, names=names)
 
     def addresses_by_name(self) -> dict[str, str]:
         """The address of each name in any language, and of each address itself."""
@@ -154,6 +142,37 @@ class LabelVocabulary:
         return cls(names, plain["language"], plain["source"])
 
 
+def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
+    """The name of each address; what stands behind the last ``/``, ``#`` or ``:`` of it is added where names are equal.
+
+    Where that is equal, too, the whole address is added. A name to which it was added before keeps it.
+
+    >>> distinct_names({"http://x/p1": "cats", "http://x/p6": "Mercury", "http://x/p7": "Mercury"})
+    {'http://x/p1': 'cats', 'http://x/p6': 'Mercury (p6)', 'http://x/p7': 'Mercury (p7)'}
+    """
+    plain = {address: plain_name(name, address) for address, name in names.items()}
+    times = Counter(plain.values())
+    shared = {address: f"{name} ({_address_end(address)})" for address, name in plain.items() if times[name] > 1}
+    used = Counter({**names, **shared}.values())
+    return {
+        address: name if address not in shared or used[name] == 1 else f"{plain[address]} ({address})"
+        for address, name in {**names, **shared}.items()
+    }
+
+
+def plain_name(name: str, address: str) -> str:
+    """A name of an address without what `distinct_names` added to it.
+
+    >>> plain_name("Mercury (p6)", "http://x/p6"), plain_name("Mercury (metal)", "http://x/p6")
+    ('Mercury', 'Mercury (metal)')
+    """
+    return name.removesuffix(f" ({address})").removesuffix(f" ({_address_end(address)})")
+
+
+def _address_end(address: str) -> str:
+    return re.split("[/#:]", address.rstrip("/#:"))[-1]
+
+
 def is_address(label: str) -> bool:
     """Whether a label is an address itself, such as ``http://x.org/1``."""
     return "://" in label and len(label.split()) == 1
@@ -210,7 +229,7 @@ def _read_table(path: Path, problems: Problems) -> dict[str, dict[str, str]]:
     first = next((line for line in reader if line.strip()), "")
     comma = "," if path.name.lower().removesuffix(".gz").endswith(".csv") else "\t"
     header = [cell.strip().lower() for cell in first.split(comma)]
-    named = {place: cell.removeprefix("label").strip("_") for place, cell in enumerate(header) if _is_name(cell)}
+    named = {place: cell.removeprefix("label").strip("_") for place, cell in enumerate(header) if is_name_column(cell)}
     if "uri" in header and named:
         place_of_address, body = header.index("uri"), reader
     else:
@@ -248,97 +267,9 @@ def whole_rows(rows: Iterator[list[str]], path: Path, problems: Problems, lines:
             yield row
 
 
-def _is_name(cell: str) -> bool:
+def is_name_column(cell: str) -> bool:
+    """Whether a header cell is the column of names, ``label`` or ``label_en``."""
     return cell == "label" or cell.startswith("label_")
-
-
-def looks_like_vocabulary(file: Path) -> bool:
-    """Whether a table lists concepts: its first line is ``<address>``, tab, name, or a header with uri and label_en.
-
-    The label file of one full text looks alike; where it lies beside its text it is not a vocabulary.
-    """
-    stem = file.name.removesuffix(".gz").rpartition(".")[0]
-    if any(file.with_name(f"{stem}.txt{packed}").is_file() for packed in ("", ".gz")):
-        return False
-    first = next((line.strip("\ufeff\r\n") for line in first_lines(file) if line.strip()), "")
-    header = [cell.strip().lower() for cell in re.split(r"[,\t]", first)]
-    return bool(_ROW.match(first)) or ("uri" in header and any(map(_is_name, header)))
-
-
-def check_holds_documents(file: Path) -> None:
-    """Raise an error where a table that is given as data is a vocabulary: every row one address, each another, and a
-    name; or a header with uri and label_en, and no column of texts.
-    """
-    ending = Path(file.name.lower().removesuffix(".gz")).suffix
-    if ending not in TABLE_ENDINGS:
-        return
-    lines = [line.strip("\ufeff\r\n") for line in first_lines(file) if line.strip()]
-    header = {cell.strip().lower() for cell in re.split(r"[,\t]", lines[0])} if lines else set()
-    lists_rows = len(lines) > 1 and all(map(_BARE_ROW.match, lines)) and _are_concepts(lines)
-    has_header = "uri" in header and any(map(_is_name, header)) and not header & {*TEXTS, *TITLES}
-    if lists_rows or has_header:
-        raise UnknownFormatError(
-            "The file looks like a vocabulary of labels (in each row a URI and its name), not like documents.",
-            path=file,
-            remedy=f"Give the documents as data and this file with --vocabulary {shlex.quote(str(file))}. If its rows "
-            f"are documents, use --format {ending[1:]}.",
-        )
-
-
-def _are_concepts(rows: Sequence[str]) -> bool:
-    """Whether no address occurs twice, as labels of documents do, and all names are short."""
-    addresses, names = zip(*(row.split("\t")[:2] for row in rows), strict=True)
-    words = [len(name.split()) for name in names]
-    are_short = max(words) <= LONGEST_NAME and sum(words) <= USUAL_NAME * len(words)
-    return len(set(addresses)) == len(addresses) and are_short
-
-
-def find_vocabulary(data: Path, labels: Sequence[str], limits: Limits = LIMITS) -> LabelVocabulary | None:
-    """The vocabulary that lies beside the data and has at least half of their labels; None if there is none.
-
-    It is looked for in the folder of a file; for a folder of texts in it and in the two folders above it. Where a
-    thesaurus cannot be read because rdflib is not installed, tables are used; `MissingExtraError` where there is none.
-    """
-    folders = [data, *data.absolute().parents[:2]] if data.is_dir() else [data.absolute().parent]
-    missing: dict[str, MissingExtraError] = {}
-    for folder in folders:
-        found: list[tuple[float, LabelVocabulary]] = []
-        for file in _candidates(folder, data):
-            try:
-                pair = _covering(file, labels, limits)
-            except MissingExtraError as error:
-                missing[file.name] = error
-            else:
-                found += [] if pair is None else [pair]
-        if found:
-            chosen = max(found, key=lambda pair: (pair[0], len(pair[1].names)))[1]
-            for name, reason in missing.items():
-                remark(f"Labels are named by {Path(chosen.source).name}; {name} was not read. {reason}")
-            return chosen
-    if missing:
-        raise next(iter(missing.values()))
-    return None
-
-
-def _candidates(folder: Path, data: Path) -> list[Path]:
-    files = [file for file in sorted(folder.iterdir()) if file.is_file() and file.absolute() != data.absolute()]
-    endings = {file: Path(file.name.lower().removesuffix(".gz")).suffix for file in files}
-    thesauri = sorted((f for f in files if endings[f] in SKOS_ENDINGS), key=lambda f: SKOS_ENDINGS.index(endings[f]))
-    # The same thesaurus in two notations is read once.
-    first = {file.name.partition(".")[0]: file for file in reversed(thesauri)}
-    tables = [file for file in files if endings[file] in TABLE_ENDINGS and looks_like_vocabulary(file)]
-    return [*(file for file in thesauri if file in first.values()), *tables]
-
-
-def _covering(file: Path, labels: Sequence[str], limits: Limits) -> tuple[float, LabelVocabulary] | None:
-    """The share of the labels that a vocabulary has, up to `ENOUGH`, and the vocabulary; None if it is too small."""
-    try:
-        found = read_label_vocabulary(file, Problems("skip", limits=limits))
-    except DataError:
-        return None  # a file that happens to lie there; one that the user names is reported
-    known = found.addresses_by_name()
-    share = sum(bare_address(label) in known for label in labels) / max(len(labels), 1)
-    return (min(share, ENOUGH), found) if share >= LEAST else None
 
 
 def choose_language(vocabulary: LabelVocabulary, corpus: Corpus) -> str:
@@ -385,12 +316,16 @@ def with_named_concepts(corpus: Corpus, vocabulary: LabelVocabulary, model_label
     vocabulary = vocabulary.joined(corpus.vocabulary)
     known = vocabulary.addresses_by_name()
     of_model = {known[bare_address(label)]: label for label in model_labels if bare_address(label) in known}
-    shown = {**vocabulary.display_names(), **of_model}
+    own_names = vocabulary.display_names()
+    shown = {**own_names, **of_model}
     addresses = {label: own.get(label, known.get(bare_address(label))) for label in corpus.label_names}
     names = {label: label if address is None else shown[address] for label, address in addresses.items()}
+    kept = set(filter(None, addresses.values()))
+    # With the names as they are shown: among fewer concepts, one that was shared may no longer be.
+    vocabulary = vocabulary.restricted(kept).with_own_names({address: own_names[address] for address in kept})
     return replace(
         corpus,
         labels=[sorted({names[label] for label in labels}) for labels in corpus.label_sets],
         label_names=sorted(set(names.values())),
-        vocabulary=vocabulary.restricted(filter(None, addresses.values())),
+        vocabulary=vocabulary,
     )

@@ -9,7 +9,7 @@ from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import has_header
 from manylabel.data.corpus import Corpus
 from manylabel.data.formats import name_without_suffix
-from manylabel.data.label_cells import is_addresses
+from manylabel.data.label_cells import is_addresses, is_bare_addresses
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.exceptions import DataError, ParameterError
@@ -98,7 +98,7 @@ CLEARLY_LONGER = 2
 
 
 def is_libmultilabel(lines: list[str]) -> bool:
-    """Whether lines are two or three columns without a header, the last the longest and none of addresses (``<…>``)."""
+    """Whether lines are two or three columns without a header, the last the longest and none of addresses."""
     lengths = _column_lengths(lines)
     return bool(lengths) and lengths[-1] == max(lengths)
 
@@ -118,9 +118,10 @@ def _column_lengths(lines: list[str]) -> list[int]:
     rows = [line.split("\t") for line in lines[:200]]
     if len(rows[0]) not in (2, 3) or has_header(rows[0]) or len({len(row) for row in rows}) > 1:
         return []
-    if any(is_addresses(column) for column in zip(*rows, strict=True)):
+    columns = list(zip(*rows, strict=True))
+    if any(map(is_addresses, columns)) or (len(columns) == 2 and any(map(is_bare_addresses, columns))):
         return []  # Annif's layout: text and addresses
-    return [sum(map(len, column)) for column in zip(*rows, strict=True)]
+    return [sum(map(len, column)) for column in columns]
 
 
 def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:

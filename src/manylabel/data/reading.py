@@ -13,7 +13,6 @@ from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_nam
 from manylabel.data.formats import FORMATS, Format, format_named
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_edits import OtherShapeError, plan_edits
-from manylabel.data.label_vocabulary import check_holds_documents, looks_like_vocabulary
 from manylabel.data.layout import listed
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import OnError, Problem, Problems
@@ -21,6 +20,7 @@ from manylabel.data.reading_options import ReadingOptions
 from manylabel.data.recognition import format_of_suffix, guess_format, suffix_of
 from manylabel.data.spellings import merge_corpus_spellings
 from manylabel.data.textfile import check_is_file
+from manylabel.data.vocabulary_files import check_holds_documents, looks_like_vocabulary
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import remark, track
 

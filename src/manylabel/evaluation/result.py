@@ -9,7 +9,11 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
+import numpy as np
+
 from manylabel.exceptions import ComparisonError, DataError
+from manylabel.metrics.by_frequency import FrequencyBand, frequency_bands
+from manylabel.metrics.counts import LabelCounts
 from manylabel.wording import counted
 
 
@@ -154,8 +158,20 @@ class Result:
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as plain data."""
-        return asdict(self)
+        """The record as plain data, with the figures by frequency, which follow from those of the labels."""
+        return {**asdict(self), "by_frequency": [asdict(one) for one in self.by_frequency]}
+
+    @property
+    def label_counts(self) -> LabelCounts:
+        """The counts of each label over the test documents."""
+        columns = ([row.hits for row in self.labels], [row.predicted for row in self.labels])
+        tp, predicted, true = (np.array(one, dtype=np.int64) for one in (*columns, [row.true for row in self.labels]))
+        return LabelCounts(tp, predicted - tp, true - tp, self.test.documents - predicted - true + tp)
+
+    @property
+    def by_frequency(self) -> list[FrequencyBand]:
+        """The quality of labels with few, some and many training documents."""
+        return frequency_bands(self.label_counts, np.array([row.trained for row in self.labels], dtype=np.int64))
 
 
 MOST = 1 << 53

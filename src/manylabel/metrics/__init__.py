@@ -55,6 +55,8 @@ Metrics of label counts
     MacroMean          a mean over labels and the number of these labels
     chosen_labels      the labels of a macro average
     mean_defined       the mean of the values that are not nan
+    frequency_bands    micro and macro F1 of labels with few, some and many training documents
+    FrequencyBand      what it returns of each band
 
 Metrics of document counts
     jaccard                Jaccard index
@@ -131,6 +133,7 @@ __all__ = [
     "Counts",
     "CurveRecord",
     "DocumentCounts",
+    "FrequencyBand",
     "LabelCounts",
     "LabelCurves",
     "LabelMatrix",
@@ -164,6 +167,7 @@ __all__ = [
     "find_metric",
     "find_ranking_metric",
     "find_target_metric",
+    "frequency_bands",
     "hamming_loss",
     "hierarchical_conventions",
     "hierarchical_counts",
@@ -227,6 +231,7 @@ if TYPE_CHECKING:
         roc_auc,
         roc_curve,
     )
+    from manylabel.metrics.by_frequency import FrequencyBand, frequency_bands
     from manylabel.metrics.counts import (
         DocumentCounts,
         LabelCounts,
@@ -327,6 +332,7 @@ else:
             "binary_curves": (
                 "PrecisionRecallCurve, RocCurve, average_precision, precision_recall_curve, roc_auc, roc_curve"
             ),
+            "by_frequency": "FrequencyBand, frequency_bands",
             "counts": "DocumentCounts, LabelCounts, LabelMatrix, document_counts, indicator, label_counts",
             "curves": (
                 "CurveRecord, LabelCurves, average_precisions, label_curves, macro_precision_recall_curve, "

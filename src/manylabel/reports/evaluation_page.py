@@ -21,7 +21,7 @@ from manylabel.reports.evaluation_records import EvaluationReport, MeasuredLabel
 from manylabel.reports.html_page import Drawing, HtmlBlock, Shaded, Thresholds
 from manylabel.reports.labels_page import graph_svg
 from manylabel.reports.page import Block, Cell, Column, Heading, Items, Marked, Note, Table
-from manylabel.reports.result_page import foot_notes
+from manylabel.reports.result_page import foot_notes, frequency_blocks
 from manylabel.wording import counted
 
 Measured = tuple[Result, Analysis, EvaluationReport]
@@ -41,8 +41,10 @@ def data_set_blocks(page: Sequence[Block], found: Sequence[Measured]) -> list[Ht
     pairs = [(result, analysis) for result, analysis, _ in found]
     blocks: list[HtmlBlock] = [block for *_, report in found for block in answer_blocks(report)]
     blocks += page
-    for _, analysis, report in found:
-        blocks += [*labels_section(report, analysis, several), *_thresholds_section(report, several)]
+    for result, analysis, report in found:
+        by_frequency = of_method("Labels by number of training documents", report.method, several)
+        blocks += [*labels_section(report, analysis, several), *frequency_blocks(result, by_frequency)]
+        blocks += _thresholds_section(report, several)
     blocks += curves_section(pairs)
     for *_, report in found:
         blocks += _calibration_section(report, several)

@@ -15,6 +15,7 @@ from manylabel.evaluation.mistakes import Confusion
 from manylabel.evaluation.reliability import EDGES, Reliability
 from manylabel.evaluation.result import Result
 from manylabel.evaluation.threshold_curves import ThresholdCurve
+from manylabel.metrics.by_frequency import FrequencyBand
 from manylabel.reports.evaluation_answer import Advice, Known, advice, answer
 from manylabel.reports.label_records import Together
 from manylabel.reports.records import Record
@@ -94,6 +95,8 @@ class EvaluationReport(Record):
     """Micro F1, macro F1 and exact match with 95 % intervals over documents."""
     labels: tuple[MeasuredLabel, ...]
     """Those with most test documents first."""
+    by_frequency: tuple[FrequencyBand, ...]
+    """The quality of labels with few, some and many training documents."""
     probabilities: bool
     """Whether scores and thresholds are probabilities."""
     common: ThresholdCurve | None
@@ -132,6 +135,7 @@ def evaluation_report(
         metrics=result.metrics,
         intervals=analysis.quality["figures"],
         labels=tuple(_labels(result, analysis)),
+        by_frequency=tuple(result.by_frequency),
         probabilities=analysis.shows_probabilities,
         common=analysis.common,
         thresholds=tuple(analysis.threshold_curves),

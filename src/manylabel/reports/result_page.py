@@ -9,10 +9,10 @@ from manylabel.metrics import (
     HIERARCHICAL_METRICS,
     METRICS,
     RANKING_METRICS,
-    LabelCounts,
     chosen_labels,
     find_ranking_metric,
 )
+from manylabel.metrics.by_frequency import CONVENTION, FrequencyBand
 from manylabel.reports.model_page import bin_weights_blocks, chosen_text, guarantee_text
 from manylabel.reports.page import Block, Cell, Column, Heading, Kind, Note, Table
 from manylabel.reports.records import LabelledDocument, Straddle
@@ -28,6 +28,8 @@ RANKING_SHOWN = (
 )  # fmt: skip
 COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
 UNSEEN_SHOWN = 8
+MANY_LABELS = 20
+"""From so many labels on there is a table by number of training documents; fewer are seen at a glance."""
 CHANCE = "To test whether a difference is more than chance: manylabel compare DATA --methods"
 
 
@@ -54,7 +56,7 @@ def result_page(
         blocks.append(_metric_table([(titles[view], first.metrics[view]) for view in views]))
         blocks.extend(_unranked_notes(first))
         if labels != 0:
-            blocks.extend(labels_blocks(first, labels))
+            blocks.extend([*labels_blocks(first, labels), *frequency_blocks(first)])
     else:
         for view in views:
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
@@ -160,6 +162,25 @@ def labels_blocks(result: Result, limit: int | None) -> list[Block]:
     return blocks
 
 
+def frequency_blocks(result: Result, heading: str = "By number of training documents") -> list[Block]:
+    """The quality of labels with few, some and many training documents; nothing where labels are few or much alike."""
+    bands = result.by_frequency
+    if len(result.labels) < MANY_LABELS or len(bands) < 2:
+        return []
+    titles = ["training documents", "labels", "labels in the test", "true in the test", "predicted"]
+    table = Table(
+        [*(Column(title, "count") for title in titles), Column("micro F1", "share"), Column("macro F1", "share")],
+        [[_range(one), one.labels, one.tested, one.true, one.predicted, one.micro_f1, one.macro_f1] for one in bands],
+    )
+    return [Heading(heading), table, Note(CONVENTION, "quiet")]
+
+
+def _range(band: FrequencyBand) -> str:
+    if band.most is None:
+        return f"{band.least:,} or more"
+    return f"{band.least}" if band.least == band.most else f"{band.least} to {band.most}"
+
+
 def rounds_text(result: Result) -> str:
     """A sentence on the rounds of co-training."""
     remarks = result.remarks
@@ -221,24 +242,13 @@ def times(results: Sequence[Result]) -> str:
 
 def conventions_text(result: Result) -> str:
     """The conventions of the metrics in words."""
-    counts = _counts(result)
-    present = int(chosen_labels(counts, "present").sum())
+    present = int(chosen_labels(result.label_counts, "present").sum())
     return (
         f"Conventions: micro pools all decisions over {counted(len(result.labels), 'label')}; macro F1 is the mean "
         f"over all of them, or over the labels with a test document ({present:,}); a label never right counts 0; per "
         f"document, two empty sets count 1 and one empty set 0; rankings (one-error to coverage) are those of "
         f"documents with a label. True labels {result.true_labels_sha256[:12]}, seed {result.seed}."
     )
-
-
-def _counts(result: Result) -> LabelCounts:
-    import numpy as np
-
-    rows = result.labels
-    tp = np.array([row.hits for row in rows], dtype=np.int64)
-    fp = np.array([row.predicted for row in rows], dtype=np.int64) - tp
-    fn = np.array([row.true for row in rows], dtype=np.int64) - tp
-    return LabelCounts(tp, fp, fn, result.test.documents - tp - fp - fn)
 
 
 def _labelled(result: Result) -> int:

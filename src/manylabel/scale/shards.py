@@ -85,7 +85,7 @@ class ShardedCorpus:
         `like` are the options with which the documents of a model were read. `split` is None for the training split
         where the documents name one, ``all`` for all documents.
         """
-        paths = shard_files(data)
+        paths = shard_files(data, format=format)
         if not paths:
             raise MissingDataError(f"{data} holds no file of Parquet, JSON lines or CSV.")
         found = {path: format or guess_format(path) for path in paths}
@@ -163,20 +163,22 @@ def is_pattern(data: str | Path) -> bool:
     return bool(set("*?[") & set(str(data))) and not Path(data).exists()
 
 
-def shard_files(data: str | Path | Sequence[str | Path], split: str = "train") -> list[Path]:
+def shard_files(data: str | Path | Sequence[str | Path], split: str = "train", format: str | None = None) -> list[Path]:
     """The files of a corpus, in order: a file, a pattern, those of a list, or of a folder those of a split or all.
 
-    Empty where a folder is a corpus of another kind, such as one of text files.
+    Empty where a folder is a corpus of another kind, such as one of text files. `format` is the one that was given.
     """
     if not isinstance(data, (str, Path)):
-        return [path for one in data for path in shard_files(one, split)]
+        return [path for one in data for path in shard_files(one, split, format)]
     path = Path(data)
+    if path.is_file():
+        return [path]
     if is_pattern(data):
         if not (matching := [Path(name) for name in sorted(glob.glob(str(data))) if Path(name).is_file()]):
             raise MissingDataError(f"No file matches {data}.")
         return matching
     try:
-        found = [file for file in find_files(path) if file.split in ("", split)]
+        found = [file for file in find_files(path, format) if file.split in ("", split)]
         return [file.path for file in found if file.path.is_file()]
     except UnknownFormatError:
         if not path.is_dir():

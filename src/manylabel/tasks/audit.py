@@ -113,9 +113,13 @@ def _doubted(corpus: Corpus, X: Csr, pipeline: FeaturePipeline, judged: Judged, 
 def evidence_for(
     model: MultiLabelModel, x: Csr, column: int, missing: bool, terms: Sequence[str], most: int = 5
 ) -> tuple[tuple[str, float], ...]:
-    """The terms of one document, a row of X, that speak most for a label that is missing, or against one it has."""
+    """The terms of one document, a row of X, that speak most for a label that is missing, or against one it has.
+
+    Terms that add nothing, such as those of no training document, are left out.
+    """
     table = model.evidence(x, [column])
-    order = np.argsort(-table.data if missing else table.data, kind="stable")[:most]
+    order = np.argsort(-table.data if missing else table.data, kind="stable")
+    order = order[table.data[order] != 0][:most]
     return tuple((str(terms[table.indices[place]]), float(table.data[place])) for place in order.tolist())
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from manylabel.data import Corpus
 from manylabel.data.description import ReadingChoice
 from manylabel.data.formats import BY_NAME
+from manylabel.data.label_vocabulary import corpus_addresses, plain_name
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
 from manylabel.features.scripts import guess_tokens, has_markup, markup_share
@@ -74,7 +75,7 @@ def vocabulary_text(corpus: Corpus) -> str | None:
     if corpus.vocabulary is None:
         return None
     words = corpus.vocabulary
-    known, shared = len(words.addresses), len(words.addresses.intersection(corpus.label_names))
+    known = len(words.addresses)
     if _is_own(corpus):
         return f"The data give the {counted(known, 'address', 'addresses')} of labels beside their names."
     others = [language for language in words.languages if language != words.language]
@@ -82,10 +83,13 @@ def vocabulary_text(corpus: Corpus) -> str | None:
     named = f" in the language {words.language!r}{also}" if words.language else ""
     rest = len(corpus.label_names) - known
     unknown = f"; {counted(rest, 'label is', 'labels are')} not in it" if rest > 0 else ""
-    alike = f"; {counted(shared, 'label shares its name', 'labels share their names')} with other concepts and "
-    alike += "keeps its address" if shared == 1 else "keep their addresses"
+    shared = [label for label, uri in corpus_addresses(corpus).items() if plain_name(label, uri) != label]
+    alike = (
+        f"; {counted(len(shared), 'label shares its name', 'labels share their names')} with other concepts, so the "
+    )
+    alike += f"end of the address is added, as in {shared[0]!r}" if shared else ""
     name = Path(words.source).name
-    return f"The vocabulary {name} names {counted(known - shared, 'label')}{named}{alike if shared else ''}{unknown}."
+    return f"The vocabulary {name} names {counted(known, 'label')}{named}{alike if shared else ''}{unknown}."
 
 
 def _is_own(corpus: Corpus) -> bool:

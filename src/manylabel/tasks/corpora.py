@@ -18,7 +18,6 @@ from manylabel.data.label_descriptions import read_label_descriptions
 from manylabel.data.label_vocabulary import (
     choose_language,
     corpus_addresses,
-    find_vocabulary,
     read_label_vocabulary,
     with_named_concepts,
 )
@@ -28,6 +27,7 @@ from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading import Reading
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.data.spellings import label_spellings, merge_corpus_spellings, spellings_text
+from manylabel.data.vocabulary_files import find_vocabulary
 from manylabel.exceptions import DataError, ManylabelWarning, MissingExtraError, UnknownNameError
 from manylabel.features.pipeline import Documents
 from manylabel.features.ready_vectors import ReadyVectors, read_vectors

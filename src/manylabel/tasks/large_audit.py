@@ -99,10 +99,10 @@ def _from_disk(
 
 def _documents(source: Source, split: str | None) -> ShardedCorpus:
     """The shards of a split; of all documents for None, those of files named after splits among them."""
-    train, test = (shard_files(source.data, name) for name in ("train", "test"))
+    train, test = (shard_files(source.data, name, source.format) for name in ("train", "test"))
     if train == test or not train or not test:
         return sharded(source, split=split or "all")
-    files = [*train, *test] if split in (None, "all") else shard_files(source.data, split)
+    files = [*train, *test] if split in (None, "all") else shard_files(source.data, split, source.format)
     return sharded(source, files, split="all")
 
 

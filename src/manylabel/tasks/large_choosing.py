@@ -178,7 +178,7 @@ def sampled_documents(
             f"{source.data}: all {counted(every, 'document')} would take more memory than --memory allows; "
             f"a random sample of {drawn:,} is in memory."
         )
-    name = sample.corpus.name if len(shard_files(source.data)) == 1 else source.data
+    name = sample.corpus.name if len(shard_files(source.data, format=source.format)) == 1 else source.data
     return SampledDocuments(sample.corpus, None, name, seed, n_jobs, memory, corpus, sample)
 
 
@@ -187,5 +187,6 @@ def _tested(source: Source, test: Source | None, corpus: ShardedCorpus) -> Label
     if test is not None:
         found = read_splits(test, corpus.reading)
         return found["test"] if "test" in found else found["all"]
-    has_splits = corpus.split is not None or shard_files(source.data) != shard_files(source.data, "test")
+    to_learn, to_test = (shard_files(source.data, split, source.format) for split in ("train", "test"))
+    has_splits = corpus.split is not None or to_learn != to_test
     return read_splits(source, corpus.reading).get("test") if has_splits else None

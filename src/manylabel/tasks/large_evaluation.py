@@ -62,7 +62,7 @@ def read_splits(source: Source, like: ReadingOptions | None = None) -> dict[str,
 
     Splits are files (``train.jsonl`` and ``test.jsonl`` in a folder) or a column.
     """
-    by_file = {split: shard_files(source.data, split) for split in SPLITS}
+    by_file = {split: shard_files(source.data, split, source.format) for split in SPLITS}
     if by_file["train"] == by_file["test"] or not all(by_file.values()):
         return _read(sharded(source, split="all", like=like))
     found: dict[str, LabelledShards] = {}

@@ -53,12 +53,12 @@ def is_large(source: Source, memory: str | int | None) -> bool:
     """Whether a corpus is read in shards: it has several files, or would take more memory than it may."""
     if not Path(source.data).exists() and not is_pattern(source.data):
         return False
-    files = shard_files(source.data)
-    if not files or (source.format or guess_format(files[0])) not in FORMATS:
-        return False
+    files = shard_files(source.data, format=source.format)
     # The memory of the program itself is not among what is free.
     limit = free_bytes() // 2 + FIXED_MEMORY if memory is None else bytes_of(memory)
-    return len(files) > 1 or memory_of_all(text_bytes(files)) > limit
+    if not files or (len(files) == 1 and memory_of_all(text_bytes(files)) <= limit):
+        return False  # whatever its format, which a model may know better than a guess
+    return (source.format or guess_format(files[0])) in FORMATS
 
 
 def text_bytes(files: Sequence[Path]) -> int:
@@ -102,7 +102,7 @@ def check_all_in_memory(source: Source, memory: str | int | None, command: str) 
     """
     if is_large(source, memory):
         check_memory(
-            memory_of_all(text_bytes(shard_files(source.data))),
+            memory_of_all(text_bytes(shard_files(source.data, format=source.format))),
             memory,
             f"manylabel {command} reads all documents into memory. With {source.data} it",
             "raise --memory, or give fewer documents. `train`, `predict` and `evaluate` read from disk.",
@@ -116,8 +116,8 @@ def fits_in_memory(source: Source, memory: str | int | None, kept: float = 1.0) 
     """
     if not is_large(source, memory):
         return True
-    files = shard_files(source.data)
-    is_list = len(files) > 1 and files == shard_files(source.data, "test")
+    files = shard_files(source.data, format=source.format)
+    is_list = len(files) > 1 and files == shard_files(source.data, "test", source.format)
     return not is_list and memory_of_all(text_bytes(files), kept) <= most_memory(memory)
 
 

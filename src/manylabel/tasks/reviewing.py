@@ -60,6 +60,10 @@ class PlainCorpus:
     """The lines that were skipped in reading."""
     html_removed: bool = False
     """Whether the texts are without their HTML, because most of them had some."""
+    vocabulary: str = ""
+    """The file that names the labels; empty where there is none beside the data themselves."""
+    label_language: str = ""
+    """The language in which it names them; empty where it gives none."""
 
 
 def read_plain(source: Source) -> PlainCorpus:
@@ -68,7 +72,8 @@ def read_plain(source: Source) -> PlainCorpus:
     HTML is removed where training removes it by default: if most documents contain some.
     """
     loaded = load_source(source)
-    corpus = loaded.corpus
+    corpus, words = loaded.corpus, loaded.corpus.vocabulary
+    is_named = words is not None and words.source != corpus.source  # full texts and JSON may hold names themselves
     fields = {"text": terms_as_texts(corpus)} if corpus.counts is not None else corpus.fields
     in_order = [text for texts in zip(*fields.values(), strict=True) for text in texts]
     html_removed = has_markup(in_order, len(fields))
@@ -84,6 +89,8 @@ def read_plain(source: Source) -> PlainCorpus:
         loaded.format,
         [str(problem) for problem in loaded.skipped],
         html_removed,
+        words.source if words is not None and is_named else "",
+        words.language if words is not None and is_named else "",
     )
 
 

@@ -197,6 +197,16 @@ class ServedModel:
         vocabulary = self.classifier.vocabulary
         return [] if vocabulary is None else vocabulary.languages
 
+    @property
+    def label_language(self) -> str | None:
+        """The language of the model's own labels: the one that its vocabulary names them in; where names have no
+        language at all, that of the texts; None where it is not known.
+        """
+        vocabulary = self.classifier.vocabulary
+        if vocabulary is None or not vocabulary.languages:
+            return self.language
+        return vocabulary.language or None
+
     def names(self, language: str | None) -> list[str]:
         """The names of the labels: the model's own, or those in another language of its vocabulary."""
         if language is None:

@@ -137,19 +137,24 @@ def project_of(model: ServedModel) -> Project:
         model.language or "und",
         Backend(model.method),
         vocabulary_of(model),
-        languages_of(model)[0],
+        label_language(model),
         model.version,
     )
 
 
+def label_language(model: ServedModel) -> str:
+    """The language of the labels that are suggested where a request names none; "und" where it is not known."""
+    return model.label_language or "und"
+
+
 def languages_of(model: ServedModel) -> list[str]:
-    """The languages of the names of labels; where the names carry none, that of the texts, or "und"."""
-    return model.languages or [model.language or "und"]
+    """The languages in which labels can be suggested, the model's own among them."""
+    return sorted({*model.languages, label_language(model)})
 
 
 def names_in(model: ServedModel, language: str | None) -> list[str]:
-    """The names of the labels in one of the languages that are reported; names without a language are the model's."""
-    own = not model.languages and language is not None and language.lower() in languages_of(model)
+    """The names of the labels in one of the languages that are reported; in its own, those of the model."""
+    own = language is not None and language.lower() == label_language(model)
     return model.names(None if own else language)
 
 

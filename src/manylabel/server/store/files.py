@@ -200,4 +200,6 @@ class CorpusFiles:
 def original_source(corpus: CorpusFile, known: Mapping[str, Any]) -> Source:
     """The data that a corpus was made from, to be read again in the same way."""
     data = known["data"] if known["is_built_in"] else str(corpus.folder / known["data"])
-    return Source(data, options=known["options"])
+    copied = known.get("vocabulary")  # not known of corpora that were made before vocabularies were copied
+    vocabulary = None if copied is None else str(corpus.folder / copied)
+    return Source(data, options=known["options"], vocabulary=vocabulary, label_language=known.get("label_language"))

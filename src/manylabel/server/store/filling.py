@@ -51,14 +51,28 @@ DEMO_JOBS: tuple[dict[str, Any], ...] = (
 """Jobs that fill every view of the workbench, in half a minute in all, in the order in which they need each other."""
 
 
-def import_corpus(files: CorpusFiles, name: str, data: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a corpus of uploaded data, which are copied beside it; return how much it holds."""
+def import_corpus(
+    files: CorpusFiles,
+    name: str,
+    data: str,
+    options: Mapping[str, Any],
+    vocabulary: str | None = None,
+    label_language: str | None = None,
+) -> dict[str, Any]:
+    """Make a corpus of some data, which are copied beside it; return how much it holds.
+
+    Labels are named by the vocabulary that is given or lies beside the data, as in training; it is copied, too.
+    """
     with files.new(name) as folder:
         is_built_in = data == BUILT_IN
         kept = data if is_built_in else "original" + "".join(Path(data).suffixes)
         if not is_built_in:
             shutil.copyfile(data, folder / kept)
-        plain = read_plain(Source(data if is_built_in else str(folder / kept), options=dict(options)))
+        source = Source(data, options=dict(options), vocabulary=vocabulary, label_language=label_language)
+        plain = read_plain(source)
+        names = "vocabulary" + "".join(Path(plain.vocabulary).suffixes) if plain.vocabulary else None
+        if names is not None:
+            shutil.copyfile(plain.vocabulary, folder / names)
         made = CorpusFile(folder)
         made.create(
             {
@@ -66,6 +80,8 @@ def import_corpus(files: CorpusFiles, name: str, data: str, options: Mapping[str
                 "data": kept,
                 "is_built_in": is_built_in,
                 "options": dict(options),
+                "vocabulary": names,
+                "label_language": None if names is None else plain.label_language,
                 "format": plain.format,
                 "is_counts": is_counts(plain.format),
             }
@@ -79,6 +95,7 @@ def import_corpus(files: CorpusFiles, name: str, data: str, options: Mapping[str
         "fields": list(plain.fields),
         "format": plain.format,
         "html_removed": plain.html_removed,
+        "vocabulary": Path(plain.vocabulary).name or None,
         "skipped": plain.skipped[:100],
     }
 
