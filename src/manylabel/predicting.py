@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from manylabel.data.corpus import Text
 from manylabel.data.documents import DocumentStream, column_names, length_of, read_documents
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labels
 from manylabel.data.labels import label_sets, stack
-from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, corrected
+from manylabel.decisions.corrected import LabelThresholds, checked_target, checked_thresholds, corrected
+from manylabel.decisions.shown import thresholds_for_target
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents
@@ -161,6 +163,22 @@ class TextPredictor(TextModel):
     @thresholds.setter
     def thresholds(self, values: float | Mapping[str, float]) -> None:
         self.correct_thresholds(values)
+
+    def thresholds_for(self, *, precision: float | None = None, recall: float | None = None) -> dict[str, float]:
+        """The thresholds at which labels reach a precision or a recall; labels that do not reach it are left out.
+
+        ``model.thresholds = model.thresholds_for(precision=0.9)`` sets them. The target is reached on the out-of-fold
+        scores on which they are chosen; on new documents, expect less precision.
+        """
+        self.check_fitted()
+        decided, target = self.decided_, checked_target(precision, recall)
+        if decided.figures_ is None:
+            raise DecisionError(
+                "The decision rule of this model learns no thresholds, so it has no figures of out-of-fold scores. "
+                "Train with decision={'rule': 'per-label'}."
+            )
+        found = thresholds_for_target(decided.figures_, *target, decided.score_kind, decided.calibration_)
+        return {name: shown for name, shown in zip(self.labels_, found.tolist(), strict=True) if not math.isnan(shown)}
 
     def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
         """Set the thresholds of some labels (a mapping) or of all (a number), in the units of `predict_scores`.
