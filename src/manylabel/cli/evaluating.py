@@ -35,6 +35,14 @@ def evaluate(
     encoder: e.Encoder = None,
     vectors: e.Vectors = None,
     split: o.SplitName = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            "--test",
+            help="Documents to measure methods on; by default the test split of the data, or a share of them.",
+            show_default=False,
+        ),
+    ] = None,
     test_share: o.TestShare = 0.25,
     repeats: Annotated[
         int | None,
@@ -102,14 +110,21 @@ def evaluate(
         )
     if model is not None and (reading.split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
+    if model is None and repeats is None and test is None and split:
+        raise ParameterError(
+            "--split names the documents on which a model file is measured (--model). Methods are trained on the split "
+            "train and measured on the split test."
+        )
     if repeats is not None and (model is not None or split or drop_duplicates or per_label is not None):
         raise ParameterError(
             "--repeats trains on random splits of all documents. Leave out --model, --split, --drop-duplicates and "
             "--per-label."
         )
-    if vectors is not None and (repeats is not None or len(data) > 1):
-        raise ParameterError("--vectors holds one row per document of one data set. Leave out --repeats.")
-    check_targets([per_label, report], [model, *data])
+    if vectors is not None and (repeats is not None or test is not None or len(data) > 1):
+        raise ParameterError("--vectors holds one row per document of one data set. Leave out --repeats and --test.")
+    if test is not None:
+        _check_test(data, model, repeats, split, reading.split_by)
+    check_targets([per_label, report], [model, *data, test])
     if tables is not None:
         check_folder(tables)
     limit = o.label_limit(labels)
@@ -134,10 +149,28 @@ def evaluate(
             found = [evaluate_model(one, model, split=split, encoder=encoder, **measuring) for one in sources]
         else:
             training |= {"drop_duplicates": drop_duplicates, "single_label": single_label}
+            training |= {"test": None if test is None else reading.source(str(test))}
             found = [evaluate_methods(one, methods, **training, **measuring) for one in sources]
     if per_label is not None:
         write_page(per_label, per_label_tsv(found[0].results[0]))
     _show_evaluations(found, limit, report, tables, json)
+
+
+def _check_test(
+    data: list[str], model: Path | None, repeats: int | None, split: str | None, split_by: str | None
+) -> None:
+    """Refuse what ``--test`` cannot be combined with."""
+    from manylabel.exceptions import ParameterError
+
+    if len(data) > 1:
+        raise ParameterError("--test is for one data set; several were given.")
+    if model is not None:
+        raise ParameterError(
+            f"--test measures methods that are trained on DATA. To measure a model file: manylabel evaluate FILE "
+            f"--model {model}."
+        )
+    if repeats is not None or split or split_by:
+        raise ParameterError("--test names the documents to measure on. Leave out --repeats, --split and --split-by.")
 
 
 def _show_evaluations(
