@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from manylabel.reports.page import Block, skipped_notes
 
 if TYPE_CHECKING:
     from manylabel.evaluation.repeated_splits import RepeatedSplits
+    from manylabel.reports.records import ListedExperiment
     from manylabel.tasks.evaluate import Evaluated
 
 
@@ -316,6 +318,18 @@ def reproduce(
         list[str],
         typer.Argument(help="vilar2004, godbole2004, ueda2002, lee2018, lecture, beyond, or all.", show_default=False),
     ],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="EXPERIMENT",
+            help="Compute only this experiment of the papers (--list names them); repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    list_experiments: Annotated[
+        bool, typer.Option("--list", help="List the experiments of the papers, without computing anything.")
+    ] = False,
     report: o.HtmlReport = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer repeats and smaller grids: minutes, not an hour.")
@@ -331,12 +345,17 @@ def reproduce(
     """
     from manylabel.data.atomic import check_targets
     from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
+    from manylabel.tasks.built_in import listed_experiments
     from manylabel.tasks.built_in import reproduce as task
 
+    if list_experiments:
+        _show_experiments(listed_experiments(papers, quick=quick), json)
+        return
     check_targets([report])
     with progress():
-        found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
-    command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])
+        found = task(papers, only=only or (), quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
+    chosen = [f"--only {quote(key)}" for key in only or ()]
+    command = " ".join(["manylabel reproduce", *papers, *chosen, *(["--quick"] if quick else [])])
     plain = [one.as_dict() for one in found]
     if report is not None and report.suffix in (".md", ".markdown"):
         write_page(report, reproduction_markdown(found, command))
@@ -348,3 +367,23 @@ def reproduce(
         show_json(plain)
     else:
         show(reproduction_page(found))
+
+
+def _show_experiments(found: list[ListedExperiment], json: bool) -> None:
+    from manylabel.reports.page import Cell, Column, Note, Table
+
+    if json:
+        show_json([one.as_dict() for one in found])
+        return
+    columns = [
+        Column("paper"),
+        Column("experiment"),
+        Column("title"),
+        Column("jobs", "count"),
+        Column("minutes", "number"),
+    ]
+    rows: list[list[Cell]] = [[one.paper, one.key, one.title, one.jobs, f"{one.seconds / 60:.1f}"] for one in found]
+    example = f"manylabel reproduce {found[0].paper} --only {quote(found[0].key)}"
+    show(
+        [Table(columns, rows), Note(f"Minutes are for one core, about. To compute one experiment: {example}", "quiet")]
+    )
