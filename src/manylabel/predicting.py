@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import DocumentStream, column_names, length_of, read_documents
-from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labels
+from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, check_same_length, read_labels
 from manylabel.data.labels import label_sets, stack
 from manylabel.decisions.corrected import LabelThresholds, checked_target, checked_thresholds, corrected
 from manylabel.decisions.shown import thresholds_for_target
@@ -82,19 +82,22 @@ class TextPredictor(TextModel):
         values = self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
         return values.tolist() if self.label_form_ == "names" else values
 
-    def score(self, documents: Documents, y: Any) -> float:
+    def score(self, documents: Documents, y: Any, *, metric: str | None = None) -> float:
         """Micro-averaged F1 over all labels the classifier knows; the accuracy if `fit` got one label per document.
 
-        True labels that the classifier does not know are left out; ``manylabel evaluate`` counts them as missed.
+        `metric` names another metric of label sets (`manylabel.metrics.METRICS`), such as "macro-f1". True labels that
+        the classifier does not know are left out; ``manylabel evaluate`` counts them as missed.
         """
         from manylabel.metrics import DEFAULT_METRIC, compute_metrics
 
         self.check_fitted()
         predicted = read_labels(self.predict(documents), self.labels_).Y
         given = read_labels(y, self.labels_, others="omit").Y
-        if self.label_form_ in SINGLE_FORMS:  # the same, but that an unknown true label is wrong
+        check_same_length(predicted, given, at_least=0)
+        if metric is None and self.label_form_ in SINGLE_FORMS:  # the same, but that an unknown true label is wrong
             return float(given.multiply(predicted).sum() / max(given.shape[0], 1))
-        return compute_metrics(given, predicted, [DEFAULT_METRIC])[DEFAULT_METRIC]
+        name = metric or DEFAULT_METRIC
+        return compute_metrics(given, predicted, [name])[name]
 
     # ---- scores ------------------------------------------------------------------------------------------------------
 

@@ -93,6 +93,9 @@ def test_point_17_wrong_assignments_are_refused(path: Path) -> None:
     assert model.thresholds is not None
     with pytest.raises(UnknownNameError, match="Did you mean 'streets/parking'"):
         model.thresholds["streets/parkin"] = 0.5
+    with pytest.raises(KeyError, match="Did you mean 'streets/parking'"):
+        model.thresholds["streets/parkin"]
+    assert model.thresholds.get("streets/parkin") is None
     wrong = (
         f"The threshold of '{LABEL}' must be a number from 0 to 1, because scores are shown as probabilities, not -0.3."
     )

@@ -160,6 +160,8 @@ class LabelThresholds(MutableMapping[str, float]):
         self._change = change
 
     def __getitem__(self, label: str) -> float:
+        if label not in self._values:
+            raise KeyError(str(UnknownNameError("label", label, self._values)))
         return self._values[label]
 
     def __setitem__(self, label: str, value: float) -> None:
